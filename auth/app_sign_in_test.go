@@ -57,6 +57,7 @@ func TestAppUserLogin_ByEmailOrMobile(t *testing.T) {
 		Mobile:        "+1 (555) 010-20",
 		Status:        true,
 	}, password)
+
 	in.appUser(store.AppUser{
 		Username: "bob",
 		Email:    "bob@example.org",
@@ -140,6 +141,7 @@ func TestAppUserLogin_OneLimitPerAccount(t *testing.T) {
 				}
 				in.tryApp(names[i%len(names)], "wrong", addr)
 			}
+
 			var tried int64
 			for _, row := range in.logged(store.LoginFailed)[before:] {
 				if row.Username != "ann" || row.Fingerprint != "" || row.AppUserID != 1 {
@@ -149,6 +151,7 @@ func TestAppUserLogin_OneLimitPerAccount(t *testing.T) {
 					tried++
 				}
 			}
+
 			if tried != c.limit {
 				t.Errorf("%d passwords were compared with that of the account, want %d", tried,
 					c.limit)
@@ -173,6 +176,7 @@ func TestAppUserLogin_LimitsRevealNoAccount(t *testing.T) {
 		for range 5 {
 			in.tryApp(first, "wrong", "203.0.113.1")
 		}
+
 		for _, other := range append(names, "nobody@example.org") {
 			for i := range 7 {
 				who, kind, compared := in.tryApp(other, password, "203.0.113.1")
@@ -187,6 +191,7 @@ func TestAppUserLogin_LimitsRevealNoAccount(t *testing.T) {
 			}
 			in.counters.drop("addr 203.0.113.1")
 		}
+
 		if who, kind, _ := in.tryApp("ann@example.org", password, "203.0.113.2"); who != 1 ||
 			kind != fine {
 			t.Errorf("after %s: another address can't sign in: %v", first, kind)
@@ -215,6 +220,7 @@ func TestAppUserLogin_OtherNamesNotStored(t *testing.T) {
 				}})
 		}
 	}
+
 	must(t, in.tidy())
 	in.view(func(tx *store.Tx) error {
 		for row, err := range store.LoginLogs.All(tx) {
@@ -230,6 +236,7 @@ func TestAppUserLogin_OtherNamesNotStored(t *testing.T) {
 			t.Errorf("told: %s", text)
 		}
 	}
+
 	for typed, want := range map[string]string{
 		"canary@example.org": "ann",
 		"555-1":              "ann",

@@ -116,6 +116,7 @@ func New(db *store.DB, options Options) (*Auth, error) {
 		}
 		return err
 	})
+
 	db.OnCommit(a.sessions.invalidate)
 	return a, err
 }
@@ -204,6 +205,7 @@ func (a *Auth) trim() error {
 				more {
 				return err
 			}
+
 			more, err = store.EndExpiredSessions(tx, tx.Now().Add(-idleLimit(tx, false)),
 				tx.Now().Add(-idleLimit(tx, true)), kv.MaxRecordsPerWrite/8)
 			if err != nil || more {
@@ -219,6 +221,7 @@ func (a *Auth) trim() error {
 			if more, err = store.EndRegistrations(tx, kv.MaxRecordsPerWrite/8); err != nil || more { // each with password, link and mails
 				return err
 			}
+
 			more, err = store.ForgetMails(tx, kv.MaxRecordsPerWrite/4)
 			return err
 		})
@@ -238,18 +241,22 @@ func (a *Auth) ChangePassword(s *Session, addr netip.Addr, oldPassword, newPassw
 	if fold.Password(oldPassword) == fold.Password(newPassword) {
 		return errs.Field(errs.Invalid, "new_password", "must differ from the current password")
 	}
+
 	used, err := a.confirm(s, addr, "old_password", oldPassword)
 	if err != nil {
 		return err
 	}
+
 	p := knownCaller(s.account)
 	if err := a.checkUnused(p, used, used.earlier, addr, "new_password", newPassword, nil); err != nil {
 		return err
 	}
+
 	fresh, err := a.hasher.hash(p, newPassword)
 	if err != nil {
 		return err
 	}
+
 	err = a.db.Update(s.Actor, func(tx *store.Tx) error {
 		if err := used.unchanged(tx); err != nil {
 			return err
@@ -259,6 +266,7 @@ func (a *Auth) ChangePassword(s *Session, addr netip.Addr, oldPassword, newPassw
 	if err == nil {
 		err = a.ForgetInitial(s.account)
 	}
+
 	return err
 }
 
@@ -308,6 +316,7 @@ func (a *Auth) confirm(s *Session, addr netip.Addr,
 	if wait := at.begin(tries, func() bool { return false }); wait > 0 {
 		return nil, a.tooMany(throttledPassword, wait)
 	}
+
 	same, err := a.hasher.compare(knownCaller(s.account), used.present, password)
 	if err != nil {
 		at.withdraw()
@@ -317,6 +326,7 @@ func (a *Auth) confirm(s *Session, addr netip.Addr,
 		return nil,
 			errs.Field(errs.Invalid, field, "is not the current password").Coded("wrong_password")
 	}
+
 	at.succeeded()
 	return used, nil
 }
@@ -339,6 +349,7 @@ func (a *Auth) Recover(password string) (username string, err error) {
 	if err != nil {
 		return "", err
 	}
+
 	err = a.db.Update(store.System, func(tx *store.Tx) error {
 		for user, err := range store.UserByRole.All(tx, store.OwnerRole) {
 			if err != nil {
@@ -358,5 +369,6 @@ func (a *Auth) Recover(password string) (username string, err error) {
 	if err == nil {
 		err = a.removeInitial()
 	}
+
 	return username, err
 }

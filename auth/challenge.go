@@ -95,11 +95,13 @@ func (c *challenges) use(encoded string, now time.Time) error {
 	if encoded == "" {
 		return errs.Field(errs.Invalid, "altcha", "is required")
 	}
+
 	text, err := base64.StdEncoding.DecodeString(encoded)
 	var s solution
 	if err != nil || json.Unmarshal(text, &s) != nil {
 		return errSolution
 	}
+
 	salt := challengeSalt.FindStringSubmatch(s.Salt)
 	if salt == nil || s.Algorithm != challengeAlgorithm || s.Number < 0 ||
 		s.Number > challengeNumbers ||
@@ -107,10 +109,12 @@ func (c *challenges) use(encoded string, now time.Time) error {
 		challengeHash(s.Salt, s.Number) != s.Challenge {
 		return errSolution
 	}
+
 	seconds, err := strconv.ParseInt(salt[1], 10, 64)
 	if expires := time.Unix(seconds, 0); err == nil && now.Before(expires) {
 		return c.remember(s.Challenge, now, expires)
 	}
+
 	return errSolution
 }
 
@@ -168,6 +172,7 @@ func (a *Auth) Challenge(in Attempt) (*Challenge, error) {
 	if wait > 0 {
 		return nil, a.tooMany(throttledChallenge, wait)
 	}
+
 	c := a.challenges.create(a.counters.now())
 	return &c, nil
 }

@@ -78,10 +78,12 @@ func TestSolutions(t *testing.T) {
 	spliced := edit(func(s *solution) {
 		s.Salt, s.Number = strings.TrimSuffix(s.Salt, "&")+digits[:1]+"&", good.Number
 	})
+
 	moved := edit(func(s *solution) {
 		s.Salt += digits[:1]
 		s.Number, _ = strconv.ParseInt("0"+digits[1:], 10, 64)
 	})
+
 	raw := func(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
 	for name, payload := range map[string]string{
 		"nothing": "", "no base64": "%%%", "no JSON": raw("x"), "a list": raw("[]"),
@@ -119,12 +121,14 @@ func TestSolutions(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+
 	if err := all.use(good.encode(t), now.Add(challengeLife)); !errs.Is(err, errs.Invalid) {
 		t.Errorf("expired: %v", err)
 	}
 	if err := all.use(good.encode(t), now.Add(challengeLife-time.Second)); err != nil {
 		t.Errorf("shortly before: %v", err)
 	}
+
 	for name, again := range map[string]string{
 		"the same":          good.encode(t),
 		"spelled otherwise": raw(fmt.Sprintf(`{ "signature":%q, "salt":%q, "number":%d, "challenge":%q, "algorithm":"SHA-256" }`, good.Signature, good.Salt, good.Number, good.Challenge)),
@@ -149,6 +153,7 @@ func TestChallenge_SolutionUsedOnce(t *testing.T) {
 			}
 		})
 	}
+
 	if wg.Wait(); used.Load() != 1 {
 		t.Errorf("used %d times", used.Load())
 	}
@@ -160,10 +165,12 @@ func TestChallenge_UsedBound(t *testing.T) {
 	for i := range maxUsedChallenges {
 		must(t, all.remember(fmt.Sprint(i), now, now.Add(challengeLife)))
 	}
+
 	if err := all.remember("one more", now, now.Add(challengeLife)); !errs.Is(err, errs.Busy) ||
 		len(all.used) != maxUsedChallenges {
 		t.Errorf("%v with %d", err, len(all.used))
 	}
+
 	later := now.Add(challengeLife)
 	must(t, all.remember("one more", later, later.Add(challengeLife)))
 	if len(all.used) != 1 {
@@ -180,6 +187,7 @@ func TestChallenge_RequiredForRegistration(t *testing.T) {
 	if _, err := in.Challenge(Attempt{Addr: home}); !errs.Is(err, errs.Denied) {
 		t.Errorf("a challenge that nobody needs: %v", err)
 	}
+
 	in.set("app.registration_challenge", "1")
 	register := func(name, password, solution string) error {
 		_, err := in.Register(&store.AppUser{Username: name, Status: true}, Attempt{
@@ -191,25 +199,30 @@ func TestChallenge_RequiredForRegistration(t *testing.T) {
 		})
 		return err
 	}
+
 	fresh := func() string {
 		c, err := in.Challenge(Attempt{Addr: netip.MustParseAddr("198.51.100.7")})
 		must(t, err)
 		return c.solve(t).encode(t)
 	}
+
 	before := in.hasher.compared.Load()
 	for _, bad := range []string{"", "x"} {
 		if err := register("ann", password, bad); !errs.Is(err, errs.Invalid) {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}
+
 	payload := fresh()
 	if err := register("ann", "short", payload); !errs.Is(err, errs.Invalid) {
 		t.Errorf("a short password: %v", err)
 	}
+
 	must(t, register("ann", password, payload)) // it was not used up
 	if err := register("ben", password, payload); !errs.Is(err, errs.Invalid) {
 		t.Errorf("used again: %v", err)
 	}
+
 	payload = fresh()
 	if in.now = in.now.Add(challengeLife + time.Second); !errs.Is(register("ben", password,
 		payload), errs.Invalid) {

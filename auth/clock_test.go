@@ -46,12 +46,14 @@ func TestLastUse_WrittenOncePerMinute(t *testing.T) {
 				in.holds(token)
 			}
 		}
+
 		stop()
 		for i := 1; i < len(writes); i++ {
 			if apart := writes[i].Sub(writes[i-1]); apart < time.Minute {
 				t.Errorf("two writes are %s apart", apart)
 			}
 		}
+
 		if n := len(writes); n < 5 || n > 6 {
 			t.Errorf("the last use was written %d times in five minutes of use and five without", n)
 		}
@@ -70,6 +72,7 @@ func TestSession_ThroughTheDay(t *testing.T) {
 			time.Sleep(20 * time.Minute)
 			in.holds(busy)
 		}
+
 		in.ended(idle, "session_expired")
 		time.Sleep(20*time.Minute - time.Second)
 		in.holds(busy)
@@ -111,6 +114,7 @@ func TestLoginLog_TrimmedByAgeAndCount(t *testing.T) {
 				return nil
 			})
 		}
+
 		log := func(name string, rows int) {
 			in.update(func(tx *store.Tx) error {
 				for range rows {
@@ -125,6 +129,7 @@ func TestLoginLog_TrimmedByAgeAndCount(t *testing.T) {
 				return nil
 			})
 		}
+
 		holds := func(want map[string]int) {
 			t.Helper()
 			synctest.Wait()
@@ -136,6 +141,7 @@ func TestLoginLog_TrimmedByAgeAndCount(t *testing.T) {
 				t.Errorf("%v, want %v", got, want)
 			}
 		}
+
 		log("first", 3)
 		time.Sleep(24 * time.Hour)
 		log("second", 600)

@@ -35,17 +35,20 @@ func TestTOTPAddress_AnyTitle(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		want := strings.ReplaceAll(title, ":", " ")
 		q, err := url.ParseQuery(u.RawQuery)
 		if err != nil || len(q) != 5 || q.Get("issuer") != want || q.Get("secret") != "ABCDEFGH" ||
 			q.Get("algorithm") != "SHA1" || q.Get("digits") != "6" || q.Get("period") != "30" {
 			t.Errorf("%q: %s %v %v", title, text, q, err)
 		}
+
 		for _, values := range q {
 			if len(values) != 1 {
 				t.Errorf("%q: %s", title, text)
 			}
 		}
+
 		label, err := url.PathUnescape(strings.TrimPrefix(u.EscapedPath(), "/"))
 		if err != nil || label != want+":ada.b-c_1" || u.Host != "totp" || u.Fragment != "" ||
 			strings.ContainsAny(text, "+ ") {

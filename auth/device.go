@@ -78,10 +78,12 @@ func (u *deviceUse) succeeded(tx *store.Tx, account store.Account,
 			return u.token, u.id, unknown, err
 		}
 	}
+
 	token, hash := newToken(tokenPrefix)
 	d, err := store.AddDevice(tx, account, hash.String(), at)
 	if err != nil {
 		return "", 0, "", err
 	}
+
 	return token, d.ID, store.NewDevice, nil
 }

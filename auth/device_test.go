@@ -68,16 +68,19 @@ func TestDevice_KnownHasSeparateLimit(t *testing.T) {
 	if _, err := in.with("", "admin", password, proxy); kindOf(err) != errs.TooMany {
 		t.Fatalf("a stranger: %v", err)
 	}
+
 	for range 3 {
 		g, err := in.with(device, "admin", password, proxy)
 		if err != nil || g.Device != device || g.Token == "" {
 			t.Fatalf("the known device: %v", err)
 		}
 	}
+
 	other := "x"
 	if device[10] == 'x' {
 		other = "y"
 	}
+
 	for name, use := range map[string][2]string{
 		"somebody else's": {device, "other"}, "a name that nobody has": {device, "nobody"},
 		"one cut short":           {device[:len(device)-1], "admin"},
@@ -88,6 +91,7 @@ func TestDevice_KnownHasSeparateLimit(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+
 	if _, err := in.with(device, "admin", "wrong password", proxy); err != errWrong {
 		t.Errorf("the device is no factor: %v", err)
 	}
@@ -113,14 +117,17 @@ func TestDevice_StoredHashedAndBounded(t *testing.T) {
 			first = token
 		}
 	}
+
 	if _, err := in.with(first, "admin", password, "192.0.2.1"); err != nil { // most recently used, so not the next to end
 		t.Fatal(err)
 	}
+
 	in.device("admin", "192.0.2.1")
 	all := in.devices()
 	if len(all) != 20 {
 		t.Errorf("%d devices", len(all))
 	}
+
 	found := false
 	for _, d := range all {
 		hash, _, _ := hashToken(first)
@@ -129,6 +136,7 @@ func TestDevice_StoredHashedAndBounded(t *testing.T) {
 			t.Errorf("%+v", d)
 		}
 	}
+
 	if !found {
 		t.Error("the device used last has been ended")
 	}
@@ -219,6 +227,7 @@ func TestDevice_BurstBound(t *testing.T) {
 			}
 		})
 	}
+
 	wg.Wait()
 	if n := in.hasher.compared.Load() - before; n == 0 || n > store.MaxDeviceFailures {
 		t.Errorf("%d comparisons in a burst with one device", n)

@@ -27,6 +27,7 @@ func eraseVariable(name string) {
 	if err != nil {
 		return // not Linux
 	}
+
 	stat, err := os.ReadFile("/proc/self/stat")
 	if err != nil {
 		return
@@ -38,14 +39,17 @@ func eraseVariable(name string) {
 	if len(fields) <= envStart {
 		return
 	}
+
 	at, err := strconv.ParseInt(fields[envStart], 10, 64)
 	if err != nil || at == 0 {
 		return
 	}
+
 	memory, err := os.OpenFile("/proc/self/mem", os.O_RDWR, 0)
 	if err != nil {
 		return
 	}
+
 	defer memory.Close() // nothing is buffered
 	for _, entry := range bytes.SplitAfter(shown, []byte{0}) {
 		if value, ok := bytes.CutPrefix(entry, []byte(name+"=")); ok {

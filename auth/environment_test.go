@@ -44,6 +44,7 @@ func TestLeakedPassword_LookedUpLast(t *testing.T) {
 	if e := check("a good one"); e.Kind != fine {
 		t.Errorf("%v", e)
 	}
+
 	must(t, os.Remove(path))
 	for password, want := range map[string]errs.Kind{
 		"Password1":    errs.Invalid,

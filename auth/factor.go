@@ -153,6 +153,7 @@ func (a *Auth) withCodes(s *Session, renew bool,
 	for i, c := range codes {
 		hashes[i] = hashRecovery(s.account, plainCode(c))
 	}
+
 	err = change(func(tx *store.Tx) error {
 		_, err := store.RecoveryCodesOf(tx, s.account)
 		if kept = err == nil && !renew; kept {
@@ -163,6 +164,7 @@ func (a *Auth) withCodes(s *Session, renew bool,
 	if err != nil || kept {
 		return nil, err
 	}
+
 	return codes, nil
 }
 
@@ -224,6 +226,7 @@ func (a *Auth) beginFactor(kind string, who store.Account, addr netip.Addr, know
 	if err == nil && wait > 0 {
 		err = a.tooMany(throttledFactor, wait)
 	}
+
 	return at, err
 }
 

@@ -31,9 +31,11 @@ func TestTOTP_VectorsOfRFC6238(t *testing.T) {
 					err)
 			}
 		}
+
 		if _, err := matchStep(secret, want[2:], now, now); err == nil {
 			t.Errorf("%d seconds: a code was used again", at)
 		}
+
 		for _, wrong := range []string{"", want, "000000", want[2:7], want[2:] + "0"} {
 			if _, err := matchStep(secret, wrong, now, 0); err == nil {
 				t.Errorf("%d seconds: %q is accepted", at, wrong)
@@ -101,11 +103,13 @@ func TestSecondFactor_Login(t *testing.T) {
 	if len(recovery) != recoveryCodes {
 		t.Fatalf("recovery codes: %q", recovery)
 	}
+
 	code := in.code(secret, 1)
 	token := in.pendingToken()
 	if err := in.complete(token, in.code(secret, -1)); !wrongCodeOf(err) { // the one that has confirmed the app, or an earlier one
 		t.Errorf("an old code: %v", err)
 	}
+
 	must(t, in.complete(token, code[:3]+" "+code[3:]))
 	if err := in.complete(token, in.code(secret, 1)); errs.Of(err).Code != "sign_in_again" {
 		t.Errorf("a sign-in that is complete: %v", err)
@@ -113,10 +117,12 @@ func TestSecondFactor_Login(t *testing.T) {
 	if err := in.complete(in.pendingToken(), code); !wrongCodeOf(err) {
 		t.Errorf("the same code: %v", err)
 	}
+
 	must(t, in.complete(in.pendingToken(), strings.ToUpper(recovery[3])))
 	if err := in.complete(in.pendingToken(), recovery[3]); !wrongCodeOf(err) {
 		t.Errorf("the same recovery code: %v", err)
 	}
+
 	in.view(func(tx *store.Tx) error {
 		c, err := store.RecoveryCodesOf(tx, store.Account{ID: FirstUser})
 		if err == nil && len(c.Hashes) != recoveryCodes-1 {
@@ -136,10 +142,12 @@ func TestSecondFactor_CodeOpensOneSession(t *testing.T) {
 		if byApp {
 			code = in.code(secret, 1)
 		}
+
 		var tokens []string
 		for range maxPendingAccount {
 			tokens = append(tokens, in.pendingToken())
 		}
+
 		var won sync.Map
 		var wait sync.WaitGroup
 		for i := range 32 {
@@ -149,6 +157,7 @@ func TestSecondFactor_CodeOpensOneSession(t *testing.T) {
 				}
 			})
 		}
+
 		wait.Wait()
 		n := 0
 		won.Range(func(any, any) bool { n++; return true })
@@ -167,9 +176,11 @@ func TestSecondFactor_GuessLimit(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+
 	if err := in.complete(token, in.code(secret, 1)); errs.Of(err).Code != "sign_in_again" {
 		t.Errorf("a sixth attempt: %v", err)
 	}
+
 	var err error
 	for n := pendingTries; !errs.Is(err, errs.TooMany); n++ {
 		if n > 100 {
@@ -177,9 +188,11 @@ func TestSecondFactor_GuessLimit(t *testing.T) {
 		}
 		err = in.complete(in.pendingToken(), "000000")
 	}
+
 	if err := in.complete(in.pendingToken(), in.code(secret, 1)); !errs.Is(err, errs.TooMany) {
 		t.Errorf("the right code after too many wrong ones: %v", err)
 	}
+
 	in.now = in.now.Add(time.Hour)
 	must(t, in.complete(in.pendingToken(), in.code(secret, 1)))
 }
@@ -200,11 +213,13 @@ func TestPendingSignIn_Bound(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+
 	for _, other := range []string{"", "x", strings.Replace(token, "rv_p_", "rv_", 1), token + "x"} {
 		if err := in.complete(other, in.code(secret, 1)); !again(err) {
 			t.Errorf("%q: %v", other, err)
 		}
 	}
+
 	in.now = in.now.Add(pendingLife)
 	if err := in.complete(token, in.code(secret, 1)); !again(err) {
 		t.Errorf("an expired one: %v", err)
@@ -236,6 +251,7 @@ func TestPendingSignIn_OpensOneSession(t *testing.T) {
 	for i := range errors {
 		wg.Go(func() { errors[i] = in.complete(token, recovery[i]) })
 	}
+
 	wg.Wait()
 	won := 0
 	for i, err := range errors {
@@ -248,6 +264,7 @@ func TestPendingSignIn_OpensOneSession(t *testing.T) {
 			must(t, in.complete(in.pendingToken(), recovery[i]))
 		}
 	}
+
 	if won != 1 {
 		t.Errorf("%d sessions were opened", won)
 	}
@@ -269,6 +286,7 @@ func TestPendingSignIn_EndsWithTheSessions(t *testing.T) {
 			return err
 		}
 	}
+
 	in.update(func(tx *store.Tx) error { // another owner remains
 		return store.Users.Create(tx, &store.User{
 			Username: "other",
@@ -301,6 +319,7 @@ func TestPendingSignIn_EndsWithTheSessions(t *testing.T) {
 		}
 		must(t, in.complete(in.pendingToken(), recovery[i]))
 	}
+
 	token := in.pendingToken()
 	must(t, in.complete(in.pendingToken(), recovery[5])) // another sign-in ends none
 	must(t, in.complete(token, recovery[6]))
@@ -326,6 +345,7 @@ func TestPendingSignIn_RenewsHash(t *testing.T) {
 	if hash() != before {
 		t.Error("the first step has stored a hash")
 	}
+
 	must(t, in.complete(token, in.code(secret, 1)))
 	if hash() == before {
 		t.Error("the second step has not stored a hash")
@@ -345,6 +365,7 @@ func TestSecondFactor_Removal(t *testing.T) {
 	if _, err := in.BeginTOTP(s, "Reeve"); !errs.Is(err, errs.Conflict) {
 		t.Errorf("a second app: %v", err)
 	}
+
 	codes, err := in.RenewRecovery(s)
 	must(t, err)
 	for _, c := range []struct {
@@ -355,6 +376,7 @@ func TestSecondFactor_Removal(t *testing.T) {
 			t.Errorf("%s: %v", c.code, err)
 		}
 	}
+
 	must(t, in.RemoveTOTP(s))
 	if err := in.RemoveTOTP(s); !errs.Is(err, errs.Conflict) {
 		t.Errorf("removed again: %v", err)
@@ -362,6 +384,7 @@ func TestSecondFactor_Removal(t *testing.T) {
 	if _, err := in.RenewRecovery(s); !errs.Is(err, errs.Conflict) {
 		t.Errorf("codes without a factor: %v", err)
 	}
+
 	in.signIn("admin") // with the password alone
 }
 

@@ -30,6 +30,7 @@ func TestUnknownLoginName_NotStored(t *testing.T) {
 				}})
 		}
 	}
+
 	must(t, in.tidy())
 	shown, sixteen := in.fingerprint(typed), regexp.MustCompile(`^[0-9a-f]{16}$`)
 	results := map[string]int{}
@@ -44,10 +45,12 @@ func TestUnknownLoginName_NotStored(t *testing.T) {
 			}
 			results[row.Realm+" "+row.Result] += int(row.Count)
 		}
+
 		ids, err := store.LoginLogs.FindIDs(tx, kv.Query[store.LoginLog]{Search: shown, Limit: 100})
 		if len(ids) != 6 {
 			t.Errorf("a search for the fingerprint finds %d rows, %v", len(ids), err)
 		}
+
 		return err
 	})
 	for _, realm := range []string{"admin", "app"} {
@@ -55,12 +58,14 @@ func TestUnknownLoginName_NotStored(t *testing.T) {
 			t.Errorf("%v", results)
 		}
 	}
+
 	for _, op := range told {
 		if strings.Contains(strings.ToLower(op), "hunter2") ||
 			strings.Contains(op, "name") && !strings.Contains(op, "#"+shown) {
 			t.Errorf("told: %s", op)
 		}
 	}
+
 	if in.LoggableName(false, typed) != "#"+shown || in.LoggableName(false, "Admin") != "Admin" ||
 		in.LoggableName(true, "admin") != "#"+in.fingerprint("admin") {
 		t.Error("what may be shown of a name")

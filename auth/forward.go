@@ -91,10 +91,12 @@ func (a *Auth) NewForwardCode(s *Session, origin, state string) (string, error) 
 			own++
 		}
 	}
+
 	if own >= maxSessionCodes || len(f.codes) >= maxCodes {
 		return "",
 			errs.New(errs.TooMany, "too many sign-ins at once; try again in a minute").After(codeLife)
 	}
+
 	f.codes[hash] = forwardCode{s.ID, s.seed, origin, state, now.Add(codeLife)}
 	return code, nil
 }
@@ -113,6 +115,7 @@ func (a *Auth) ExchangeForwardCode(tx *store.Tx,
 	if !ok || prefix != codePrefix || !plausible(code) {
 		return "", errForwardCode(origin)
 	}
+
 	f := a.forwarding
 	f.mu.Lock()
 	c, known := f.codes[hash]
@@ -125,6 +128,7 @@ func (a *Auth) ExchangeForwardCode(tx *store.Tx,
 	if _, err := a.SessionByID(tx, c.session); err != nil {
 		return "", err
 	}
+
 	return f.token(c.session, c.seed, origin), nil
 }
 
@@ -146,10 +150,12 @@ func (a *Auth) Forwarded(tx *store.Tx, token, origin string) (*Session, error) {
 		tokenSum(forwardPrefix, text[:signedText]) != text[signedText:] {
 		return nil, errUnknown
 	}
+
 	signed, err := base64.RawURLEncoding.DecodeString(text[:signedText])
 	if err != nil {
 		return nil, errUnknown
 	}
+
 	id := store.ID(binary.BigEndian.Uint64(signed))
 	hash, seed, err := a.hashOf(tx, id)
 	if err != nil {
@@ -158,6 +164,7 @@ func (a *Auth) Forwarded(tx *store.Tx, token, origin string) (*Session, error) {
 	if !hmac.Equal([]byte(token), []byte(a.forwarding.token(id, seed, origin))) {
 		return nil, errUnknown
 	}
+
 	return a.inspect(tx, a.sessions.get(hash), hash, false)
 }
 

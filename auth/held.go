@@ -144,19 +144,23 @@ func (a *Auth) hold(account store.Account, proof *loginProof, in Attempt,
 		if err != nil {
 			return err
 		}
+
 		record.LastUsed, record.ProvedAt, record.ExpiresAt = tx.Now(), tx.Now(), tx.Now().Add(lifetime(tx, account.App))
 		if s, err = newSession(tx, &record); errs.Is(err, errs.Unauthenticated) {
 			err = errWrong
 		}
+
 		return err
 	})
 	if err != nil || pending {
 		return nil, err
 	}
+
 	s.hash, s.seed = tokenHash, tokenHash
 	if !a.held.add(s, record, step) {
 		return nil, cause
 	}
+
 	a.sessions.put(s, epoch)
 	row.UserID, row.AppUserID = account.IDs()
 	a.held.addRow(row)
@@ -172,6 +176,7 @@ func (a *Auth) storeHeld() error {
 			a.held.drop(h.session.ID)
 			continue
 		}
+
 		err := a.db.Update(store.System, func(tx *store.Tx) error {
 			record := h.record
 			record.LastUsed, record.ProvedAt = store.Time(h.session.lastUsed.Load()), h.session.Actor.Proof.At()
@@ -189,8 +194,10 @@ func (a *Auth) storeHeld() error {
 			}
 			return err
 		}
+
 		a.endHeld(h.session) // the next request loads the stored session by its token
 	}
+
 	for len(rows) > 0 {
 		few := rows[:min(len(rows), kv.MaxRecordsPerWrite)]
 		if err := a.logRows(few); err != nil {
@@ -201,6 +208,7 @@ func (a *Auth) storeHeld() error {
 		}
 		rows = rows[len(few):]
 	}
+
 	return nil
 }
 

@@ -21,6 +21,7 @@ func onSmallDisk(t *testing.T) (in *instance, fill func() (free func())) {
 	if err := syscall.Mount("tmpfs", at, "tmpfs", 0, "size=8m,mode=0700"); err != nil {
 		t.Skipf("a full disk cannot be had here: mount: %v", err)
 	}
+
 	t.Cleanup(func() { must(t, syscall.Unmount(at, syscall.MNT_DETACH)) })
 	in = &instance{t: t, dir: filepath.Join(at, "data"), now: time.Now()}
 	in.open(testCost)
@@ -35,6 +36,7 @@ func onSmallDisk(t *testing.T) (in *instance, fill func() (free func())) {
 				t.Fatalf("the disk is not full: %v", err)
 			}
 		}
+
 		for full, size := 0, 4000; full < 5; { // use up the free pages in data.db, also those that a reader beside still holds
 			err := in.db.Update(store.System, func(tx *store.Tx) error {
 				return store.LoginLogs.Create(tx, &store.LoginLog{
@@ -50,9 +52,11 @@ func onSmallDisk(t *testing.T) (in *instance, fill func() (free func())) {
 				time.Sleep(time.Millisecond)
 				continue
 			}
+
 			must(t, err)
 			full = 0
 		}
+
 		return func() { must(t, os.Remove(ballast)) }
 	}
 }
@@ -74,6 +78,7 @@ func (in *instance) heldLogin(fill func() func(), as Attempt) *Grant {
 			return g
 		}
 	}
+
 	in.t.Fatal("every session was stored on a full disk")
 	return nil
 }
@@ -116,17 +121,20 @@ func TestHeldSession_LoginOnFullDisk(t *testing.T) {
 	if err := in.storeHeld(); !errs.Is(err, errs.Full) {
 		t.Errorf("stored on a full disk: %v", err)
 	}
+
 	free()
 	must(t, in.storeHeld())
 	if !in.held.empty() {
 		t.Error("something is still held")
 	}
+
 	in.restart(testCost)
 	in.view(func(tx *store.Tx) error {
 		s, err := in.Authenticate(tx, g.Token, home)
 		if err == nil && s.isHeld() {
 			t.Error("the session is not stored")
 		}
+
 		deferred := map[string]int{}
 		for row, err := range store.LoginLogs.All(tx) {
 			if err != nil {
@@ -136,9 +144,11 @@ func TestHeldSession_LoginOnFullDisk(t *testing.T) {
 				deferred[row.Result]++
 			}
 		}
+
 		if deferred[store.LoginSucceeded] != 2 || deferred[store.LoginFailed] != 1 {
 			t.Errorf("rows that were stored later: %v", deferred)
 		}
+
 		return err
 	})
 }
@@ -161,6 +171,7 @@ func TestHeldSession_BoundedAndRevoked(t *testing.T) {
 		_, err := in.hold(account, &loginProof{hash: hash}, good, full)
 		must(t, err)
 	}
+
 	if _, err := in.hold(account, &loginProof{hash: hash}, good, full); !errs.Is(err, errs.Full) {
 		t.Errorf("one more: %v", err)
 	}
@@ -168,9 +179,11 @@ func TestHeldSession_BoundedAndRevoked(t *testing.T) {
 		errs.Unauthenticated) {
 		t.Errorf("after a new password: %v", err)
 	}
+
 	for range maxHeldRows {
 		in.held.addRow(&store.LoginLog{})
 	}
+
 	if n := len(in.held.rows); n != maxHeldRows {
 		t.Errorf("%d rows are held", n)
 	}

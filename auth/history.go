@@ -70,6 +70,7 @@ func (a *Auth) checkUnused(p hashCaller, u *usedPasswords, hashes []string, addr
 	if len(hashes) == 0 {
 		return nil
 	}
+
 	var at *throttleCheck
 	var tries int
 	err := a.db.View(store.Anonymous, func(tx *store.Tx) error {
@@ -86,6 +87,7 @@ func (a *Auth) checkUnused(p hashCaller, u *usedPasswords, hashes []string, addr
 	if wait := at.begin(tries, func() bool { return false }); wait > 0 {
 		return a.tooMany(throttledPassword, wait)
 	}
+
 	for _, hash := range hashes {
 		if !verifiable(hash) {
 			continue // imported by a version that knew more algorithms, or allowed higher costs
@@ -99,6 +101,7 @@ func (a *Auth) checkUnused(p hashCaller, u *usedPasswords, hashes []string, addr
 			return u.refusal(field)
 		}
 	}
+
 	at.succeeded()
 	return nil
 }

@@ -60,6 +60,7 @@ func (in *instance) resets(who store.Account, secret string) error {
 		if err := store.SetEmail(tx, who, email, true); err != nil {
 			return err
 		}
+
 		ends := tx.Now().Add(time.Hour)
 		l := &store.Link{
 			Purpose:   store.PasswordReset,
@@ -74,6 +75,7 @@ func (in *instance) resets(who store.Account, secret string) error {
 				return err
 			}
 		}
+
 		return store.Links.Create(tx, l)
 	})
 	_, err := in.UseLink(LinkUse{Token: token, Password: &secret, Field: "password", Addr: home})
@@ -98,6 +100,7 @@ func TestPasswordHistory_UsedRefused(t *testing.T) {
 			if app {
 				who = in.ann()
 			}
+
 			s := in.sessionOf(who)
 			change := func(old, fresh string) error {
 				return in.ChangePassword(s, home, old, fresh)
@@ -112,6 +115,7 @@ func TestPasswordHistory_UsedRefused(t *testing.T) {
 			if n := in.earlier(who); n != 2 {
 				t.Errorf("%d are remembered", n)
 			}
+
 			must(t, in.resets(who, "the fourth one"))
 			s = in.sessionOf(who)
 			used(t, "by a link and then by a change", "new_password",
@@ -149,6 +153,7 @@ func TestPasswordHistory_KeepsOnlyNeeded(t *testing.T) {
 				in.earlier(who), c.want)
 		}
 	}
+
 	in.set("security.password_history", "0")
 	must(t, in.ChangePassword(s, home, old, password)) // which is no longer compared
 }
@@ -184,6 +189,7 @@ func TestPasswordHistory_NotRevealedToAdmin(t *testing.T) {
 	if n := in.hasher.compared.Load() - before; n != 0 || in.earlier(who) != 1 {
 		t.Errorf("%d comparisons, %d are remembered", n, in.earlier(who))
 	}
+
 	given = "chosen by somebody else"
 	secret, err = in.NewSecret("ann", "password", &given)
 	must(t, err)
@@ -192,6 +198,7 @@ func TestPasswordHistory_NotRevealedToAdmin(t *testing.T) {
 	if !s.Actor.MustChange {
 		t.Fatal("the password need not be changed")
 	}
+
 	used(t, "the own one", "new_password", in.ChangePassword(s, home, given, password))
 	must(t, in.ChangePassword(s, home, given, "one of my own"))
 	used(t, "the one of the administrator", "new_password",
@@ -233,6 +240,7 @@ func TestPasswordHistory_ImportedPassword(t *testing.T) {
 		must(t, in.resets(customer, "one of my own "+name))
 		used(t, name, "password", in.resets(customer, hash.password))
 	}
+
 	for name, who := range map[string]store.Account{"ann": staff, "app": customer} {
 		in.update(func(tx *store.Tx) error { // not by SetHash, which would remember the present one
 			h, err := store.HashOf(tx, who)
@@ -278,6 +286,7 @@ func TestPasswordHistory_RateLimit(t *testing.T) {
 		errs.TooMany) {
 		t.Errorf("another one, too late: %v", err)
 	}
+
 	must(t,
 		in.ChangePassword(s, netip.MustParseAddr("203.0.113.7"), "the second one", "the third one"))
 	must(t, in.ChangePassword(in.holds(in.enter("admin", password)), home, password, "another one"))

@@ -73,10 +73,12 @@ func parseImported(hash string) (verifier, errs.Message) {
 	if len(hash) > maxImported {
 		return nil, errs.Say("must be at most %d bytes", maxImported)
 	}
+
 	spring := ""
 	if m := springPrefix.FindStringSubmatch(hash); m != nil {
 		spring, hash = m[1], hash[len(m[0]):]
 	}
+
 	algorithm, rest, _ := strings.Cut(strings.TrimPrefix(hash, "$"), "$")
 	parts := strings.Split(rest, "$")
 	switch {
@@ -90,6 +92,7 @@ func parseImported(hash string) (verifier, errs.Message) {
 	case algorithm == "scrypt" && spring == "":
 		return parseScrypt(parts)
 	}
+
 	return nil, errs.Say("is not a hash of bcrypt, argon2id, argon2i or scrypt in a known form")
 }
 
@@ -105,6 +108,7 @@ func parseBcrypt(hash string) (verifier, errs.Message) {
 	if fault := within("bcrypt cost", number(m[1]), minBcryptCost, maxBcryptCost); !fault.Empty() {
 		return nil, fault
 	}
+
 	return func(password []byte) (bool, error) {
 		// Like in other programs, bytes after the 72nd do not count.
 		err := bcrypt.CompareHashAndPassword([]byte(hash), password)
@@ -123,10 +127,12 @@ func parseArgon2(algorithm string, parts []string) (verifier, errs.Message) {
 	if parts[0] != "v=19" {
 		return nil, errs.Say("must be a hash of version 19 of argon2")
 	}
+
 	values, ok := parameters(parts[1], "m", "t", "p")
 	if !ok {
 		return nil, malformed(algorithm)
 	}
+
 	memory, time, lanes := values[0], values[1], values[2]
 	fault := first(
 		within("argon2 t", time, 1, maxArgon2Time),
@@ -136,11 +142,13 @@ func parseArgon2(algorithm string, parts []string) (verifier, errs.Message) {
 	if !fault.Empty() {
 		return nil, fault
 	}
+
 	salt, sum, fault := saltAndSum(algorithm, parts[2], parts[3])
 	derive := argon2.IDKey
 	if algorithm == "argon2i" {
 		derive = argon2.Key
 	}
+
 	return func(password []byte) (bool, error) {
 		key := derive(password, salt, uint32(time), uint32(memory), uint8(lanes), uint32(len(sum)))
 		return subtle.ConstantTimeCompare(key, sum) == 1, nil
@@ -178,6 +186,7 @@ func newScrypt(log, block, lanes int, salt64, sum64 string) (verifier, errs.Mess
 	if !fault.Empty() {
 		return nil, fault
 	}
+
 	memory := max(1, (block<<log)/8) // below 1<<26: fits into 32 bits, with lanes, too
 	fault = first(
 		within("scrypt 128*N*r (KiB)", memory, 1, maxHashMemory),
@@ -186,6 +195,7 @@ func newScrypt(log, block, lanes int, salt64, sum64 string) (verifier, errs.Mess
 	if !fault.Empty() {
 		return nil, fault
 	}
+
 	salt, sum, fault := saltAndSum("scrypt", salt64, sum64)
 	return func(password []byte) (bool, error) {
 		key, err := scrypt.Key(password, salt, 1<<log, block, lanes, len(sum))

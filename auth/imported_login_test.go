@@ -27,6 +27,7 @@ func withImported(t *testing.T) (in *instance, staff, customer store.Account) {
 		if err := store.AppUsers.Create(tx, a); err != nil {
 			return err
 		}
+
 		staff, customer = store.Account{ID: u.ID}, store.Account{App: true, ID: a.ID}
 		for name, who := range map[string]store.Account{"ann": staff, "app": customer} {
 			sealed, err := store.SealHash(tx, name, hash)
@@ -37,6 +38,7 @@ func withImported(t *testing.T) (in *instance, staff, customer store.Account) {
 				return err
 			}
 		}
+
 		return nil
 	})
 	return in, staff, customer
@@ -64,6 +66,7 @@ func TestImportedHash_ReplacedAtFirstLogin(t *testing.T) {
 			errs.Of(err).Code != "wrong_credentials" {
 			t.Errorf("%s, a wrong password: %v", name, err)
 		}
+
 		attempt.Password = imported // whoever has the hash has not the password
 		if _, err := in.Login(attempt); !errs.Is(err, errs.Unauthenticated) {
 			t.Errorf("%s, the hash: %v", name, err)
@@ -72,6 +75,7 @@ func TestImportedHash_ReplacedAtFirstLogin(t *testing.T) {
 			!strings.HasPrefix(imported, store.ImportedHash+"$2y$10$") {
 			t.Errorf("%s: %s has become %s", name, imported, in.storedHash(who))
 		}
+
 		attempt.Password = "password"
 		before := in.hasher.compared.Load()
 		g, err := in.Login(attempt)
@@ -79,6 +83,7 @@ func TestImportedHash_ReplacedAtFirstLogin(t *testing.T) {
 		if n := in.hasher.compared.Load() - before; n != 1 || g.MustChange {
 			t.Errorf("%s: %d comparisons, must change: %t", name, n, g.MustChange)
 		}
+
 		own := in.storedHash(who)
 		if !strings.HasPrefix(own, "$2a$04$") || in.hasher.stale(own) {
 			t.Errorf("%s: after the sign-in the hash is %s", name, own)
@@ -86,6 +91,7 @@ func TestImportedHash_ReplacedAtFirstLogin(t *testing.T) {
 		if same, err := in.hasher.compare(newPasswords, own, "password"); !same || err != nil {
 			t.Errorf("%s: %t, %v", name, same, err)
 		}
+
 		for given, kind := range map[string]errs.Kind{
 			"password": fine,
 			"Password": errs.Unauthenticated,
@@ -96,6 +102,7 @@ func TestImportedHash_ReplacedAtFirstLogin(t *testing.T) {
 				t.Errorf("%s: the next sign-in with %s: %v", name, given, err)
 			}
 		}
+
 		if in.storedHash(who) != own {
 			t.Errorf("%s: the own hash was replaced", name)
 		}
@@ -129,6 +136,7 @@ func TestImportedHash_ConfirmAndChange(t *testing.T) {
 		if err := in.Confirm(s, home, "wrong"); !errs.Is(err, errs.Invalid) {
 			t.Errorf("%s, a wrong password: %v", name, err)
 		}
+
 		must(t, in.Confirm(s, home, "password"))
 		if in.storedHash(who) != imported {
 			t.Errorf("%s: confirming has changed the hash", name)
@@ -137,6 +145,7 @@ func TestImportedHash_ConfirmAndChange(t *testing.T) {
 			errs.Invalid) {
 			t.Errorf("%s, a change with a wrong password: %v", name, err)
 		}
+
 		must(t, in.ChangePassword(s, home, "password", "an entirely new one"))
 		_, err := in.Login(Attempt{
 			App:      who.App,
@@ -160,6 +169,7 @@ func TestImportedHash_RefusedForOwner(t *testing.T) {
 		RoleIDs:  []store.ID{store.OwnerRole},
 		Proof:    store.NewProof(kv.TimeOf(time.Now())),
 	}
+
 	hash, err := ImportHash("password_hash", importedHashes["RuoYi's first user"].hash)
 	must(t, err)
 	promote := func(tx *store.Tx) error {
@@ -199,6 +209,7 @@ func TestImportedHash_RefusedForOwner(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+
 	in.enter("ann", "password") // which replaces the hash
 	must(t, in.db.Update(owner, promote))
 	in.enter("ann", "password")

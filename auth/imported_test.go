@@ -54,6 +54,7 @@ func TestImportedHash_OtherPrograms(t *testing.T) {
 		if !h.stale(stored) {
 			t.Errorf("%s would stay", name)
 		}
+
 		for given, want := range map[string]bool{
 			c.password:                  true,
 			c.password + " ":            false,
@@ -91,6 +92,7 @@ func TestImportedHash_SeparateFromOwn(t *testing.T) {
 			t.Errorf("%s: %t, %v", name, same, err)
 		}
 	}
+
 	if n := h.compared.Load(); n != 4 {
 		t.Errorf("%d comparisons", n)
 	}

@@ -63,6 +63,7 @@ func (a *Auth) RemoveStaleInitial() error {
 	if a.options.InitialFile == "" {
 		return nil
 	}
+
 	text, err := os.ReadFile(a.options.InitialFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -70,6 +71,7 @@ func (a *Auth) RemoveStaleInitial() error {
 	if err != nil {
 		return err
 	}
+
 	hash := ""
 	err = a.db.View(store.System, func(tx *store.Tx) error {
 		user, err := store.Users.Get(tx, FirstUser)
@@ -85,6 +87,7 @@ func (a *Auth) RemoveStaleInitial() error {
 	if err != nil && !errs.Is(err, errs.NotFound) {
 		return err
 	}
+
 	_, password, found := strings.Cut(string(text), passwordLine)
 	if found && hash != "" {
 		password, _, _ = strings.Cut(password, "\n")
@@ -93,5 +96,6 @@ func (a *Auth) RemoveStaleInitial() error {
 			return err
 		}
 	}
+
 	return a.removeInitial()
 }

@@ -83,10 +83,12 @@ func (a *Auth) keySession(tx *store.Tx, secret *store.KeySecret, hash tokenHash)
 	if err != nil {
 		return nil, unknownKey(err)
 	}
+
 	actor, err := store.KeyActor(tx, k)
 	if err != nil {
 		return nil, unknownKey(err)
 	}
+
 	key := &Key{ID: k.ID, Name: k.Name, Personal: bool(k.Personal), rate: k.Rate, use: a.keys.of(k)}
 	for _, text := range k.Networks {
 		if addr, err := netip.ParseAddr(text); err == nil {
@@ -95,9 +97,11 @@ func (a *Auth) keySession(tx *store.Tx, secret *store.KeySecret, hash tokenHash)
 			key.networks = append(key.networks, prefix)
 		}
 	}
+
 	if len(key.networks) < len(k.Networks) { // damaged: rather no access than from everywhere
 		return nil, errNetwork
 	}
+
 	s := &Session{
 		ID:        firstKeyID + secret.ID,
 		Key:       key,
@@ -109,6 +113,7 @@ func (a *Auth) keySession(tx *store.Tx, secret *store.KeySecret, hash tokenHash)
 	if secret.ExpiresAt != 0 {
 		s.ExpiresAt = min(s.ExpiresAt, secret.ExpiresAt)
 	}
+
 	return s, nil
 }
 
@@ -161,6 +166,7 @@ func (k *Key) Take(tx *store.Tx) (Rate, error) {
 	if rate.Limit == 0 {
 		rate.Limit = int64(store.KeyRate.Get(tx))
 	}
+
 	second := int64(tx.Now()) / 1e6
 	rate.Reset = int(60 - second%60)
 	k.use.mu.Lock()
@@ -172,6 +178,7 @@ func (k *Key) Take(tx *store.Tx) (Rate, error) {
 		return rate, errs.New(errs.TooMany,
 			"this API key may send %d requests per minute; try again in a moment", rate.Limit).Coded("key_rate_limit").After(time.Duration(rate.Reset) * time.Second)
 	}
+
 	k.use.count++
 	rate.Remaining = rate.Limit - k.use.count
 	return rate, nil

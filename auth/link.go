@@ -71,6 +71,7 @@ func (a *Auth) UseLink(in LinkUse) (*store.Link, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	hash := ""
 	var used *usedPasswords
 	if l.SetsPassword() {
@@ -81,6 +82,7 @@ func (a *Auth) UseLink(in LinkUse) (*store.Link, error) {
 	if in.User != nil {
 		in.User(l.Account())
 	}
+
 	err = a.db.Update(store.System, func(tx *store.Tx) error {
 		found, token, err := a.findLink(tx, in.Token) // it may have been used by now
 		if err == nil && hash != "" && used.limit > 0 {
@@ -95,6 +97,7 @@ func (a *Auth) UseLink(in LinkUse) (*store.Link, error) {
 	if err == nil && hash != "" {
 		err = a.ForgetInitial(l.Account())
 	}
+
 	return l, err
 }
 
@@ -105,6 +108,7 @@ func (a *Auth) linkPassword(in LinkUse,
 	if in.Password == nil {
 		return "", nil, errs.Field(errs.Invalid, in.Field, "is required")
 	}
+
 	var username string
 	err = a.db.View(store.Anonymous, func(tx *store.Tx) (err error) {
 		if username, err = who.Username(tx); err == nil {
@@ -115,6 +119,7 @@ func (a *Auth) linkPassword(in LinkUse,
 	if err != nil {
 		return "", nil, err
 	}
+
 	p := unknownCaller(in.Addr)
 	p.timing = in.Hashing
 	if err := a.checkPolicy(username, in.Field, *in.Password); err != nil {
@@ -123,6 +128,7 @@ func (a *Auth) linkPassword(in LinkUse,
 	if err := a.checkUnused(p, used, used.all(), in.Addr, in.Field, *in.Password, in.Observe); err != nil {
 		return "", nil, err
 	}
+
 	hash, err = a.hasher.hash(p, *in.Password)
 	return hash, used, err
 }
@@ -144,6 +150,7 @@ func applyLink(tx *store.Tx, l *store.Link, token *store.LinkToken, hash string)
 	if l.Purpose == store.Registration {
 		return store.ConfirmRegistration(tx, who, token.Email)
 	}
+
 	return store.SetEmail(tx, who, token.Email, true)
 }
 
@@ -167,6 +174,7 @@ func (a *Auth) Forgot(app bool, login, language string, addr netip.Addr,
 	if wait > 0 {
 		return a.tooMany(throttledForgot, wait)
 	}
+
 	delay := resetDelay + time.Duration(randomBelow(uint32(resetDelay/time.Millisecond)))*time.Millisecond
 	return a.db.Update(store.System, func(tx *store.Tx) error {
 		return store.RequestReset(tx, app, login, language, delay)

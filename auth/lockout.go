@@ -97,9 +97,11 @@ func (c *counters) lockout(who store.Account, wide []string, tries int) *Lockout
 	for _, key := range wide {
 		out.count(c.all[key], who, tries*triesPerName, now)
 	}
+
 	if out.Everywhere = out.Tries > 0; out.Everywhere {
 		return out
 	}
+
 	looked := 0
 	for key := range c.of[who] {
 		if looked++; looked > maxLookedAt {
@@ -113,9 +115,11 @@ func (c *counters) lockout(who store.Account, wide []string, tries int) *Lockout
 			}
 		}
 	}
+
 	if out.Tries == 0 {
 		return nil
 	}
+
 	slices.Sort(out.Networks)
 	return out
 }

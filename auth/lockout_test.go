@@ -33,6 +33,7 @@ func TestLockout_FromOneNetwork(t *testing.T) {
 	if l := in.lockout(admin, "admin"); l != nil {
 		t.Errorf("locked out before the limit: %+v", l)
 	}
+
 	in.now = in.now.Add(5 * time.Minute)
 	in.wrong(3, "Admin", "203.0.113.1")
 	in.wrong(1, "nobody", "203.0.113.1")
@@ -49,19 +50,23 @@ func TestLockout_FromOneNetwork(t *testing.T) {
 	if l := in.lockout(store.Account{App: true, ID: FirstUser}, "admin"); l != nil {
 		t.Errorf("the app user with the same ID: %+v", l)
 	}
+
 	in.Unlock(store.Account{ID: 2})
 	if kind, _, _ := in.try("admin", password, "203.0.113.1"); kind != errs.TooMany {
 		t.Errorf("unlocked with another account: %v", kind)
 	}
+
 	in.Unlock(admin)
 	if kind, _, err := in.try("admin", password, "203.0.113.1"); kind != fine ||
 		in.lockout(admin, "admin") != nil {
 		t.Errorf("after unlocking: %v, %+v", err, in.lockout(admin, "admin"))
 	}
+
 	in.wrong(5, "admin", "203.0.113.1")
 	if in.lockout(admin, "admin") == nil {
 		t.Error("not locked out again")
 	}
+
 	in.now = in.now.Add(15 * time.Minute)
 	if l := in.lockout(admin, "admin"); l != nil {
 		t.Errorf("after its end: %+v", l)
@@ -101,10 +106,12 @@ func TestLockout_AppUserByEachName(t *testing.T) {
 	for i := range 15 { // five with each name, so that each is at its limit
 		in.tryApp(names[i%3], "wrong password", "203.0.113.1")
 	}
+
 	want := &Lockout{Tries: 15, Until: quarter, Networks: []string{"203.0.113.1"}}
 	if diff := cmp.Diff(want, in.lockout(ann, "ann")); diff != "" {
 		t.Error(diff)
 	}
+
 	in.Unlock(ann)
 	for _, name := range names {
 		if who, kind, _ := in.tryApp(name, password, "203.0.113.1"); who != id {
@@ -127,6 +134,7 @@ func TestLockout_SecondFactor(t *testing.T) {
 			}
 		}
 	}
+
 	want := &Lockout{Tries: 5, Until: quarter, Networks: []string{"203.0.113.1"}}
 	if diff := cmp.Diff(want, in.lockout(admin, "admin")); diff != "" {
 		t.Error(diff)
@@ -134,6 +142,7 @@ func TestLockout_SecondFactor(t *testing.T) {
 	if l := in.lockout(store.Account{ID: 9}, "nine"); l != nil {
 		t.Errorf("codes in a session lock out: %+v", l)
 	}
+
 	in.Unlock(admin)
 	if _, err := in.beginFactor(signInFactor, admin, addr, false, nil); err != nil {
 		t.Error(err)
@@ -167,6 +176,7 @@ func TestCounters_IndexByAccount(t *testing.T) {
 		default:
 			c.add(key, 1, time.Duration(random.IntN(20)+1)*time.Second)
 		}
+
 		want := map[store.Account]map[string]struct{}{}
 		for key, e := range c.all {
 			if e.of.ID != 0 && want[e.of] == nil {
@@ -176,6 +186,7 @@ func TestCounters_IndexByAccount(t *testing.T) {
 				want[e.of][key] = struct{}{}
 			}
 		}
+
 		if diff := cmp.Diff(want, c.of); diff != "" {
 			t.Fatal(diff)
 		}

@@ -80,6 +80,7 @@ func (a *Auth) Login(in Attempt) (g *Grant, err error) {
 			a.stats.login(in.App, err)
 		}
 	}()
+
 	var who *candidate
 	var tries int
 	var window time.Duration
@@ -96,6 +97,7 @@ func (a *Auth) Login(in Attempt) (g *Grant, err error) {
 	if err != nil {
 		return nil, err
 	}
+
 	in, name := a.identify(in, who)
 	at := a.newLoginThrottle(in, name, who, device.valid(), window)
 	wait := at.begin(tries, func() bool { return who != nil && who.loginIP == in.Addr.String() })
@@ -103,6 +105,7 @@ func (a *Auth) Login(in Attempt) (g *Grant, err error) {
 		a.throttled.count(in)
 		return nil, a.tooMany(throttledLogin, wait)
 	}
+
 	hash, p := "", unknownCaller(in.Addr)
 	if who != nil && !at.barred {
 		hash = who.hash
@@ -110,6 +113,7 @@ func (a *Auth) Login(in Attempt) (g *Grant, err error) {
 	if device.valid() {
 		p = knownCaller(who.account)
 	}
+
 	p.timing = in.Hashing
 	same, earlier, err := a.hasher.match(p, hash, in.Password)
 	if err != nil {
@@ -119,6 +123,7 @@ func (a *Auth) Login(in Attempt) (g *Grant, err error) {
 	if !same || !who.enabled {
 		return nil, a.failed(in, who, failure(who, same, at.barred), device, errWrong)
 	}
+
 	fresh := ""
 	if earlier || a.hasher.stale(hash) {
 		if fresh, err = a.hasher.hash(p, in.Password); err != nil {
@@ -126,11 +131,13 @@ func (a *Auth) Login(in Attempt) (g *Grant, err error) {
 			return nil, err
 		}
 	}
+
 	proof := loginProof{hash: hash, fresh: fresh}
 	g, err = a.grant(who.account, &proof, in, device)
 	if err != nil {
 		return nil, err
 	}
+
 	at.succeeded()
 	if g == nil {
 		return a.suspend(&pendingLogin{
@@ -142,6 +149,7 @@ func (a *Auth) Login(in Attempt) (g *Grant, err error) {
 			client:  markClient(in),
 		})
 	}
+
 	return g, nil
 }
 
@@ -181,11 +189,13 @@ func find(tx *store.Tx, app bool, typed string) (*candidate, error) {
 			}
 		}
 	}
+
 	var err error
 	who.hash, err = store.SignInHash(tx, who.account) // an imported user has no password until one is set
 	if who.account.ID == 0 {
 		who = nil
 	}
+
 	return who, err
 }
 
@@ -223,6 +233,7 @@ func (a *Auth) failed(in Attempt, who *candidate, reason string, device *deviceU
 			in.Failed()
 		}
 	}
+
 	err := a.db.Update(store.System, func(tx *store.Tx) error {
 		return errors.Join(store.LoginLogs.Create(tx, row), device.failed(tx))
 	})
@@ -233,6 +244,7 @@ func (a *Auth) failed(in Attempt, who *candidate, reason string, device *deviceU
 	if err != nil {
 		return err
 	}
+
 	return answer
 }
 
@@ -300,6 +312,7 @@ func (a *Auth) grant(account store.Account, proof *loginProof, in Attempt,
 		if pending, err := a.secondFactor(tx, account, proof); err != nil || pending {
 			return err
 		}
+
 		mustChange, first, err := signedIn(tx, account, in.Addr.String())
 		if err != nil {
 			return err
@@ -317,15 +330,18 @@ func (a *Auth) grant(account store.Account, proof *loginProof, in Attempt,
 				return err
 			}
 		}
+
 		g, err = open(tx, account, in, device, first)
 		if err == nil {
 			g.MustChange = mustChange
 		}
+
 		return err
 	})
 	if errs.Is(err, errs.Full) {
 		return a.hold(account, proof, in, err)
 	}
+
 	return g, err
 }
 
@@ -347,10 +363,12 @@ func open(tx *store.Tx, account store.Account, in Attempt, device *deviceUse,
 	if err != nil {
 		return nil, err
 	}
+
 	known, deviceID, unknown, err := device.succeeded(tx, account, at)
 	if err != nil {
 		return nil, err
 	}
+
 	session := &store.Session{DeviceID: deviceID, IP: row.IP, Browser: row.Browser, OS: row.OS}
 	session.UserID, session.AppUserID = account.IDs()
 	token, err := Open(tx, session)
@@ -370,6 +388,7 @@ func open(tx *store.Tx, account store.Account, in Attempt, device *deviceUse,
 			return nil, err
 		}
 	}
+
 	row.SessionID = session.ID
 	row.UserID, row.AppUserID = account.IDs()
 	return &Grant{Token: token, Device: known, ExpiresAt: session.ExpiresAt},
@@ -389,6 +408,7 @@ func signedIn(tx *store.Tx, account store.Account, ip string) (mustChange, first
 		}
 		return bool(u.MustChangePassword), false, nil
 	}
+
 	u, err := store.Users.UpdateQuietly(tx, account.ID, func(u *store.User) (err error) {
 		first = u.LoginTime == 0
 		u.LoginIP, u.LoginTime = ip, tx.Now()
@@ -400,6 +420,7 @@ func signedIn(tx *store.Tx, account store.Account, ip string) (mustChange, first
 	if err != nil {
 		return false, false, err
 	}
+
 	return bool(u.MustChangePassword), first, nil
 }
 

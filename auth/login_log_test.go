@@ -35,11 +35,13 @@ func TestLoginLog_ThrottledShareRow(t *testing.T) {
 	if n := len(in.logged(store.LoginThrottled)); n != 0 {
 		t.Errorf("%d rows before the minute is over", n)
 	}
+
 	must(t, in.tidy())
 	want := map[string]int64{
 		"admin  203.0.113.1":                            9,
 		" " + in.fingerprint("nobody") + " 203.0.113.2": 3,
 	}
+
 	rows := in.logged(store.LoginThrottled)
 	for _, r := range rows {
 		if key := r.Username + " " + r.Fingerprint + " " + r.IP; want[key] != r.Count ||
@@ -47,9 +49,11 @@ func TestLoginLog_ThrottledShareRow(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 	}
+
 	if failed := in.logged(store.LoginFailed); len(rows) != 2 || len(failed) != 10 {
 		t.Errorf("%d throttled and %d failed rows", len(rows), len(failed))
 	}
+
 	must(t, in.tidy())
 	in.wrong(1, "admin", "203.0.113.1")
 	must(t, in.tidy())
@@ -69,6 +73,7 @@ func TestLoginLog_FloodAddsFewRows(t *testing.T) {
 			Addr:     netip.MustParseAddr(fmt.Sprintf("198.51.100.%d", i)),
 		})
 	}
+
 	must(t, in.tidy())
 	rows, attempts, nameless := in.logged(store.LoginThrottled), int64(0), map[string]int64{}
 	for _, r := range rows {
@@ -77,6 +82,7 @@ func TestLoginLog_FloodAddsFewRows(t *testing.T) {
 			nameless[r.Realm+r.IP] = r.Count
 		}
 	}
+
 	if len(rows) != maxThrottledRows+2 || attempts != 2*(maxThrottledRows+50) ||
 		nameless["admin"] != 100 || nameless["app"] != 100 {
 		t.Errorf("%d rows of %d attempts, without a name %v", len(rows), attempts, nameless)
@@ -103,6 +109,7 @@ func TestLoginLog_Bound(t *testing.T) {
 		rows[999].Username != "name1009" {
 		t.Errorf("%d rows, the first of %s", len(rows), rows[0].Username)
 	}
+
 	in.update(func(tx *store.Tx) error {
 		_, err := store.TrimLoginLog(tx, tx.Now().Add(-24*time.Hour), 1000, 1000)
 		return err
@@ -110,6 +117,7 @@ func TestLoginLog_Bound(t *testing.T) {
 	if n := len(in.logged(store.LoginFailed)); n != 1000 {
 		t.Errorf("%d rows that are not a day old", n)
 	}
+
 	in.update(func(tx *store.Tx) error {
 		_, err := store.TrimLoginLog(tx, tx.Now().Add(time.Second), 1000, 300)
 		return err
@@ -156,10 +164,12 @@ func TestAppUserLogin_FailuresAlike(t *testing.T) {
 			t.Errorf("%q with %q: %v after %d comparisons", c.username, c.password, err, n)
 		}
 	}
+
 	var reasons []string
 	for _, r := range in.logged(store.LoginFailed) {
 		reasons = append(reasons, r.Reason)
 	}
+
 	if got := strings.Join(reasons, " "); got != "wrong_password wrong_password disabled wrong_password wrong_password wrong_password unknown_user unknown_user unknown_user" {
 		t.Errorf("the reasons are %s", got)
 	}

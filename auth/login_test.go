@@ -37,6 +37,7 @@ func TestLogin_FailuresAlike(t *testing.T) {
 			t.Errorf("%s: %v after %d comparisons", c.name, err, compared)
 		}
 	}
+
 	for i, name := range []string{"admin", "ADMIN", " Admin "} {
 		if kind, compared, err := in.try(name, password, fmt.Sprintf("203.0.113.%d", i+50)); kind != fine || compared != 1 {
 			t.Errorf("%q: %v after %d comparisons", name, err, compared)
@@ -91,11 +92,13 @@ func TestLogin_BurstComparesUpToLimit(t *testing.T) {
 		for i := range kinds {
 			wg.Go(func() { kinds[i], _, _ = in.try(c.username, "wrong password", c.addr(i)) })
 		}
+
 		wg.Wait()
 		count := map[errs.Kind]int64{}
 		for _, k := range kinds {
 			count[k]++
 		}
+
 		compared := in.hasher.compared.Load() - before
 		if compared > c.limit || compared == 0 || compared != count[errs.Unauthenticated] ||
 			count[errs.TooMany]+count[errs.Busy]+compared != 64 {
@@ -122,6 +125,7 @@ func TestLogin_RenewsHashOfOtherCost(t *testing.T) {
 	if same, _ := hash(); same != first {
 		t.Error("a hash of the right cost was renewed")
 	}
+
 	in.restart(testCost + 1)
 	if _, _, err := in.try("admin", "wrong password", "203.0.113.9"); err == nil {
 		t.Error("a wrong password is let in")
@@ -129,15 +133,18 @@ func TestLogin_RenewsHashOfOtherCost(t *testing.T) {
 	if same, _ := hash(); same != first {
 		t.Error("a wrong password renewed the hash")
 	}
+
 	in.enter("admin", password)
 	second, cost := hash()
 	if second == first || cost != testCost+1 {
 		t.Errorf("the hash has cost %d, want %d", cost, testCost+1)
 	}
+
 	in.enter("admin", password)
 	if third, _ := hash(); third != second {
 		t.Error("it was renewed twice")
 	}
+
 	in.holds(token) // a renewed hash is not a change of the password
 }
 
@@ -152,6 +159,7 @@ func TestPasswordChange_EndsOtherSessions(t *testing.T) {
 	if !s.Actor.MustChange {
 		t.Error("the password need not be changed")
 	}
+
 	for name, c := range map[string]struct{ old, new, field string }{
 		"a wrong old one": {"wrong password", "another one", "old_password"},
 		"too short":       {password, "seven77", "new_password"},
@@ -163,10 +171,12 @@ func TestPasswordChange_EndsOtherSessions(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+
 	in.holds(there)
 	if _, err := os.Stat(file); err != nil {
 		t.Errorf("the file with the first password: %v", err)
 	}
+
 	must(t, in.ChangePassword(s, home, password, "another one"))
 	in.ended(there, "unauthenticated")
 	if in.holds(here).Actor.MustChange {
@@ -178,6 +188,7 @@ func TestPasswordChange_EndsOtherSessions(t *testing.T) {
 	if _, _, err := in.try("admin", password, "203.0.113.1"); err != errWrong {
 		t.Errorf("the old password: %v", err)
 	}
+
 	in.enter("admin", "another one")
 }
 
@@ -200,6 +211,7 @@ func TestPasswordChange_OldPasswordRateLimit(t *testing.T) {
 	for range 9 {
 		kinds[errs.Of(in.ChangePassword(s, home, "wrong password", "another one")).Kind]++
 	}
+
 	if n := in.hasher.compared.Load() - before; n != 5 || kinds[errs.Invalid] != 5 ||
 		kinds[errs.TooMany] != 4 {
 		t.Errorf("%d comparisons, answers %v", n, kinds)
@@ -207,6 +219,7 @@ func TestPasswordChange_OldPasswordRateLimit(t *testing.T) {
 	if err := in.ChangePassword(s, home, password, "another one"); !errs.Is(err, errs.TooMany) {
 		t.Errorf("the right one, too late: %v", err)
 	}
+
 	in.enter("admin", password)
 }
 
@@ -230,6 +243,7 @@ func TestRecover_OwnerAccess(t *testing.T) {
 	if err != nil || name != "second" {
 		t.Fatalf("%q, %v", name, err)
 	}
+
 	in.ended(token, "unauthenticated")
 	grant, err := in.Login(Attempt{
 		Username: "second",

@@ -17,6 +17,7 @@ func TestManual_LoginLimits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	text := strings.Join(strings.Fields(string(page)), " ")
 	tries := builtinDefault(t, store.LoginTries.Builtin)
 	for _, want := range []string{

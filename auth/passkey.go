@@ -50,6 +50,7 @@ func relyingParty(publicURL string) *webauthn.WebAuthn {
 	if err != nil || u.Hostname() == "" {
 		return nil
 	}
+
 	host := u.Hostname()
 	if _, err := netip.ParseAddr(host); err == nil {
 		return nil
@@ -58,6 +59,7 @@ func relyingParty(publicURL string) *webauthn.WebAuthn {
 		!local {
 		return nil
 	}
+
 	party, err := webauthn.New(&webauthn.Config{
 		RPID: host, RPDisplayName: "Reeve", RPOrigins: []string{u.Scheme + "://" + u.Host},
 		AttestationPreference: protocol.PreferNoAttestation,
@@ -69,6 +71,7 @@ func relyingParty(publicURL string) *webauthn.WebAuthn {
 	if err != nil {
 		return nil
 	}
+
 	return party
 }
 
@@ -254,6 +257,7 @@ func (a *Auth) verifyAssertion(user store.ID, parsed *protocol.ParsedCredentialA
 	if err != nil {
 		return nil, err
 	}
+
 	var passkeys []*store.Passkey
 	err = a.db.View(store.Anonymous, func(tx *store.Tx) (err error) {
 		passkeys, err = a.usablePasskeys(tx, store.Account{ID: user})
@@ -262,6 +266,7 @@ func (a *Auth) verifyAssertion(user store.ID, parsed *protocol.ParsedCredentialA
 	if err != nil {
 		return nil, err
 	}
+
 	who := holderOf(user, "", passkeys)
 	who.followEligibility(parsed)
 	c, err := a.party.ValidateLogin(who, webauthn.SessionData{
@@ -274,6 +279,7 @@ func (a *Auth) verifyAssertion(user store.ID, parsed *protocol.ParsedCredentialA
 	if err := a.useChallenge(challenge, expires); err != nil {
 		return nil, err
 	}
+
 	encoded := base64.RawURLEncoding.EncodeToString(c.ID)
 	for _, p := range passkeys {
 		if p.CredentialID == encoded {
@@ -281,6 +287,7 @@ func (a *Auth) verifyAssertion(user store.ID, parsed *protocol.ParsedCredentialA
 				c.Flags.BackupState}, nil
 		}
 	}
+
 	return nil, store.ErrWrongPasskey
 }
 
@@ -293,6 +300,7 @@ func (a *Auth) LoginPasskey(in Attempt, pending string,
 	if err != nil {
 		return nil, "", err
 	}
+
 	proof := loginProof{}
 	var who store.Account
 	purpose := toSignIn
@@ -307,6 +315,7 @@ func (a *Auth) LoginPasskey(in Attempt, pending string,
 	} else if who, username, err = a.ownerOf(parsed.RawID); err != nil {
 		return nil, "", err
 	}
+
 	in.Username = username
 	device := a.useDevice(in.Device)
 	defer device.end()
@@ -321,6 +330,7 @@ func (a *Auth) LoginPasskey(in Attempt, pending string,
 	if errs.Is(err, errs.Unauthenticated) && err != errPending {
 		err = a.refused(in, who, device, err)
 	}
+
 	return g, username, err
 }
 

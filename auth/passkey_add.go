@@ -21,15 +21,18 @@ func (a *Auth) PasskeyOptions(tx *store.Tx, s *Session,
 	if a.party == nil {
 		return nil, nil
 	}
+
 	passkeys, err := a.usablePasskeys(tx, s.account)
 	if err != nil {
 		return nil, err
 	}
+
 	who := holderOf(s.account.ID, s.Actor.Username, passkeys)
 	var exclude []protocol.CredentialDescriptor
 	for _, c := range who.credentials {
 		exclude = append(exclude, c.Descriptor())
 	}
+
 	made, _, err := a.party.BeginRegistration(who, webauthn.WithExclusions(exclude),
 		webauthn.WithRegistrationRelyingPartyName(site),
 		func(o *protocol.PublicKeyCredentialCreationOptions) error {
@@ -39,6 +42,7 @@ func (a *Auth) PasskeyOptions(tx *store.Tx, s *Session,
 	if err != nil {
 		return nil, err
 	}
+
 	return json.Marshal(made.Response)
 }
 
@@ -57,16 +61,19 @@ func (a *Auth) AddPasskey(s *Session, name string, in Attempt,
 	if a.party == nil {
 		return nil, nil, ErrNoPasskeys
 	}
+
 	parsed, err := protocol.ParseCredentialCreationResponseBytes(credential)
 	if err != nil {
 		return nil, nil, errs.Field(errs.Invalid, "credential",
 			"must be a new passkey (PublicKeyCredential as JSON)")
 	}
+
 	challenge := parsed.Response.CollectedClientData.Challenge
 	expires, err := a.checkChallenge(challenge, toAdd, s.bound())
 	if err != nil {
 		return nil, nil, ofPasskey("credential", err)
 	}
+
 	who := &holder{id: s.account.ID, name: s.Actor.Username}
 	c, err := a.party.CreateCredential(who, webauthn.SessionData{
 		Challenge: challenge, RelyingPartyID: a.party.Config.RPID, UserID: who.WebAuthnID(),
@@ -84,6 +91,7 @@ func (a *Auth) AddPasskey(s *Session, name string, in Attempt,
 		name = strings.TrimSpace(withoutVersion(row.Browser) + ", " + withoutVersion(row.OS))
 		name = fold.Visible(strings.Trim(name, ", "))
 	}
+
 	codes, err = a.withCodes(s, false, func(write func(tx *store.Tx) error) error {
 		return a.db.Update(s.Actor, func(tx *store.Tx) error {
 			p = &store.Passkey{
@@ -101,9 +109,11 @@ func (a *Auth) AddPasskey(s *Session, name string, in Attempt,
 			for _, t := range c.Transport {
 				p.Transports = append(p.Transports, string(t))
 			}
+
 			if err := store.AddPasskey(tx, p); err != nil {
 				return err
 			}
+
 			return write(tx)
 		})
 	})

@@ -83,14 +83,17 @@ func TestPasskey_Login(t *testing.T) {
 	if err := in.complete(g.Pending, "123456"); !wrongCodeOf(err) {
 		t.Errorf("a code without an authenticator app: %v", err)
 	}
+
 	response := p.Get(g.Options)
 	if _, _, err := in.LoginPasskey(Attempt{Addr: home}, "", response); errs.Of(err).Code != "challenge_expired" {
 		t.Errorf("the response of a second step alone: %v", err)
 	}
+
 	done, name, err := in.LoginPasskey(Attempt{Addr: home}, g.Pending, response)
 	if err != nil || done.Token == "" || name != "admin" {
 		t.Fatal(done, name, err)
 	}
+
 	must(t, in.complete(in.pendingToken(), recovery[0]))
 
 	// Without the user's finger, it is a second factor only.
@@ -98,6 +101,7 @@ func TestPasskey_Login(t *testing.T) {
 	if err := in.alone(p); !refusedPasskey(err) {
 		t.Errorf("alone, without verifying the user: %v", err)
 	}
+
 	g, err = in.Login(Attempt{Username: "admin", Password: password, Addr: home})
 	must(t, err)
 	_, _, err = in.LoginPasskey(Attempt{Addr: home}, g.Pending, p.Get(g.Options))
@@ -114,11 +118,13 @@ func TestPasskey_BackupFlagsChange(t *testing.T) {
 		if err := in.alone(p); err != nil {
 			t.Errorf("%+v: alone: %v", c, err)
 		}
+
 		g, err := in.Login(Attempt{Username: "admin", Password: password, Addr: home})
 		must(t, err)
 		if _, _, err := in.LoginPasskey(Attempt{Addr: home}, g.Pending, p.Get(g.Options)); err != nil {
 			t.Errorf("%+v: after the password: %v", c, err)
 		}
+
 		must(t, in.db.View(store.System, func(tx *store.Tx) error {
 			stored, err := store.Passkeys.Get(tx, 1)
 			if err == nil &&
@@ -128,6 +134,7 @@ func TestPasskey_BackupFlagsChange(t *testing.T) {
 			return err
 		}))
 	}
+
 	p.Eligible, p.BackedUp = false, true
 	if err := in.alone(p); !refusedPasskey(err) {
 		t.Errorf("synchronized, but can't be: %v", err)
@@ -161,6 +168,7 @@ func TestPasskey_ResponseWorksOnce(t *testing.T) {
 			}
 		})
 	}
+
 	wg.Wait()
 	if won != 1 {
 		t.Errorf("%d of 32 were accepted", won)
@@ -198,6 +206,7 @@ func TestPasskey_Refused(t *testing.T) {
 			t.Errorf("%s: added: %v", name, err)
 		}
 	}
+
 	p.Count += 10
 	must(t, in.alone(p))
 
@@ -208,12 +217,14 @@ func TestPasskey_Refused(t *testing.T) {
 	if _, _, err := in.LoginPasskey(Attempt{Addr: home}, "", late); errs.Of(err).Code != "challenge_expired" {
 		t.Errorf("after an hour: %v", err)
 	}
+
 	for _, text := range []string{"", "{}", `{"id":"x"}`, "null", "[]", `"x"`,
 		strings.Repeat("{", 1000)} {
 		if _, _, err := in.LoginPasskey(Attempt{Addr: home}, "", json.RawMessage(text)); errs.Of(err).Fields["credential"].Empty() {
 			t.Errorf("%.20s: %v", text, err)
 		}
 	}
+
 	in.user(FirstUser, func(u *store.User) { u.Status = true })
 	must(t, in.alone(p))
 	in.update(func(tx *store.Tx) error {
@@ -223,6 +234,7 @@ func TestPasskey_Refused(t *testing.T) {
 	if err := in.alone(p); !refusedPasskey(err) {
 		t.Errorf("a passkey that was removed: %v", err)
 	}
+
 	in.signIn("admin") // with the password alone
 }
 
@@ -247,10 +259,12 @@ func TestPasskey_DisabledUser(t *testing.T) {
 		errs.Unauthenticated) {
 		t.Errorf("of a disabled user: %v", err)
 	}
+
 	in.update(func(tx *store.Tx) error { return store.Users.Delete(tx, staff) })
 	if _, _, err := in.LoginPasskey(Attempt{Addr: home}, "", p.Get(options)); !refusedPasskey(err) {
 		t.Errorf("of a deleted user: %v", err)
 	}
+
 	in.view(func(tx *store.Tx) error {
 		n, err := store.Passkeys.Count(tx)
 		if n != 0 {
@@ -275,28 +289,33 @@ func TestPasskey_Confirmation(t *testing.T) {
 		})
 		return options
 	}
+
 	for _, c := range []Confirmation{{Password: text(password)}, {Code: text("123456")}, {}} {
 		if _, _, err := in.Prove(s, home, c); errs.Of(err).Fields["passkey"].Empty() ||
 			in.recent(s) {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}
+
 	other, err := in.SignInOptions()
 	must(t, err)
 	if _, _, err := in.Prove(s, home, Confirmation{Passkey: p.Get(other)}); err == nil ||
 		in.recent(s) {
 		t.Error("the response to a sign-in confirms a session")
 	}
+
 	response := p.Get(options())
 	_, token, err = in.Prove(s, home, Confirmation{Passkey: response})
 	must(t, err)
 	if now, err := in.who(token); err != nil || !in.recent(now) {
 		t.Errorf("it is not enough: %v", err)
 	}
+
 	s = in.stale(token)
 	if _, _, err := in.Prove(s, home, Confirmation{Passkey: response}); errs.Of(err).Fields["passkey"].Empty() || in.recent(s) {
 		t.Errorf("the same response again: %v", err)
 	}
+
 	_, _, err = in.Prove(s, home, Confirmation{Code: &recovery[0]})
 	must(t, err)
 }
@@ -313,11 +332,13 @@ func TestPasskey_WithTOTP(t *testing.T) {
 	if more, err := in.add(s, p); err != nil || len(more) != 0 {
 		t.Errorf("recovery codes exist already: %q %v", more, err)
 	}
+
 	g, err = in.Login(Attempt{Username: "admin", Password: password, Addr: home})
 	must(t, err)
 	if strings.Join(g.Methods, " ") != "passkey otp recovery" {
 		t.Errorf("methods %q", g.Methods)
 	}
+
 	must(t, in.RemoveTOTP(s))
 	must(t, in.complete(in.pendingToken(), codes[0])) // they remain for the passkey
 	in.update(func(tx *store.Tx) error { return store.RemovePasskey(tx, FirstUser, 1) })
@@ -346,17 +367,20 @@ func TestPasskey_Origins(t *testing.T) {
 			t.Errorf("%s: %q, want %q", url, got, want)
 		}
 	}
+
 	in := start(t)
 	p, recovery := in.withPasskey()
 	in.Auth.party = relyingParty("https://new.example.org") // it has moved
 	if err := in.alone(p); !refusedPasskey(err) {
 		t.Errorf("at another host: %v", err)
 	}
+
 	g, err := in.Login(Attempt{Username: "admin", Password: password, Addr: home})
 	must(t, err)
 	if g.Token != "" || strings.Join(g.Methods, " ") != "recovery" {
 		t.Errorf("a passkey that can't be used protects no more: %+v", g)
 	}
+
 	must(t, in.complete(g.Pending, recovery[0]))
 	in.Auth.party = nil
 	if _, _, err := in.AddPasskey(in.opened(), "", Attempt{}, nil); errs.Of(err).Code != "passkeys_unavailable" {
@@ -372,6 +396,7 @@ func TestPasskey_ChallengeHasOneForm(t *testing.T) {
 	if _, err := in.checkChallenge(challenge, toSignIn, ""); err != nil {
 		t.Fatal(err)
 	}
+
 	last := challenge[len(challenge)-1:]
 	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 	next := letters[strings.Index(letters, last)+1 : strings.Index(letters, last)+2] // differs in bits that no byte has
@@ -382,6 +407,7 @@ func TestPasskey_ChallengeHasOneForm(t *testing.T) {
 			t.Errorf("%q is accepted", other)
 		}
 	}
+
 	if _, err := in.checkChallenge(challenge, toConfirm, "1"); err == nil {
 		t.Error("another purpose is accepted")
 	}

@@ -78,11 +78,13 @@ func (h *hasher) run(p hashCaller, fn func() error) error {
 		h.pausing.Add(-1)
 		return errs.New(errs.Busy, "too many sign-ins at once; try again in a moment").After(2 * time.Second)
 	}
+
 	defer h.queue.release()
 	if p.timing != nil {
 		began = time.Now()
 		defer func() { p.timing.Took += time.Since(began) }()
 	}
+
 	done := make(chan error, 1)
 	go func() {
 		defer func() {
@@ -94,6 +96,7 @@ func (h *hasher) run(p hashCaller, fn func() error) error {
 		lowerPriority()
 		done <- fn()
 	}()
+
 	return <-done
 }
 
@@ -152,6 +155,7 @@ func (h *hasher) compareForm(p hashCaller, hash, password string) (same bool, er
 		hash = fmt.Sprintf("$2a$%02d$%s", h.cost,
 			"....................../////////////////////////////////"[:53])
 	}
+
 	err = h.run(p, func() error {
 		h.compared.Add(1)
 		err := bcrypt.CompareHashAndPassword([]byte(hash), h.mix(password))
@@ -239,6 +243,7 @@ func (o Options) check(username, site, field, password string, least int) error 
 	if err := CheckPassword(field, password); err != nil {
 		return err
 	}
+
 	password = fold.Password(password)
 	folded := fold.Key(password)
 	switch {
@@ -252,6 +257,7 @@ func (o Options) check(username, site, field, password string, least int) error 
 	case o.Common[folded]:
 		return errs.Field(errs.Invalid, field, "is too common; choose another password")
 	}
+
 	return o.checkBreached(field, password)
 }
 

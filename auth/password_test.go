@@ -84,6 +84,7 @@ func TestLogin_EarlierForm(t *testing.T) {
 			if err := enter("Gr\u00fcsse aus K\u00f6ln 7"); !errs.Is(err, errs.Unauthenticated) {
 				t.Errorf("a wrong password: %v", err)
 			}
+
 			s := in.sessionOf(who)
 			used(t, "the same password", "password", in.resets(who, c.typed))
 			must(t, in.Confirm(s, home, c.typed))
@@ -92,6 +93,7 @@ func TestLogin_EarlierForm(t *testing.T) {
 			if bcrypt.CompareHashAndPassword([]byte(now), in.hasher.mix(fold.Password(c.made))) != nil {
 				t.Error("the hash is not of the new form")
 			}
+
 			must(t, enter(c.made))
 			must(t, enter(fold.Password(c.made)))
 			if in.storedHash(who) != now {
@@ -174,16 +176,19 @@ func TestHasher_FullQueueIsBusy(t *testing.T) {
 				})
 			})
 		}
+
 		synctest.Wait()
 		if running != h.queue.slots {
 			t.Errorf("%d run at once, there are %d workers", running, h.queue.slots)
 		}
+
 		for range 3 { // a rejected caller takes no place
 			err := h.run(newPasswords, func() error { t.Error("it has run"); return nil })
 			if e := errs.Of(err); e.Kind != errs.Busy || e.RetryAfter <= 0 {
 				t.Errorf("%v", err)
 			}
 		}
+
 		close(release)
 		wg.Wait()
 		for i, err := range results {
@@ -191,6 +196,7 @@ func TestHasher_FullQueueIsBusy(t *testing.T) {
 				t.Errorf("%d: %v", i, err)
 			}
 		}
+
 		if most != h.queue.slots || h.queue.known.n != 0 || h.queue.free != h.queue.slots {
 			t.Errorf("%d ran at once, %d still wait, %d slots are free", most, h.queue.known.n,
 				h.queue.free)

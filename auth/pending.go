@@ -80,6 +80,7 @@ func (p *pendingLogins) add(l *pendingLogin, now time.Time) (token string, err e
 			oldest = h
 		}
 	}
+
 	if n >= maxPendingAccount {
 		delete(p.byHash, oldest)
 	}
@@ -87,6 +88,7 @@ func (p *pendingLogins) add(l *pendingLogin, now time.Time) (token string, err e
 		return "",
 			errs.New(errs.Busy, "too many sign-ins at once; try again in a moment").After(pendingLife)
 	}
+
 	p.byHash[hash] = l
 	return token, nil
 }
@@ -159,6 +161,7 @@ func (a *Auth) suspend(l *pendingLogin) (*Grant, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	g := &Grant{Pending: token, ExpiresAt: kv.TimeOf(now.Add(pendingLife))}
 	return g, a.db.View(store.Anonymous, func(tx *store.Tx) error {
 		passkeys, err := a.usablePasskeys(tx, l.account)
@@ -169,6 +172,7 @@ func (a *Auth) suspend(l *pendingLogin) (*Grant, error) {
 		if err != nil {
 			return err
 		}
+
 		has, err := store.HasTOTP(tx, l.account)
 		if has {
 			g.Methods = append(g.Methods, ByCode)
@@ -176,6 +180,7 @@ func (a *Auth) suspend(l *pendingLogin) (*Grant, error) {
 		if err != nil {
 			return err
 		}
+
 		c, err := store.RecoveryCodesOf(tx, l.account)
 		if err == nil && len(c.Hashes) > 0 {
 			g.Methods = append(g.Methods, ByRecovery)
@@ -183,6 +188,7 @@ func (a *Auth) suspend(l *pendingLogin) (*Grant, error) {
 		if errs.Is(err, errs.NotFound) {
 			err = nil
 		}
+
 		return err
 	})
 }
@@ -195,6 +201,7 @@ func (a *Auth) LoginCode(in Attempt, pending, code string) (g *Grant, username s
 	if err != nil {
 		return nil, "", err
 	}
+
 	defer func() { a.pending.release(p, err == nil) }()
 	in.Username = p.name
 	device := a.useDevice(in.Device)
@@ -204,11 +211,13 @@ func (a *Auth) LoginCode(in Attempt, pending, code string) (g *Grant, username s
 	}); err != nil {
 		return nil, p.name, err
 	}
+
 	at, err := a.beginFactor(signInFactor, p.account, in.Addr, device.valid(), in.Observe)
 	if err != nil {
 		a.throttled.count(in)
 		return nil, p.name, err
 	}
+
 	g, err = a.grant(p.account, &loginProof{
 		hash:  p.hash,
 		fresh: p.fresh,
@@ -223,5 +232,6 @@ func (a *Auth) LoginCode(in Attempt, pending, code string) (g *Grant, username s
 	default:
 		at.withdraw()
 	}
+
 	return g, p.name, err
 }

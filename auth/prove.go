@@ -53,6 +53,7 @@ func (a *Auth) Prove(s *Session, addr netip.Addr,
 	if s.replaced != 0 {
 		return 0, "", errReplaced
 	}
+
 	var method string
 	err = a.db.View(s.Actor, func(tx *store.Tx) (err error) {
 		method, _, err = a.ProofMethod(tx, s)
@@ -61,6 +62,7 @@ func (a *Auth) Prove(s *Session, addr netip.Addr,
 	if err != nil {
 		return 0, "", err
 	}
+
 	token, hash := newToken(tokenPrefix)
 	full := s.isHeld()
 	switch {
@@ -83,11 +85,13 @@ func (a *Auth) Prove(s *Session, addr netip.Addr,
 	if err != nil {
 		return 0, "", err
 	}
+
 	proof := store.NewProof(kv.TimeOf(time.Now()))
 	if full { // otherwise requests with the previous token, which share the actor, must not get the proof
 		token = ""
 		s.Actor.Proof.Renew(proof.At())
 	}
+
 	err = a.db.View(s.Actor, func(tx *store.Tx) error { until = proof.Until(tx); return nil })
 	return until, token, err
 }
@@ -105,6 +109,7 @@ func (a *Auth) proveByCode(s *Session, code string, token tokenHash, full *bool)
 	if !errs.Is(err, errs.Full) {
 		return err
 	}
+
 	*full = true
 	var step int64
 	err = a.db.View(s.Actor, func(tx *store.Tx) (err error) {
@@ -114,6 +119,7 @@ func (a *Auth) proveByCode(s *Session, code string, token tokenHash, full *bool)
 	if err == nil && !a.held.useStep(s.account, step) {
 		err = store.ErrWrongCode
 	}
+
 	return err
 }
 
@@ -152,6 +158,7 @@ func (a *Auth) renewProof(s *Session, token tokenHash, check func(tx *store.Tx) 
 		if err := check(tx); err != nil {
 			return err
 		}
+
 		tx.LogAction("reauth", nil)
 		if s.isHeld() {
 			return nil
@@ -162,6 +169,7 @@ func (a *Auth) renewProof(s *Session, token tokenHash, check func(tx *store.Tx) 
 		}); err != nil {
 			return err
 		}
+
 		return store.ReplaceToken(tx, s.ID, token.String())
 	})
 }

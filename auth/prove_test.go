@@ -41,6 +41,7 @@ func TestConfirmation(t *testing.T) {
 	if !in.recent(s) {
 		t.Error("a sign-in is no proof")
 	}
+
 	s = in.stale(token)
 	for _, c := range []struct {
 		in    Confirmation
@@ -54,18 +55,22 @@ func TestConfirmation(t *testing.T) {
 			t.Errorf("%+v: %v", c.in, err)
 		}
 	}
+
 	if in.recent(s) {
 		t.Error("an old proof is enough")
 	}
+
 	until, token, err := in.Prove(s, home, Confirmation{Password: text(password)})
 	must(t, err)
 	if left := time.Until(until.Std()); left > 10*time.Minute || left < 9*time.Minute {
 		t.Errorf("until %v", until)
 	}
+
 	in.restart(testCost)
 	if s, err = in.who(token); err != nil || !in.recent(s) {
 		t.Errorf("the proof is not stored: %v", err)
 	}
+
 	in.set("security.reauth_minutes", "1")
 	in.session(s.ID, func(s *store.Session, now store.Time) { s.ProvedAt = now.Add(-time.Minute) })
 	if s, err = in.who(token); err != nil || in.recent(s) {
@@ -81,6 +86,7 @@ func TestConfirmation_StrongestFactor(t *testing.T) {
 	if _, _, err := in.Prove(s, home, Confirmation{Password: text(password)}); errs.Of(err).Fields["otp"].Empty() || in.recent(s) {
 		t.Errorf("the password: %v", err)
 	}
+
 	code := in.code(secret, 1)
 	_, token, err := in.Prove(s, home, Confirmation{Code: &code})
 	must(t, err)
@@ -93,11 +99,13 @@ func TestConfirmation_StrongestFactor(t *testing.T) {
 	if _, _, err := in.Prove(s, home, Confirmation{Code: &recovery[9]}); errs.Of(err).Code != "token_replaced" {
 		t.Errorf("with the former token: %v", err)
 	}
+
 	s = in.stale(token)
 	if _, _, err := in.Prove(s, home, Confirmation{Code: &code}); errs.Of(err).Code != wrongCode ||
 		in.recent(s) {
 		t.Errorf("the same code again: %v", err)
 	}
+
 	_, token, err = in.Prove(s, home, Confirmation{Code: &recovery[0]})
 	must(t, err)
 	s, err = in.who(token)
@@ -105,6 +113,7 @@ func TestConfirmation_StrongestFactor(t *testing.T) {
 	for range 5 {
 		in.Prove(s, home, Confirmation{Code: text("000000")})
 	}
+
 	if _, _, err = in.Prove(s, home, Confirmation{Code: &recovery[1]}); !errs.Is(err, errs.TooMany) {
 		t.Errorf("guessing is not limited: %v", err)
 	}
@@ -123,10 +132,12 @@ func TestConfirmation_FullDisk(t *testing.T) {
 		s, err = in.who(replaced)
 		must(t, err)
 	}
+
 	_, _, second := in.Prove(s, home, Confirmation{Code: &recovery[0]})
 	if second == nil || (first == nil) != in.recent(s) {
 		t.Errorf("a recovery code: %v, and again: %v", first, second)
 	}
+
 	code := in.code(secret, 1)
 	_, _, err := in.Prove(s, home, Confirmation{Code: &code})
 	must(t, err)
@@ -136,6 +147,7 @@ func TestConfirmation_FullDisk(t *testing.T) {
 	if _, _, err := in.Prove(s, home, Confirmation{Code: &code}); errs.Of(err).Code != wrongCode {
 		t.Errorf("the same code again: %v", err)
 	}
+
 	free()
 	if err := in.complete(in.pendingToken(), code); errs.Of(err).Code != wrongCode {
 		t.Errorf("the same code, once there is space: %v", err)

@@ -110,6 +110,7 @@ func (q *queue) release() {
 		}
 		known = !known
 	}
+
 	q.free++
 }
 
@@ -136,10 +137,12 @@ func (l *line) displace(have int) bool {
 			longest = key
 		}
 	}
+
 	turns := l.waiting[longest]
 	if len(turns) <= have+1 {
 		return false
 	}
+
 	last := len(turns) - 1
 	turns[last] <- false
 	l.waiting[longest] = turns[:last]

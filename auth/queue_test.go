@@ -68,11 +68,13 @@ func TestHashQueue_FairSlots(t *testing.T) {
 		for i := range 6 {
 			w.join(hashCaller{key: "flood"}, fmt.Sprint("flood ", i))
 		}
+
 		w.join(hashCaller{key: "office"}, "office 0")
 		w.join(hashCaller{key: "office"}, "office 1")
 		for i := range 3 {
 			w.join(hashCaller{known: true, key: "admin 1"}, fmt.Sprint("known ", i))
 		}
+
 		w.join(hashCaller{known: true, key: "admin 2"}, "other 0")
 		w.run()
 		want := []string{"known 0", "flood 0", "other 0", "office 0", "known 1", "flood 1",
@@ -93,6 +95,7 @@ func TestHashQueue_FullMakesRoom(t *testing.T) {
 		for i := range 6 {
 			w.join(hashCaller{key: "flood"}, fmt.Sprint("flood ", i))
 		}
+
 		w.join(hashCaller{key: "office"}, "office 0")
 		w.join(hashCaller{key: "home"}, "home 0")
 		w.join(hashCaller{key: "office"}, "office 1") // would have as many waiting as the flood

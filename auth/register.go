@@ -13,12 +13,14 @@ func (a *Auth) Register(u *store.AppUser, in Attempt) (*Grant, error) {
 	if err := a.admitRegistration(u, in); err != nil {
 		return nil, err
 	}
+
 	p := unknownCaller(in.Addr)
 	p.timing = in.Hashing
 	secret, err := a.newSecret(p, u.Username, "password", &in.Password)
 	if err != nil {
 		return nil, err
 	}
+
 	var g *Grant
 	err = a.db.Update(store.System, func(tx *store.Tx) (err error) {
 		g = nil // Update may run the function again
@@ -64,6 +66,7 @@ func (a *Auth) admitRegistration(u *store.AppUser, in Attempt) error {
 	if challenged {
 		return a.challenges.use(in.Solution, a.counters.now())
 	}
+
 	return nil
 }
 

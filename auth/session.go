@@ -96,6 +96,7 @@ func (a *Auth) inspect(tx *store.Tx, cached *Session, hash tokenHash,
 		}
 		tx.RecordCacheEvent(kv.CacheEvent{Cache: "sessions", Op: "miss", Key: s.ID.String()})
 	}
+
 	switch {
 	case !s.expired(tx):
 	case isKey:
@@ -104,9 +105,11 @@ func (a *Auth) inspect(tx *store.Tx, cached *Session, hash tokenHash,
 		return nil,
 			errs.New(errs.Unauthenticated, "the session has expired; sign in again").Coded("session_expired")
 	}
+
 	if used := store.Time(s.lastUsed.Load()); !isKey && used.Add(time.Second) < tx.Now() { // at most once a second, so that a busy session is not contended
 		s.lastUsed.Store(int64(tx.Now()))
 	}
+
 	return s, nil
 }
 
@@ -190,6 +193,7 @@ func (a *Auth) SessionByID(tx *store.Tx, id store.ID) (*Session, error) {
 	if s.expired(tx) {
 		return nil, errUnknown
 	}
+
 	return s, nil
 }
 
@@ -217,10 +221,12 @@ func load(tx *store.Tx, hash tokenHash) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	stored, err := store.Sessions.Get(tx, t.SessionID)
 	if err != nil {
 		return nil, err
 	}
+
 	s, err := newSession(tx, stored)
 	if err == nil {
 		s.hash, s.replaced = hash, t.EndsAt
@@ -229,6 +235,7 @@ func load(tx *store.Tx, hash tokenHash) (*Session, error) {
 		}
 		_, err = hex.Decode(s.seed[:], []byte(t.Seed()))
 	}
+
 	return s, err
 }
 
@@ -238,6 +245,7 @@ func newSession(tx *store.Tx, stored *store.Session) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	s := &Session{
 		ID:        stored.ID,
 		Actor:     actor,
@@ -249,6 +257,7 @@ func newSession(tx *store.Tx, stored *store.Session) (*Session, error) {
 	if addr, err := netip.ParseAddr(stored.IP); err == nil {
 		s.network = store.NetworkOf(addr)
 	}
+
 	actor.Proof = store.NewProof(stored.ProvedAt)
 	s.lastUsed.Store(int64(stored.LastUsed))
 	s.saved.Store(int64(stored.LastUsed))
@@ -268,6 +277,7 @@ func actorOf(tx *store.Tx, s *store.Session) (*store.Actor, store.Account, error
 		}
 		return store.AppActor(u), store.Account{App: true, ID: u.ID}, nil
 	}
+
 	u, err := store.Users.Get(tx, s.UserID)
 	if err == nil && !bool(u.Status) {
 		err = errUnknown
@@ -275,6 +285,7 @@ func actorOf(tx *store.Tx, s *store.Session) (*store.Actor, store.Account, error
 	if err != nil {
 		return nil, store.Account{}, err
 	}
+
 	return &store.Actor{
 		ID:         u.ID,
 		Username:   u.Username,
@@ -310,17 +321,20 @@ func Open(tx *store.Tx, s *store.Session) (token string, err error) {
 	if err != nil {
 		return "", err
 	}
+
 	for ; len(open) >= maxSessions; open = open[1:] {
 		if err := store.Sessions.Delete(tx, open[0]); err != nil {
 			return "", err
 		}
 	}
+
 	token, hash := newToken(tokenPrefix)
 	s.LastUsed, s.ProvedAt = tx.Now(), tx.Now()
 	s.ExpiresAt = tx.Now().Add(lifetime(tx, s.AppUserID != 0))
 	if err := store.Sessions.Create(tx, s); err != nil {
 		return "", err
 	}
+
 	return token, store.SessionTokens.Create(tx, &store.SessionToken{
 		SessionID: s.ID,
 		Hash:      hash.String(),

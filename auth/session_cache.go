@@ -71,6 +71,7 @@ func (s *sessions) put(v *Session, epoch uint64) {
 	if s.epoch != epoch || s.byID[v.ID] != nil {
 		return
 	}
+
 	s.byID[v.ID] = v
 	if v.account.App {
 		s.apps++
@@ -85,6 +86,7 @@ func (s *sessions) put(v *Session, epoch uint64) {
 	if s.byUser[v.account] == nil {
 		s.byUser[v.account] = map[*Session]bool{}
 	}
+
 	s.byUser[v.account][v] = true
 	shard := &s.shard[v.hash[0]%shards]
 	shard.Lock()
@@ -113,26 +115,32 @@ func (s *sessions) invalidate(c kv.Changes) {
 	if len(ended)+len(users)+len(apps)+len(keys)+len(secrets)+len(settings) == 0 {
 		return
 	}
+
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.epoch++
 	for id := range ended {
 		s.evict(c, s.byID[id])
 	}
+
 	for id := range secrets {
 		s.evict(c, s.byID[firstKeyID+id])
 	}
+
 	for id := range keys {
 		s.evictKey(c, id)
 	}
+
 	if len(settings) > 0 && s.keys > 0 { // one of them turns personal keys off
 		for id := range s.byKey {
 			s.evictKey(c, id)
 		}
 	}
+
 	for id := range users {
 		s.evictUser(c, store.Account{ID: id})
 	}
+
 	for id := range apps {
 		s.evictUser(c, store.Account{App: true, ID: id})
 	}
@@ -167,6 +175,7 @@ func (s *sessions) drop(v *Session) {
 	if v == nil {
 		return
 	}
+
 	delete(s.byID, v.ID)
 	if v.account.App {
 		s.apps--
@@ -177,10 +186,12 @@ func (s *sessions) drop(v *Session) {
 			delete(s.byKey, v.Key.ID)
 		}
 	}
+
 	delete(s.byUser[v.account], v)
 	if len(s.byUser[v.account]) == 0 {
 		delete(s.byUser, v.account)
 	}
+
 	shard := &s.shard[v.hash[0]%shards]
 	shard.Lock()
 	delete(shard.byHash, v.hash)
@@ -207,5 +218,6 @@ func (s *sessions) unsaved(now store.Time) map[store.ID]store.Time {
 			s.drop(v)
 		}
 	}
+
 	return due
 }

@@ -138,6 +138,7 @@ func TestRealms_Separate(t *testing.T) {
 	if !s.Actor.App || s.Actor.ID != 1 || s.Actor.Username != "customer" {
 		t.Errorf("%+v", s.Actor)
 	}
+
 	in.view(func(tx *store.Tx) error {
 		if keys := s.Actor.PermissionKeys(tx); len(keys) != 0 {
 			t.Errorf("an app user holds %q", keys)
@@ -266,15 +267,18 @@ func TestLastUse_NotWrittenByRequest(t *testing.T) {
 	for range 10 {
 		in.holds(token)
 	}
+
 	if now, _ := in.stored(id); now != before {
 		t.Error("a request has written the last use")
 	}
+
 	must(t, in.tidy())
 	after, same := in.stored(id)
 	if after.Add(-9*time.Minute) < before || same != updated {
 		t.Errorf("the last use was %s and is %s; updated_at was %s and is %s", before, after,
 			updated, same)
 	}
+
 	must(t, in.tidy())
 	if again, _ := in.stored(id); again != after {
 		t.Error("it was written again though nobody asked in between")
@@ -335,6 +339,7 @@ func TestSessionCache_StaleLoadIsNotCached(t *testing.T) {
 	if !ok {
 		t.Fatal("the token is not well-formed")
 	}
+
 	epoch := in.sessions.currentEpoch()
 	var loaded *Session
 	in.view(func(tx *store.Tx) (err error) {

@@ -55,17 +55,21 @@ func TestSignInNotice_NewDeviceOrNetwork(t *testing.T) {
 			return store.DropNotices(tx, FirstUser, tx.Now(), 0, 0)
 		})
 	}
+
 	other := signIn("", "192.0.2.1")
 	if got := in.notices(); !slices.Equal(got, []string{"new_device 192.0.2.1"}) {
 		t.Errorf("another device in the same network: %q", got)
 	}
+
 	signIn(other, "192.0.2.1")
 	if got := in.notices(); len(got) != 1 {
 		t.Errorf("the other device again: %q", got)
 	}
+
 	for i := range 30 {
 		signIn("", fmt.Sprintf("203.0.113.%d", i+1))
 	}
+
 	if got := in.notices(); len(got) != 10 || got[8] != "new_device 203.0.113.8" ||
 		got[9] != "new_device 203.0.113.30" {
 		t.Errorf("after many: %q", got)
@@ -124,6 +128,7 @@ func TestSession_KnowsDevice(t *testing.T) {
 		d[0].LastUsed == 0 {
 		t.Errorf("session %+v, devices %+v", s, d)
 	}
+
 	in.device("admin", "192.0.2.2")
 	in.update(func(tx *store.Tx) error { // as a change of the password does
 		return store.EndSessions(tx, store.Account{ID: FirstUser}, s.ID)
@@ -131,6 +136,7 @@ func TestSession_KnowsDevice(t *testing.T) {
 	if d := in.devices(); len(d) != 1 || d[0].ID != s.DeviceID {
 		t.Errorf("left are %+v", d)
 	}
+
 	in.update(func(tx *store.Tx) error { return store.ForgetDevice(tx, s.DeviceID) })
 	in.view(func(tx *store.Tx) error {
 		if _, err := in.Authenticate(tx, g.Token, home); kindOf(err) != errs.Unauthenticated {

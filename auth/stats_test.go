@@ -55,6 +55,7 @@ func TestStats_ThrottledAttempts(t *testing.T) {
 			t.Error("a wrong password was taken")
 		}
 	}
+
 	for i := range triesPerAddress + 1 {
 		u := &store.AppUser{Username: "customer" + string(rune('a'+i)), Status: true}
 		in.Register(u, Attempt{
@@ -64,6 +65,7 @@ func TestStats_ThrottledAttempts(t *testing.T) {
 			Addr:     netip.MustParseAddr("203.0.113.9"),
 		})
 	}
+
 	want := map[string]uint64{
 		"login":           2,
 		"password":        2,
@@ -100,6 +102,7 @@ func TestStats_SessionsInMemory(t *testing.T) {
 	if diff := cmp.Diff(map[string]int{"admin": 2, "app": 1}, in.Stats().Sessions); diff != "" {
 		t.Errorf("sessions (- want, + got)\n%s", diff)
 	}
+
 	must(t, in.Logout(in.holds(app)))
 	in.user(1, func(u *store.User) { u.Nickname = "renamed" })
 	if diff := cmp.Diff(map[string]int{"admin": 0, "app": 0}, in.Stats().Sessions); diff != "" {

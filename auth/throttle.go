@@ -55,6 +55,7 @@ func (c *counters) add(key string, d int, window time.Duration) (n int, left tim
 		c.remove(key)
 		return 0, 0
 	}
+
 	c.all[key] = e
 	return e.n, e.ends.Sub(now)
 }
@@ -153,6 +154,7 @@ func (a *throttleCheck) begin(tries int, known func() bool) time.Duration {
 	if a.device {
 		return 0
 	}
+
 	var wait time.Duration
 	check := func(key string, limit int) bool {
 		n, left := a.c.add(key, 1, a.window)
@@ -179,6 +181,7 @@ func (a *throttleCheck) begin(tries int, known func() bool) time.Duration {
 	if check(a.name, tries*triesPerName) && known() {
 		a.exempt, wait = true, 0
 	}
+
 	return wait
 }
 

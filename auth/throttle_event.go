@@ -62,6 +62,7 @@ func displayKey(key string) string {
 	if slices.Contains(withoutRealm, kind) {
 		return "throttle:" + kind + ":" + rest
 	}
+
 	realm, rest, _ := strings.Cut(rest, " ")
 	realm += ":"
 	if realm == "admin:" {
@@ -73,6 +74,7 @@ func displayKey(key string) string {
 	if kind == "pair" {
 		kind = "name+addr"
 	}
+
 	where, name, _ := strings.Cut(rest, " ")
 	return "throttle:" + realm + kind + ":" + displayName(name) + "|" + where
 }

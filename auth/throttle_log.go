@@ -32,6 +32,7 @@ func (t *throttleLog) count(in Attempt) {
 		row.Count++
 		return
 	}
+
 	row := logRow(in, store.LoginThrottled)
 	if key.ip == "" {
 		row.IP, row.Browser, row.OS = "", "", ""
@@ -39,6 +40,7 @@ func (t *throttleLog) count(in Attempt) {
 	if t.rows == nil {
 		t.rows = map[throttleKey]*store.LoginLog{}
 	}
+
 	t.rows[key] = row
 }
 

@@ -28,6 +28,7 @@ func TestRateLimit_NoComparisonBeyond(t *testing.T) {
 		if n := in.wrong(12, username, "203.0.113.1"); n != 5 {
 			t.Errorf("%s: %d comparisons for 12 attempts", username, n)
 		}
+
 		kind, compared, err := in.try(username, password, "203.0.113.1")
 		if e := errs.Of(err); kind != errs.TooMany || compared != 0 || e.RetryAfter <= 0 ||
 			e.RetryAfter > 15*time.Minute {
@@ -36,10 +37,12 @@ func TestRateLimit_NoComparisonBeyond(t *testing.T) {
 		if n := in.wrong(1, username, "203.0.113.2"); n != 1 {
 			t.Errorf("%s: another address is refused", username)
 		}
+
 		in.now = in.now.Add(15*time.Minute - time.Second)
 		if n := in.wrong(1, username, "203.0.113.1"); n != 0 {
 			t.Errorf("%s: let in before the window has ended", username)
 		}
+
 		in.now = in.now.Add(time.Second)
 		if n := in.wrong(6, username, "203.0.113.1"); n != 5 {
 			t.Errorf("%s: %d comparisons in a new window", username, n)
@@ -95,6 +98,7 @@ func TestRateLimit_OthersAreNotLockedOut(t *testing.T) {
 	if n := in.wrong(9, "admin", home.String()); n != 5 {
 		t.Errorf("%d comparisons from the user's own address, want 5", n)
 	}
+
 	in.restart(testCost) // clears the counters; the address is still known from login_ip
 	if n := flood("198.51.101.%d", 40); n != 5*triesPerName {
 		t.Errorf("%d comparisons after a restart", n)
@@ -192,6 +196,7 @@ func TestCounters_Window(t *testing.T) {
 	if n := c.get("k"); n != 1 {
 		t.Errorf("get %d", n)
 	}
+
 	c.drop("k")
 	if n := c.get("k"); n != 0 {
 		t.Errorf("get %d after drop", n)

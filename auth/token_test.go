@@ -47,6 +47,7 @@ func testJunk(t *testing.T, prefix string) {
 	if prefix == tokenPrefix {
 		other = keyPrefix
 	}
+
 	junk := []string{
 		other + token[len(prefix):],
 		"", "rv_", token[3:], token[:len(token)-1], token + "A", " " + token, token + " ",
@@ -61,6 +62,7 @@ func testJunk(t *testing.T, prefix string) {
 		}
 		junk = append(junk, token[:i]+string(c)+token[i+1:])
 	}
+
 	for _, text := range junk {
 		if _, _, ok := hashToken(text); ok && plausible(text) {
 			t.Errorf("%.80q passes", text)
@@ -87,10 +89,12 @@ func TestToken_JunkCostsNoLookup(t *testing.T) {
 			t.Errorf("%q: %v", token, err)
 		}
 	}
+
 	for _, token := range []string{good, key} {
 		if err := lookup(token); err == nil || err == errUnknown {
 			t.Errorf("a well-formed token was not looked up: %v", err)
 		}
 	}
+
 	in.open(testCost)
 }

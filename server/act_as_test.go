@@ -69,6 +69,7 @@ func TestImpersonation_AllowedTargets(t *testing.T) {
 			})
 		}
 	}
+
 	role := func(id store.ID, change func(*store.Role)) func() {
 		return func() {
 			in.Update(func(tx *store.Tx) error {
@@ -80,6 +81,7 @@ func TestImpersonation_AllowedTargets(t *testing.T) {
 			})
 		}
 	}
+
 	const bossRole, clerkRole = 2, 3
 	more := in.Permission("system.monitor.request")
 	var had []store.ID
@@ -128,6 +130,7 @@ func TestImpersonation_AllowedTargets(t *testing.T) {
 			in.CallAs("GET", "/system/dict", "", "boss", clerk).Brief(200)
 		})
 	}
+
 	boss := in.OwnID("boss")
 	in.BeginActing("boss", boss, 0).Brief(409, "acting_self")
 	in.BeginActing("boss", 99, 0).Brief(404)
@@ -161,6 +164,7 @@ func TestImpersonation_HidesCustomFields(t *testing.T) {
 		in.Create("/system/field",
 			`{"realm":"admin","key":"`+key+`","title":"`+key+`","type":"input",`+access+`}`)
 	}
+
 	in.OK("PUT", "/admin/info", `{"fields":{"own":"canary"}}`, "clerk")
 	in.OK("PUT", fmt.Sprint("/admin/list/", clerk),
 		`{"fields":{"internal":"desk 4","both":"seen"}}`, "owner")
@@ -210,9 +214,11 @@ func TestImpersonation_OwnAccountIsRefused(t *testing.T) {
 			t.Errorf("%s: %d %s", rt.Name(), a.Code, a.Body)
 		}
 	}
+
 	if ran < 40 {
 		t.Errorf("only %d routes are refused", ran)
 	}
+
 	for _, c := range []struct{ method, url, body string }{ // what requires a proof only for some changes
 		{"PUT", "/system/setting", `{"values":{"security.login_tries":6}}`},
 		{"PUT", "/admin/list/2", `{"role_ids":[1]}`},
@@ -222,6 +228,7 @@ func TestImpersonation_OwnAccountIsRefused(t *testing.T) {
 	} {
 		in.CallAs(c.method, c.url, c.body, "owner", other).Brief(403, `"acting"`)
 	}
+
 	in.Unchanged(before)
 }
 
@@ -244,6 +251,7 @@ func TestImpersonation_IsReported(t *testing.T) {
 			t.Errorf("%s finds %q", filter, got)
 		}
 	}
+
 	in.OK("GET", "/system/audit?collection=dict&actor=user:"+clerk.String(), "", "owner").Brief(200, `"actor":{"kind":"user","id":`+boss.String()+`,"name":"boss"}`, `"as":{"kind":"user","id":`+clerk.String()+`,"name":"clerk"}`)
 	in.OK("GET", "/system/audit?action=act_as", "", "owner").Brief(200, `"reason":"ticket 7"`,
 		`"writes":true`, `"as":{"kind":"user"`)
@@ -253,9 +261,11 @@ func TestImpersonation_IsReported(t *testing.T) {
 	for _, e := range page.Data {
 		told = append(told, e.Operation.Title+" by "+e.By+", "+e.Action+" "+e.Reason+e.Address)
 	}
+
 	if want := "Stop acting as a user by boss, act_as_ended |Create a dictionary by boss,  |Act as a user by boss, act_as ticket 7"; strings.Join(told, "|") != want {
 		t.Errorf("the clerk is told %q, want %q", strings.Join(told, "|"), want)
 	}
+
 	in.OK("GET", "/admin/account/activity", "", "boss").Brief(200, `"as":"clerk"`, `"as":""`)
 	var out struct{ Notices []account.Notice }
 	in.OK("GET", "/admin/info", "", "clerk").Data(&out)
@@ -263,6 +273,7 @@ func TestImpersonation_IsReported(t *testing.T) {
 		out.Notices[0].By != "boss" || out.Notices[0].Reason != "ticket 7" {
 		t.Errorf("notices %+v", out.Notices)
 	}
+
 	in.Flush()
 	var requests struct{ Data []monitor.RequestEvent }
 	in.OK("GET", "/system/monitor/request?pageSize=100", "", "owner").Data(&requests)
@@ -272,9 +283,11 @@ func TestImpersonation_IsReported(t *testing.T) {
 			found[r.User.Username] = true
 		}
 	}
+
 	if !found["boss as clerk"] || !found["boss"] || found["clerk as boss"] {
 		t.Errorf("monitoring has requests of %v", found)
 	}
+
 	servertest.Must(t, changes.LogDenials(in.Server.Server))
 	in.OK("GET", "/system/audit?action=denied", "", "owner").Brief(200, `"as":{"kind":"user"`)
 }
@@ -333,6 +346,7 @@ func TestImpersonation_EndAbortsWrites(t *testing.T) {
 				to.Write(body[len(body)/2:])
 				to.Close()
 			}()
+
 			in.Send(form).Brief(403)
 			in.Lists("/file/list", "id", "owner")
 		})

@@ -146,6 +146,7 @@ func TestListenAddress_Unusable(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), taken.Server.Config.Listen) {
 		t.Errorf("%v", err)
 	}
+
 	bad := servertest.Start(t, func(su *servertest.Setup) {
 		su.Config.Listen, su.Config.TLSCert, su.Config.TLSKey = "127.0.0.1:0", "none.pem", "none.key"
 	})

@@ -50,6 +50,7 @@ func TestASVS_EveryRequirementHasTests(t *testing.T) {
 			n > 1 && !strings.HasPrefix(shown, "not applicable: ") {
 			t.Errorf("a bad row: %q", row)
 		}
+
 		seen[name], total = true, total+n
 		if reason, ok := strings.CutPrefix(shown, "not applicable: "); ok {
 			if reason == "" {
@@ -64,12 +65,14 @@ func TestASVS_EveryRequirementHasTests(t *testing.T) {
 		if shown == "" {
 			t.Errorf("%s (%s) is not shown by anything", name, words)
 		}
+
 		for test := range strings.FieldsSeq(shown) {
 			if !tests[test] {
 				t.Errorf("%s names the test %s, which does not exist", name, test)
 			}
 		}
 	}
+
 	if total != asvsRequirements {
 		t.Errorf("the table stands for %d requirements, want %d", total, asvsRequirements)
 	}
@@ -139,6 +142,7 @@ func unmetInManual(t *testing.T) (ids []string) {
 	if !found {
 		t.Fatal("the manual has no section of them")
 	}
+
 	chapter, _, _ = strings.Cut(chapter, "\n## ")
 	for line := range strings.Lines(chapter) {
 		if cells := strings.Split(line, "|"); len(cells) == 4 && strings.HasPrefix(cells[1], " V") {
@@ -147,6 +151,7 @@ func unmetInManual(t *testing.T) (ids []string) {
 			}
 		}
 	}
+
 	slices.Sort(ids)
 	return ids
 }
@@ -160,6 +165,7 @@ func TestCryptography_KnownLibrariesOnly(t *testing.T) {
 		"crypto/hkdf", "crypto/hmac", "crypto/rand", "crypto/sha256", "crypto/sha512",
 		"crypto/subtle", "crypto/tls", "crypto/x509", "golang.org/x/crypto/argon2",
 		"golang.org/x/crypto/bcrypt", "golang.org/x/crypto/scrypt"}
+
 	found := map[string]bool{}
 	servertest.Must(t, filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
 		switch {
@@ -170,6 +176,7 @@ func TestCryptography_KnownLibrariesOnly(t *testing.T) {
 		case !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go"):
 			return nil
 		}
+
 		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
 		servertest.Must(t, err)
 		for _, spec := range file.Imports {
@@ -183,6 +190,7 @@ func TestCryptography_KnownLibrariesOnly(t *testing.T) {
 				}
 			}
 		}
+
 		return nil
 	}))
 	if !found["crypto/rand"] || !found["crypto/aes"] || !found["golang.org/x/crypto/bcrypt"] {
@@ -200,6 +208,7 @@ func TestPasswordFields_MaskedAndPasteable(t *testing.T) {
 			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".tsx") {
 				return err
 			}
+
 			text, err := os.ReadFile(path)
 			servertest.Must(t, err)
 			within := false // the tag of a masked field
@@ -208,6 +217,7 @@ func TestPasswordFields_MaskedAndPasteable(t *testing.T) {
 					!strings.Contains(string(text), "[shown, setShown] = useState(false)\n") {
 					t.Errorf("%s: Secret shows what is typed from the beginning", path)
 				}
+
 				masked := within || strings.Contains(line, "<Secret") ||
 					strings.Contains(line, "<Password") || strings.Contains(line, `type="password"`)
 				within = masked && !strings.Contains(line, "/>")
@@ -223,6 +233,7 @@ func TestPasswordFields_MaskedAndPasteable(t *testing.T) {
 					t.Errorf("%s: pasting is taken: %s", path, line)
 				}
 			}
+
 			return nil
 		}))
 	if fields < 6 {

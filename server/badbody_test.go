@@ -105,6 +105,7 @@ func TestTooLargeBodies(t *testing.T) {
 			t.Errorf("%s: the connection stays open with the body half read", name)
 		}
 	}
+
 	for name, spaces := range map[string]int{
 		"the last byte that fits": 1<<20 - 2,
 		"the first that does not": 1<<20 - 1,
@@ -116,6 +117,7 @@ func TestTooLargeBodies(t *testing.T) {
 			t.Errorf("%s: %d", name, a.Code)
 		}
 	}
+
 	in.Unchanged(before)
 }
 
@@ -178,6 +180,7 @@ func TestMediaTypes(t *testing.T) {
 			t.Errorf("%q: %d %s, want %d", media, a.Code, a.Body, status)
 		}
 	}
+
 	r := in.Request("PUT", "/admin/info", "", "owner")
 	r.Header.Set("Content-Type", "text/plain")
 	in.Send(r).Brief(200)
@@ -236,13 +239,16 @@ func TestMissingRecords(t *testing.T) {
 		case strings.HasSuffix(rt.Path, "/item"):
 			body = map[string]string{"POST": `{"label":"Blue","value":"blue"}`}[rt.Method]
 		}
+
 		if rt.Path == "/file/signed/:id" || rt.Protocol != nil || rt.Binary == web.HTMLMedia {
 			continue // a wrong signature hides whether the file exists; a protocol has its own errors, and a page is no JSON
 		}
+
 		for _, name := range pathParams(&rt) {
 			cases = append(cases, notThere(&rt, name, body)...)
 		}
 	}
+
 	servertest.RunCases(t, in, cases)
 }
 
@@ -270,10 +276,12 @@ func notThere(rt *web.Route, name, body string) (cases []servertest.Case) {
 				segments[i] = "1"
 			}
 		}
+
 		path := strings.Join(segments, "/")
 		if rt.Input != nil && rt.Input.Has("query", "ids") {
 			path += "?ids=999999"
 		}
+
 		return path
 	}
 	if name == "collection" {
@@ -284,6 +292,7 @@ func notThere(rt *web.Route, name, body string) (cases []servertest.Case) {
 		return []servertest.Case{{rt.Name() + " " + name, rt.Method, url("999999"), body,
 			holder(rt), 404, []string{`"errorCode":"not_found"`}, nil}}
 	}
+
 	for _, id := range []string{"999999", "9223372036854775807"} {
 		missing := id
 		if rt.Input != nil && rt.Input.Has("query", "ids") {
@@ -294,6 +303,7 @@ func notThere(rt *web.Route, name, body string) (cases []servertest.Case) {
 				holder(rt), 404,
 				[]string{`"errorCode":"not_found"`, missing}, nil})
 	}
+
 	for _, id := range []string{"0", "-1", "18446744073709551616", "18446744073709551615",
 		"9223372036854775808", "abc", "1.5", "+1", "1e3", "0x1", "%201", "1%00", "٣", "1,2"} {
 		cases = append(cases,
@@ -302,5 +312,6 @@ func notThere(rt *web.Route, name, body string) (cases []servertest.Case) {
 				[]string{`"errorCode":"malformed"`,
 					`"errors":{"` + name + `":"must be a positive integer"}`}, nil})
 	}
+
 	return cases
 }

@@ -18,6 +18,7 @@ func TestMalformedQueries(t *testing.T) {
 			servertest.Case{name, "GET", "/system/setting?" + query, "", "owner", 400,
 				[]string{`"errorCode":"malformed"`, `"showType":1`, `"` + field + `":`}, nil})
 	}
+
 	q := func(name, value string) string { return name + "=" + url.QueryEscape(value) }
 	for _, n := range []string{"0", "-1", "abc", "1.5", "1e3", "0x10", " 1", "1 2", "٣", "--1",
 		"-0"} {
@@ -25,9 +26,11 @@ func TestMalformedQueries(t *testing.T) {
 		add("pageSize "+n, q("pageSize", n), "pageSize")
 		add("current "+n, q("current", n), "current")
 	}
+
 	for _, id := range []string{"abc", "1.5", "1,2", "99999999999999999999", "null", "true"} {
 		add("group_id "+id, q("group_id", id), "group_id")
 	}
+
 	add("page and current at odds", "page=1&current=2", "current")
 	add("page twice", "page=1&page=1", "page")
 	add("a filter twice", q("filter", `{}`)+"&"+q("filter", `{}`), "filter")
@@ -109,6 +112,7 @@ func TestPagination_PagesCoverList(t *testing.T) {
 			fmt.Sprintf(`{"key":"k%d","title":"T","type":"input","group_id":%d,"sort":%d}`, i,
 				group, i%3))
 	}
+
 	all := len(store.Builtins) + 25
 	for _, size := range []int{1, 7, 25, all, 1000} {
 		seen := map[uint64]bool{}
@@ -125,6 +129,7 @@ func TestPagination_PagesCoverList(t *testing.T) {
 			if len(p.Data) == 0 {
 				break
 			}
+
 			for _, s := range p.Data {
 				if seen[s.ID] {
 					t.Errorf("pages of %d: setting %d is on two", size, s.ID)

@@ -57,6 +57,7 @@ func TestBasePath_EveryRoute(t *testing.T) {
 			if rt.Method != "GET" && as != "nobody" || strings.HasPrefix(path, "/system/backup") {
 				continue
 			}
+
 			below, plain := at(in, in.Request(rt.Method, servertest.TestBase+path, "", as)), at(in,
 				in.Request(rt.Method, path, "", as))
 			if below.Code != plain.Code || strings.Contains(below.Body.String(), "unknown path") {
@@ -67,10 +68,12 @@ func TestBasePath_EveryRoute(t *testing.T) {
 				!strings.Contains(to, servertest.TestBase+"/") {
 				t.Errorf("%s %s leads to %s", rt.Method, path, to)
 			}
+
 			var body any
 			if json.Unmarshal(below.Body.Bytes(), &body) != nil || path == "/openapi.json" {
 				continue
 			}
+
 			textsIn(body, "", func(name, text string) {
 				if ownPaths.MatchString(text) && name != "path" {
 					t.Errorf("%s %s as %s: %s is %q", rt.Method, path, as, name, text)
@@ -81,6 +84,7 @@ func TestBasePath_EveryRoute(t *testing.T) {
 			})
 		}
 	}
+
 	if seen == 0 {
 		t.Error("no answer has a URL")
 	}
@@ -96,6 +100,7 @@ func TestBasePath_URLs(t *testing.T) {
 	shown, hidden := in.Keeps("owner", servertest.FieldPart("public", "1"),
 		servertest.FilePart("a.png", picture))[0], in.Keeps("owner",
 		servertest.FilePart("b.png", picture))[0]
+
 	var link files.LinkOut
 	in.OK("POST", "/file/list/"+hidden.ID.String()+"/link", `{}`, "owner").Data(&link)
 	for _, c := range []struct{ url, as string }{
@@ -107,6 +112,7 @@ func TestBasePath_URLs(t *testing.T) {
 			t.Errorf("%s: %d", c.url, w.Code)
 		}
 	}
+
 	logo := strings.TrimPrefix(shown.URL, servertest.TestBase)
 	in.OK("PUT", "/system/setting", `{"values":{"site.logo":"`+logo+`"}}`, "owner")
 	in.OK("GET", "/api/home", "", "nobody").Brief(200, `"logo":"`+shown.URL+`"`)
@@ -129,18 +135,21 @@ func TestBasePath_Entrances(t *testing.T) {
 			t.Errorf("%s: %d to %s", path, w.Code, to)
 		}
 	}
+
 	for _, path := range []string{servertest.TestBase + "x/health",
 		servertest.TestBase + "//health", servertest.TestBase + servertest.TestBase + "/health"} {
 		if w := at(in, httptest.NewRequest("GET", path, nil)); w.Code != 404 {
 			t.Errorf("%s: %d", path, w.Code)
 		}
 	}
+
 	w := at(in, httptest.NewRequest("GET", servertest.TestBase+"/console/admin/list", nil))
 	page := w.Body.String()
 	if !strings.Contains(page, `<html data-base="/admin-tool" lang=`) ||
 		strings.Contains(page, `"/console/`) {
 		t.Errorf("the page is %s", page)
 	}
+
 	for _, found := range regexp.MustCompile(`(?:src|href)="([^"]+)"`).FindAllStringSubmatch(page,
 		-1) {
 		r := httptest.NewRequest("GET", found[1], nil)
@@ -165,6 +174,7 @@ func TestBasePath_Cookies(t *testing.T) {
 		if path == "/api/login" {
 			in.AppUser("ann")
 		}
+
 		r := in.Request("POST", servertest.TestBase+path, body, "nobody")
 		r.Header.Set("X-Forwarded-Proto", "https")
 		r.Header.Set("Origin", "https://"+r.Host)
@@ -173,17 +183,20 @@ func TestBasePath_Cookies(t *testing.T) {
 		if w.Code != 200 || len(cookies) != 2 {
 			t.Fatalf("%s: %d %s with %v", path, w.Code, w.Body, cookies)
 		}
+
 		for _, c := range cookies {
 			if c.Path != servertest.TestBase || !c.Secure || strings.HasPrefix(c.Name, "__Host-") {
 				t.Errorf("%s: %s", path, c)
 			}
 		}
+
 		if !slices.ContainsFunc(cookies, func(c *http.Cookie) bool {
 			return strings.HasPrefix(c.Name, "__Secure-reeve_")
 		}) {
 			t.Errorf("%s: %v", path, cookies)
 		}
 	}
+
 	ended := in.Request("GET", servertest.TestBase+"/admin/info", "", "nobody")
 	ended.Header.Set("X-Forwarded-Proto", "https")
 	ended.Header.Set("Cookie", in.Server.SessionCookie(false, true)+"=rv_s_ended")
@@ -228,6 +241,7 @@ func TestBasePath_Pages(t *testing.T) {
 			}
 		}
 	}
+
 	var made struct{ Invitation *people.OneTimeLink }
 	in.OK("POST", "/admin/list", `{"username":"bob","invite":"link"}`, "owner").Data(&made)
 	if made.Invitation == nil ||
@@ -235,6 +249,7 @@ func TestBasePath_Pages(t *testing.T) {
 			"https://reeve.example.org"+servertest.TestBase+mails.LinkPath) {
 		t.Errorf("an invitation is %+v", made.Invitation)
 	}
+
 	r := httptest.NewRequest("GET", "/auth/verify", nil)
 	for name, value := range map[string]string{
 		"Accept":            "text/html",
@@ -244,10 +259,12 @@ func TestBasePath_Pages(t *testing.T) {
 	} {
 		r.Header.Set(name, value)
 	}
+
 	if to := at(in, r).Header().Get("Location"); !strings.HasPrefix(to,
 		"https://reeve.example.org"+servertest.TestBase+"/console/open?") {
 		t.Errorf("forward authentication leads to %s", to)
 	}
+
 	var doc struct{ Servers []struct{ URL string } }
 	servertest.Must(t,
 		json.Unmarshal(at(in, httptest.NewRequest("GET", servertest.TestBase+"/openapi.json", nil)).Body.Bytes(), &doc))

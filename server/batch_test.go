@@ -166,6 +166,7 @@ func TestBulkDelete_AllOrNothing(t *testing.T) {
 			if !known {
 				t.Fatal("add a function that creates two records to deletable in server/batch_test.go, or the resource to simpleResources in server/simple_test.go")
 			}
+
 			in := servertest.Start(t)
 			ids := make(in)
 			url := strings.Replace(path, ":id", "1", 1) + "?ids="
@@ -173,6 +174,7 @@ func TestBulkDelete_AllOrNothing(t *testing.T) {
 				in.Call("DELETE", fmt.Sprintf("%s%d,%d", url, ids[0], ids[1]), "", "owner").Brief(409, "in_use")
 				ids = slices.Insert(ids, 1, ids[1]-1)
 			}
+
 			named := strings.Trim(strings.ReplaceAll(fmt.Sprint(ids), " ", ","), "[]")
 			before, listed := in.Dump(), entries(in, path)
 			in.Call("DELETE", url+named+",999999", "", userOfURL(path)).Brief(404, "999999")
@@ -180,6 +182,7 @@ func TestBulkDelete_AllOrNothing(t *testing.T) {
 			if now := entries(in, path); now != listed {
 				t.Errorf("%d are listed, %d before", now, listed)
 			}
+
 			in.OK("DELETE", url+named+","+ids[0].String(), "", userOfURL(path)).Brief(200,
 				`"data":{}`)
 			if now := entries(in, path); now != listed-len(ids) {
@@ -215,6 +218,7 @@ func TestBulkDelete_ChecksEach(t *testing.T) {
 	narrow := in.Role("Narrow", func(r *store.Role) {
 		r.DataScope = store.ScopeDept
 	}, "system.session.delete", "admin.dept.delete", "admin.role.delete", "admin.list.delete")
+
 	mine := in.Made("/admin/role", `{"name":"Mine"}`)
 	wide := in.Role("Wide", nil, "system.backup")
 	clerk, other := in.Member("clerk", sales, narrow), in.Member("other", in.Dept("Other", 0),
@@ -268,6 +272,7 @@ func TestBulkDelete_CountsDependentRecords(t *testing.T) {
 		}
 		users, sessions = append(users, user), append(sessions, in.SessionsOf(user)...)
 	}
+
 	granted := in.Made("/admin/rule", `{"type":1,"key":"granted","name":"Granted"}`)
 	in.Update(func(tx *store.Tx) error {
 		for i := range kv.MaxRecordsPerWrite {

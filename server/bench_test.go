@@ -68,6 +68,7 @@ func crowd(tx *store.Tx, n int) error {
 		if err := store.Depts.Create(tx, d); err != nil {
 			return err
 		}
+
 		p := &store.Permission{
 			Key:      fmt.Sprint("many.p", i),
 			Name:     fmt.Sprint("Permission ", i),

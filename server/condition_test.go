@@ -47,6 +47,7 @@ func TestCondition_EveryRoute(t *testing.T) {
 			if good.url != "" {
 				url = good.url
 			}
+
 			switch {
 			case !rt.Conditional:
 				for _, name := range web.Conditions {
@@ -63,6 +64,7 @@ func TestCondition_EveryRoute(t *testing.T) {
 			case url == "":
 				t.Fatal("add the operation to goodBodies in server/fields_test.go or to bodiless")
 			}
+
 			refusesStale(here, &rt, url, good.body, as)
 		})
 	}
@@ -87,12 +89,15 @@ func refusesStale(in *servertest.Instance, rt *web.Route, url, body, as string) 
 				`"`+name+`":`)
 			in.Call(rt.Method, url+mark+name+"=x", body, as).Names(400, name)
 		}
+
 		stated := servertest.With(in.T, "{}", name, `"`+value+`"`)
 		if body != "" {
 			stated = servertest.With(in.T, body, name, `"`+value+`"`)
 		}
+
 		in.Call(rt.Method, url, stated, as).Brief(409, `"errorCode":"stale"`, `"`+name+`":`)
 	}
+
 	in.Unchanged(before)
 }
 
@@ -139,9 +144,11 @@ func TestCondition_SeveralSettings(t *testing.T) {
 	values := func() string {
 		return in.OK("GET", "/system/setting-value", "", "owner").Header.Get("Etag")
 	}
+
 	save := func(tag, body string) *servertest.Reply {
 		return ifMatch(in, "If-Match", tag, "PUT", "/system/setting", body, "owner")
 	}
+
 	const two = `{"values":{"site.title":%q,"site.contact":"c"}}`
 	first := values()
 	save(first, fmt.Sprintf(two, "a")).Brief(200)

@@ -24,6 +24,7 @@ func console(s *web.Server, router *httprouter.Router) {
 	if s.Config.Console == nil {
 		return
 	}
+
 	missing := router.NotFound
 	files := assets.New(s.Config.Console, assets.Limit)
 	open := func(w http.ResponseWriter, r *http.Request, params httprouter.Params) {
@@ -36,6 +37,7 @@ func console(s *web.Server, router *httprouter.Router) {
 			missing.ServeHTTP(w, r)
 		}
 	}
+
 	enter := func(w http.ResponseWriter, r *http.Request, _ httprouter.Params) {
 		web.DocumentHeaders(w.Header())
 		to := url.URL{Path: s.URL("/console/"), RawQuery: r.URL.RawQuery} // a page keeps its state in the query

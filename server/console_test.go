@@ -68,6 +68,7 @@ func TestConsoleAssets(t *testing.T) {
 			t.Errorf("%q: %d %v", accepted, w.Code, h)
 		}
 	}
+
 	for _, url := range []string{"/console/assets/none.js", "/console/assets/../index.html",
 		"/console/assets/../source", "/console/assets/"} {
 		if w := ask(in, "GET", url, "zstd"); w.Code != 404 ||

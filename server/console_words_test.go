@@ -39,12 +39,14 @@ func wordsOf(source string) (map[string]string, error) {
 	if at == nil {
 		return nil, fmt.Errorf("it has no words")
 	}
+
 	words, key, inText := map[string]string{}, "", false
 	for rest := source[at[1]:]; ; {
 		m := wordsToken.FindStringSubmatch(rest)
 		if m == nil {
 			return nil, fmt.Errorf("what is this: %.60q", rest)
 		}
+
 		rest = rest[len(m[0]):]
 		text := m[1] + m[2]
 		switch {
@@ -90,9 +92,11 @@ func consoleWords(t *testing.T, language string) map[string]map[string]string {
 		}
 		areas[area] = words
 	}
+
 	if len(areas) == 0 {
 		t.Fatalf("no words in %s", language)
 	}
+
 	return areas
 }
 
@@ -135,6 +139,7 @@ func TestConsoleWords_LanguagesMatch(t *testing.T) {
 	if a, b := slices.Sorted(maps.Keys(en)), slices.Sorted(maps.Keys(zh)); !slices.Equal(a, b) {
 		t.Fatalf("areas %v and %v", a, b)
 	}
+
 	for area := range en {
 		if a, b := slices.Sorted(maps.Keys(en[area])), slices.Sorted(maps.Keys(zh[area])); !slices.Equal(a, b) {
 			t.Errorf("%s: keys\n%v\n%v", area, a, b)
@@ -171,6 +176,7 @@ func TestConsoleWords_ErrorCodes(t *testing.T) {
 				"error."+code)
 		}
 	}
+
 	for key := range known {
 		if code, ok := strings.CutPrefix(key, "error."); ok && !slices.Contains(codes, code) {
 			t.Errorf("the console has words for %s, which nobody answers", code)
@@ -194,6 +200,7 @@ func errorCodes(t *testing.T) []string {
 		servertest.Must(t, err)
 		codes[code] = true
 	}
+
 	files := token.NewFileSet()
 	for _, path := range goSources(t) {
 		file, err := parser.ParseFile(files, path, nil, parser.SkipObjectResolution)
@@ -223,9 +230,11 @@ func errorCodes(t *testing.T) []string {
 			return true
 		})
 	}
+
 	if kinds != len(web.Status) || named == 0 {
 		t.Fatalf("found the codes of %d kinds of %d, and %d others", kinds, len(web.Status), named)
 	}
+
 	return slices.Sorted(maps.Keys(codes))
 }
 
@@ -275,6 +284,7 @@ func TestConsoleWords_EveryPartOfHealth(t *testing.T) {
 	if len(health.Parts) == 0 {
 		t.Fatal("no parts")
 	}
+
 	for _, part := range health.Parts {
 		for _, key := range []string{"info.part." + part.Name, "info.part." + part.Name + ".what"} {
 			if words[key] == "" {
@@ -333,14 +343,17 @@ func actionNames(t *testing.T) map[string]bool {
 	for _, place := range places {
 		known[place.Key] = true
 	}
+
 	for _, rt := range server.Routes() {
 		if !rt.Open() && !known[rt.Access] {
 			known[rt.Access], texts[rt.Title] = true, true
 		}
 	}
+
 	for _, p := range web.FurtherPermissions {
 		texts[p.Title] = true
 	}
+
 	return texts
 }
 
@@ -368,9 +381,11 @@ func builtinTexts(t *testing.T) map[string]bool {
 	for _, group := range words.Groups {
 		texts[group.Title], texts[group.Remark] = true, true
 	}
+
 	for _, setting := range words.Settings {
 		texts[setting.Title], texts[setting.Describe] = true, true
 	}
+
 	for _, b := range store.Builtins {
 		for _, o := range b.Options {
 			if o.Label != strings.ToUpper(o.Label) { // no abbreviation
@@ -378,6 +393,7 @@ func builtinTexts(t *testing.T) map[string]bool {
 			}
 		}
 	}
+
 	return texts
 }
 
@@ -455,11 +471,13 @@ func TestConsoleWords_GivenTextsInChinese(t *testing.T) {
 		if len(wanted) == 0 {
 			t.Errorf("%s: the seed has no such texts", area)
 		}
+
 		for text := range wanted {
 			if words["given."+text] == "" {
 				t.Errorf("add %q to embed/console/src/i18n/zh/%s.ts", "given."+text, area)
 			}
 		}
+
 		for key := range words {
 			if strings.HasSuffix(key, ":") {
 				continue // the beginning of names of permissions, which end with the title of a setting group
@@ -495,10 +513,12 @@ func TestConsoleWords_NoneUnused(t *testing.T) {
 		if !strings.HasSuffix(path, ".ts") && !strings.HasSuffix(path, ".tsx") {
 			return nil
 		}
+
 		source, err := os.ReadFile(path)
 		if err != nil {
 			return err
 		}
+
 		sources.Write(source)
 		return nil
 	})
@@ -512,6 +532,7 @@ func TestConsoleWords_NoneUnused(t *testing.T) {
 		}
 		patterns = append(patterns, regexp.MustCompile("^"+regexp.QuoteMeta(m[1])+".+"+end))
 	}
+
 	menus := menuWords(t)
 	for key := range all(t, consoleWords(t, "en")) {
 		asItIs := strings.Contains(used, "'"+key+"'") || strings.Contains(used, `"`+key+`"`) ||
@@ -549,12 +570,14 @@ func TestConsoleWords_LoadedWhereUsed(t *testing.T) {
 		if strings.Contains(string(index), "'./"+area+"'") {
 			continue
 		}
+
 		late++
 		for _, page := range regexp.MustCompile(`import\('\.\./pages/`+area+`/[^']*'\)\)[^)]*`).FindAllString(string(pages), -1) {
 			if !strings.Contains(page, "'"+area+"'") {
 				t.Errorf("app/pages.ts does not load the words of %s", page)
 			}
 		}
+
 		may := append(elsewhere[area], "pages/"+area+"/", "i18n/")
 		servertest.Must(t,
 			filepath.WalkDir(consoleSource, func(path string, entry fs.DirEntry, err error) error {
@@ -574,6 +597,7 @@ func TestConsoleWords_LoadedWhereUsed(t *testing.T) {
 				return err
 			}))
 	}
+
 	if late == 0 {
 		t.Error("every area comes with the frame")
 	}

@@ -31,15 +31,18 @@ func TestImport_EveryCharset(t *testing.T) {
 				break
 			}
 		}
+
 		if file == nil {
 			t.Errorf("%s: no name can be written in it", c.Name)
 			continue
 		}
+
 		for _, name := range append(c.Other, c.Name) {
 			a := sendForm(in, "/admin/list-import?dry_run=1&charset="+strings.ToUpper(name),
 				servertest.FilePart("a.csv", string(file)))
 			a.Brief(200, `"failed":0`, `"charset":"`+c.Name+`"`)
 		}
+
 		sendForm(in, "/admin/list-import?charset="+c.Name,
 			servertest.FilePart("a.csv", string(file))).Brief(200, `"created":1`,
 			`"charset":"`+c.Name+`"`)
@@ -103,10 +106,12 @@ func TestCells_SafeForEverySeparator(t *testing.T) {
 		for i := range cell {
 			cell[i] = alphabet[random.Intn(len(alphabet))]
 		}
+
 		safe := people.SafeCell(string(cell))
 		if plain := people.PlainCell(safe); plain != string(cell) {
 			t.Fatalf("%q became %q and then %q", cell, safe, plain)
 		}
+
 		for _, part := range strings.FieldsFunc(safe, func(r rune) bool {
 			return strings.ContainsRune(",;\t\r\n", r)
 		}) {
@@ -116,6 +121,7 @@ func TestCells_SafeForEverySeparator(t *testing.T) {
 			}
 		}
 	}
+
 	for _, cell := range []string{"plain", "a;b", "it's", "O'Hara; 'x'", "a-b", "x;'y"} {
 		if safe := people.SafeCell(cell); safe != cell {
 			t.Errorf("%q became %q", cell, safe)
@@ -154,6 +160,7 @@ func TestExport_Separator(t *testing.T) {
 		in.OK("GET", "/user/list", "", "owner").Brief(200, `"score":-5`,
 			fmt.Sprintf(`"note":%q`, note))
 	}
+
 	in.Call("GET", "/user/list-export?separator=x", "", "owner").Names(400, "separator")
 	in.Call("GET", "/user/list?separator=comma", "", "owner").Names(400, "separator")
 }

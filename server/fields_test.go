@@ -239,6 +239,7 @@ func withCode(in *servertest.Instance, rt *web.Route, body string) string {
 	if !strings.Contains(body, `"otp":"x"`) {
 		return body
 	}
+
 	var code string
 	app := strings.HasPrefix(rt.Path, "/api/")
 	switch {
@@ -254,6 +255,7 @@ func withCode(in *servertest.Instance, rt *web.Route, body string) string {
 		made, _ := in.SetUpFactor("owner")
 		code = made.Code()
 	}
+
 	body = servertest.With(in.T, body, "otp", `"`+code+`"`)
 	if strings.Contains(body, "login_token") {
 		device, _ := servertest.DecodeObject(in.T, body)["device_token"].(string)
@@ -265,6 +267,7 @@ func withCode(in *servertest.Instance, rt *web.Route, body string) string {
 		}
 		body = servertest.With(in.T, body, "login_token", `"`+token+`"`)
 	}
+
 	return body
 }
 
@@ -275,11 +278,13 @@ func TestBody_ValidFields(t *testing.T) {
 		if !takesBody(&rt) {
 			continue
 		}
+
 		good, ok := goodBodies()[rt.Name()]
 		if !ok {
 			t.Errorf("%s: add a body that it accepts to goodBodies in server/fields_test.go, or its resource to simpleResources in server/simple_test.go", rt.Name())
 			continue
 		}
+
 		delete(unused, rt.Name())
 		t.Run(rt.Name(), func(t *testing.T) {
 			object := servertest.DecodeObject(t, good.body)
@@ -292,6 +297,7 @@ func TestBody_ValidFields(t *testing.T) {
 			in.OK(rt.Method, good.url, withCode(in, &rt, good.body), holder(&rt))
 		})
 	}
+
 	for name := range unused {
 		t.Errorf("goodBodies has %s, which is no route with a body", name)
 	}
@@ -324,6 +330,7 @@ func TestField_Null(t *testing.T) {
 		"POST /system/setting options", "PUT /system/setting/:id options", // required by the type of the setting in the valid body
 		"POST /auth/check user_id", // unless there is a token
 	}
+
 	doc := served(t, servertest.Start(t))
 	ops := operations(doc)
 	documented := func(rt *web.Route, f *web.Field) bool { // whether a generated client can send null
@@ -367,6 +374,7 @@ func TestDescription_IsAnotherNameOfDescribe(t *testing.T) {
 			in.OK(rt.Method, good.url, string(servertest.EncodeJSON(t, object)), holder(&rt)).Brief(200, `"describe":"other words"`)
 		})
 	}
+
 	if ran == 0 {
 		t.Error("no operation has the field")
 	}
@@ -402,9 +410,11 @@ func TestField_NumericStrings(t *testing.T) {
 			}
 			want[f.Name] = sent
 		}
+
 		if len(want) == 0 {
 			continue
 		}
+
 		t.Run(rt.Name(), func(t *testing.T) {
 			var data map[string]any
 			in := withGoodBodies(t)
@@ -430,6 +440,7 @@ func TestField_WrongType(t *testing.T) {
 		"array":    `[]`,
 		"object":   `{}`,
 	}
+
 	fits := func(f *web.Field) []string {
 		switch {
 		case f.Typ == reflect.TypeFor[store.Flag]():
@@ -499,6 +510,7 @@ func TestName_RejectsDeceptiveCharacters(t *testing.T) {
 		if f.Typ.Kind() != reflect.String || f.Raw {
 			return
 		}
+
 		for name, text := range deceiving {
 			a := in.Call(rt.Method, url,
 				servertest.With(t, body, f.Name, string(servertest.EncodeJSON(t, text))),
@@ -507,9 +519,11 @@ func TestName_RejectsDeceptiveCharacters(t *testing.T) {
 				in.T.Errorf("%s: %d %s", name, a.Code, a.Body)
 			}
 		}
+
 		if f.Text {
 			return // line breaks are allowed there
 		}
+
 		for _, text := range []string{"a\nb", "a\rb", "a\tb"} {
 			a := in.Call(rt.Method, url,
 				servertest.With(t, body, f.Name, string(servertest.EncodeJSON(t, text))),
@@ -531,6 +545,7 @@ func TestName_RejectsInvisibleCharacters(t *testing.T) {
 		if f.Typ.Kind() != reflect.String || f.Raw || f.Text || f.Enum != nil || !web.IsRecord(rt.Output) || slices.Contains(exempt, f.Name) || strings.Contains(rt.Path, "passkey") { // needs a browser
 			return
 		}
+
 		mu.Lock()
 		checked[f.Name] = true
 		mu.Unlock()
@@ -568,5 +583,6 @@ func TestField_AllMissingReported(t *testing.T) {
 			in.Call(rt.Method, goodBodies()[rt.Name()].url, "{}", holder(&rt)).Names(422, required...)
 		}
 	}
+
 	in.Unchanged(before)
 }

@@ -50,18 +50,22 @@ func TestForm_RejectsUnknownFields(t *testing.T) {
 			t.Fatalf("add a file that %s accepts to goodForms in server/form_field_test.go",
 				rt.Name())
 		}
+
 		before := in.Dump()
 		for _, name := range []string{"nonsense", "Dry_run", "dry_run[]", "file[]", "uploader_id",
 			"__proto__", "id"} {
 			sendForm(in, rt.Path, file, servertest.FieldPart(name, "1")).Names(400, name)
 			sendForm(in, rt.Path, servertest.FieldPart(name, ""), file).Names(400, name)
 		}
+
 		for _, name := range []string{"nonsense", "Dry_run", "file", "dry_run[]"} {
 			sendForm(in, rt.Path+"?"+name+"=1", file).Names(400, name)
 		}
+
 		if !rt.Input.Several {
 			sendForm(in, rt.Path, file, file).Names(400, "file")
 		}
+
 		sendForm(in, rt.Path, file, servertest.FieldPart("file", "x")).Names(400, "file")
 		properties := documented(t, rt)
 		for _, f := range rt.Input.Fields {
@@ -76,6 +80,7 @@ func TestForm_RejectsUnknownFields(t *testing.T) {
 			sendForm(in, rt.Path, file, servertest.FieldPart(f.Name, goodFormFields[f.Name]),
 				servertest.FieldPart(f.Name, goodFormFields[f.Name])).Names(400, f.Name)
 		}
+
 		in.Unchanged(before)
 		fields := []servertest.FormPart{}
 		for _, f := range rt.Input.Fields {
@@ -83,6 +88,7 @@ func TestForm_RejectsUnknownFields(t *testing.T) {
 				fields = append(fields, servertest.FieldPart(f.Name, goodFormFields[f.Name]))
 			}
 		}
+
 		sendForm(in, rt.Path, append(slices.Clone(fields), file)...).Brief(200)
 		sendForm(in, rt.Path, append([]servertest.FormPart{file}, fields...)...).Brief(200)
 	})
@@ -124,6 +130,7 @@ func TestImport_DryRunChangesNothing(t *testing.T) {
 		}
 		in.Unchanged(before)
 	}
+
 	sendForm(in, "/admin/list-import?dry_run=0", file, dry("1")).Names(400, "dry_run")
 	sendForm(in, "/admin/list-import?dry_run=1", file, dry("0")).Names(400, "dry_run")
 	sendForm(in, "/admin/list-import", file, dry("yes")).Names(400, "dry_run")
@@ -143,6 +150,7 @@ func TestSpreadsheetFormats(t *testing.T) {
 		"€":     "\x80",
 		"𠀀":     "\x95\x32\x82\x36",
 	}
+
 	latin := func(s string) string {
 		var b []byte
 		for _, r := range s {
@@ -150,6 +158,7 @@ func TestSpreadsheetFormats(t *testing.T) {
 		}
 		return string(b)
 	}
+
 	wide := func(s string, big bool) string {
 		var b []byte
 		for _, r := range s {
@@ -161,6 +170,7 @@ func TestSpreadsheetFormats(t *testing.T) {
 		}
 		return string(b)
 	}
+
 	table := func(separator, nickname string) string {
 		return "username" + separator + "nickname" + separator + "roles\r\nnew" + separator + `"` + nickname + `"` + separator + "\"Plain;Back\\\\slash\"\r\n"
 	}
@@ -204,6 +214,7 @@ func TestSpreadsheetFormats(t *testing.T) {
 			in.OK("DELETE", "/admin/list/"+id, "", "owner")
 		})
 	}
+
 	before := in.Dump()
 	for name, c := range map[string]struct {
 		file, charset string
@@ -273,6 +284,7 @@ func TestImport_DuplicateNameInFile(t *testing.T) {
 				}
 			}
 		}
+
 		for at, want := range map[string]string{
 			"line 4 email":    "is the same as on line 3",
 			"line 5 username": "is the same as on line 3",
@@ -283,9 +295,11 @@ func TestImport_DuplicateNameInFile(t *testing.T) {
 				t.Errorf("%s: %q, want %q", at, got[at], want)
 			}
 		}
+
 		if len(got) != 4 {
 			t.Errorf("%q", got)
 		}
+
 		in.Unchanged(before)
 	}
 }

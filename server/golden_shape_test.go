@@ -42,6 +42,7 @@ func shortened(t *testing.T, value json.RawMessage) (text, form string) {
 	if open != json.Delim('{') && open != json.Delim('[') {
 		return string(bytes.TrimSpace(value)), ""
 	}
+
 	var texts, forms []string
 	known := map[string]bool{}
 	for d.More() {
@@ -58,9 +59,11 @@ func shortened(t *testing.T, value json.RawMessage) (text, form string) {
 		text, form := shortened(t, inner)
 		texts, forms = append(texts, name+text), append(forms, name+form)
 	}
+
 	if open == json.Delim('{') {
 		return "{" + strings.Join(texts, ",") + "}", "{" + strings.Join(forms, ",") + "}"
 	}
+
 	var few, kinds []string
 	for i, form := range forms {
 		if !known[form] {
@@ -70,6 +73,7 @@ func shortened(t *testing.T, value json.RawMessage) (text, form string) {
 		}
 		few = append(few, texts[i])
 	}
+
 	return "[" + strings.Join(few, ",") + "]", "[" + strings.Join(kinds, ",") + "]"
 }
 

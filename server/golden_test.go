@@ -257,6 +257,7 @@ func TestGoldenAnswers(t *testing.T) {
 	in := servertest.Start(t, func(su *servertest.Setup) {
 		su.Config.Manual, su.Config.WebhookAllow = files, local
 	})
+
 	seen := map[reflect.Type]bool{}
 	refresh := "" // the request_id of that response
 	var app *servertest.Authenticator
@@ -271,6 +272,7 @@ func TestGoldenAnswers(t *testing.T) {
 		case "app_totp":
 			as = "shopper"
 		}
+
 		var a *servertest.Reply
 		if g.file == "link_used" {
 			in.Plant(goldenLink, "")
@@ -285,6 +287,7 @@ func TestGoldenAnswers(t *testing.T) {
 		if strings.Contains(g.body, "{code}") {
 			g.body = strings.ReplaceAll(g.body, "{code}", app.Code())
 		}
+
 		g.url = strings.ReplaceAll(g.url, "{newest}", strconv.FormatUint(in.DB.LogHead().Seq, 10))
 		if slices.Contains([]string{"import", "import_run", "file_upload", "avatar"}, g.file) {
 			a = in.Upload(g.url, g.body, as)
@@ -308,10 +311,12 @@ func TestGoldenAnswers(t *testing.T) {
 		if g.file == "refresh" {
 			refresh = a.Header.Get("X-Request-Id")
 		}
+
 		body := a.Body
 		if g.file == "monitor_story" {
 			body = byKind(t, body)
 		}
+
 		golden(t, "answers/"+g.file, shapeOf(t, servertest.Steady(body)))
 		path, _ := servertest.FindOperation(g.method, strings.Split(g.url, "?")[0])
 		for _, rt := range server.Routes() {
@@ -321,6 +326,7 @@ func TestGoldenAnswers(t *testing.T) {
 			}
 		}
 	}
+
 	for _, r := range simpleResources {
 		for _, rt := range slices.Backward(server.Routes()) { // the list has what was created
 			name := "answers/" + strings.ReplaceAll(r.path[1:], "/", "_")
@@ -337,6 +343,7 @@ func TestGoldenAnswers(t *testing.T) {
 			}
 		}
 	}
+
 	for _, rt := range server.Routes() {
 		if rt.Binary == "" && !seen[rt.Output] {
 			t.Errorf("%s answers %s: add a request for it to goldenAnswers in server/golden_test.go, then run go test -run GoldenAnswers -update", rt.Name(), rt.Output)

@@ -36,6 +36,7 @@ func TestHEAD_EveryGET(t *testing.T) {
 		if token := in.Tokens[as]; token != "" {
 			r.Header.Set("Authorization", "Bearer "+token)
 		}
+
 		a, err := client.Do(r)
 		servertest.Must(t, err)
 		defer a.Body.Close()
@@ -45,8 +46,10 @@ func TestHEAD_EveryGET(t *testing.T) {
 			servertest.Must(t, err)
 			body = string(b)
 		}
+
 		return a.StatusCode, a.Header, body
 	}
+
 	succeeded := 0
 	for _, rt := range server.Routes() {
 		if rt.Method != "GET" {
@@ -63,6 +66,7 @@ func TestHEAD_EveryGET(t *testing.T) {
 			if headCode != code || body != "" {
 				t.Errorf("%d and %q, not %d", headCode, body, code)
 			}
+
 			for _, name := range slices.Sorted(maps.Keys(header)) {
 				switch name {
 				case "Date", "X-Request-Id", "Content-Length", "Set-Cookie", "Etag", "Retry-After":
@@ -82,6 +86,7 @@ func TestHEAD_EveryGET(t *testing.T) {
 			}
 		})
 	}
+
 	if succeeded < 60 {
 		t.Errorf("only %d were answered with 200", succeeded)
 	}

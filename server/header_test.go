@@ -24,6 +24,7 @@ func TestSecurityHeaders_EveryRoute(t *testing.T) {
 				in.Call(rt.Method, servertest.URLOf(rt), "", who)
 			}
 		}
+
 		in.Call(rt.Method, servertest.URLOf(rt)+"?no=1", "", holder(rt)) // 400
 		r := in.Request(rt.Method, servertest.URLOf(rt), "", "nobody")
 		r.TLS = &tls.ConnectionState{}
@@ -47,6 +48,7 @@ func TestSecurityHeaders_EveryStatusClass(t *testing.T) {
 		}
 		codes[in.Send(r).Code] = true
 	}
+
 	in.Upload("/file/list", "a text", "owner")
 	in.OK("PUT", "/file/list/1", `{"public":1}`, "owner")
 	call("GET", "/system/setting-value", "")
@@ -65,6 +67,7 @@ func TestSecurityHeaders_EveryStatusClass(t *testing.T) {
 	for i := range 7 {
 		call("POST", "/admin/login", fmt.Sprintf(`{"username":"none","password":"%d"}`, i))
 	}
+
 	in.Server.Limits.BodyMemory.Total = 0
 	call("PUT", "/admin/info", `{"nickname":"`+strings.Repeat("x", 50_000)+`"}`)
 	for _, code := range []int{200, 206, 304, 400, 401, 404, 405, 413, 415, 416, 422, 429, 503} {
@@ -72,9 +75,11 @@ func TestSecurityHeaders_EveryStatusClass(t *testing.T) {
 			t.Errorf("no answer was %d", code)
 		}
 	}
+
 	for _, url := range []string{in.PublicURL(1), "/media/none"} {
 		in.Call("GET", url, "", "nobody")
 	}
+
 	in.Call("POST", "/admin/logout", "", "owner").Brief(200)
 	in.Call("POST", "/admin/logout", "", "owner").Brief(401)
 }
@@ -96,6 +101,7 @@ func TestSecurityHeaders_Console(t *testing.T) {
 				!strings.Contains(got, "frame-ancestors 'none'") {
 				t.Errorf("%s %s: %d with the policy %q", method, url, w.Code, got)
 			}
+
 			referrer := "no-referrer"
 			if url == "/console/" {
 				referrer = "same-origin"

@@ -33,6 +33,7 @@ func TestIdempotency_CarriedOutOnce(t *testing.T) {
 	if first.Code != 200 || first.Header.Get("Idempotency-Replayed") != "" {
 		t.Fatalf("%d %s", first.Code, first.Body)
 	}
+
 	same := func(a *servertest.Reply) {
 		t.Helper()
 		if a.Code != 200 || a.Body != first.Body ||
@@ -88,6 +89,7 @@ func TestIdempotency_Concurrent(t *testing.T) {
 		r.Header.Set("Idempotency-Key", "k")
 		wg.Go(func() { answers[i] = in.Send(r) })
 	}
+
 	wg.Wait()
 	stored := 0
 	for _, a := range answers {
@@ -100,6 +102,7 @@ func TestIdempotency_Concurrent(t *testing.T) {
 			stored++
 		}
 	}
+
 	in.View(func(tx *store.Tx) error {
 		if n, err := store.Depts.Count(tx); n != 1 || err != nil || stored != 1 {
 			t.Errorf("%d departments, %d requests were carried out", n, stored)
@@ -116,6 +119,7 @@ func TestIdempotency_EveryPost(t *testing.T) {
 		if !rt.Idempotent() {
 			continue
 		}
+
 		in := withGoodBodies(t)
 		send := func() *servertest.Reply {
 			r := changing(in, &rt, func(text string) io.Reader { return strings.NewReader(text) })
@@ -125,6 +129,7 @@ func TestIdempotency_EveryPost(t *testing.T) {
 			r.Header.Set("Idempotency-Key", "the-same")
 			return in.Send(r)
 		}
+
 		in.Tokens["slow"] = ""
 		commits := in.DB.Stats().Commits
 		first := send()
@@ -149,6 +154,7 @@ func TestIdempotency_EveryPost(t *testing.T) {
 			replayed++
 		}
 	}
+
 	if replayed < 15 || refused < 4 {
 		t.Errorf("%d responses were replayed, %d not stored", replayed, refused)
 	}
@@ -224,6 +230,7 @@ func TestIdempotency_UploadOtherBoundary(t *testing.T) {
 	if third := send("two", "another"); third.Code != 422 {
 		t.Errorf("%d %s", third.Code, third.Body)
 	}
+
 	in.Lists("/file/list", "name", "owner", "a.txt")
 }
 
@@ -237,6 +244,7 @@ func TestBadIdempotencyKeys(t *testing.T) {
 			t.Errorf("%q: %d %s", key, a.Code, a.Body)
 		}
 	}
+
 	r := in.Request("POST", "/admin/dept", `{"name":"x"}`, "owner")
 	r.Header["Idempotency-Key"] = []string{"a", "b"}
 	in.Send(r).Names(400, "Idempotency-Key")

@@ -200,6 +200,7 @@ func imports(t *testing.T) map[string][]string {
 		if err != nil {
 			return err
 		}
+
 		name := entry.Name()
 		if entry.IsDir() {
 			if name == "testdata" || name == "servertest" || path == "../embed/release" || // a module of its own
@@ -211,19 +212,23 @@ func imports(t *testing.T) map[string][]string {
 		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
 			return nil
 		}
+
 		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
 		if err != nil {
 			return err
 		}
+
 		dir, err := filepath.Rel("..", filepath.Dir(path))
 		if err != nil {
 			return err
 		}
+
 		pkg := strings.TrimSuffix("reeve/"+filepath.ToSlash(dir), "/.")
 		if slices.Contains([]string{"util", "common", "helper", "model", "types"},
 			strings.TrimSuffix(file.Name.Name, "s")) {
 			t.Errorf("%s: no package is called %s", path, file.Name.Name)
 		}
+
 		all[pkg] = append(all[pkg], "")
 		for _, spec := range file.Imports {
 			name, err := strconv.Unquote(spec.Path.Value)
@@ -232,6 +237,7 @@ func imports(t *testing.T) map[string][]string {
 			}
 			all[pkg] = append(all[pkg], name)
 		}
+
 		return nil
 	})
 	servertest.Must(t, err)
@@ -251,6 +257,7 @@ func TestPackageImports_AllowedDirections(t *testing.T) {
 			t.Errorf("%s has no files", pkg)
 		}
 	}
+
 	for pkg, names := range all {
 		allowed, known := mayImport[pkg]
 		feature := isWithin(pkg, "reeve/server") && !known
@@ -260,17 +267,20 @@ func TestPackageImports_AllowedDirections(t *testing.T) {
 		if !known && !feature {
 			t.Errorf("add %s, with the packages that it may import, to mayImport in server/imports_test.go", pkg)
 		}
+
 		for _, name := range names {
 			wires := pkg == "reeve/server" && isWithin(name, "reeve/server") &&
 				mayImport[name] == nil
 			if strings.HasPrefix(name, "reeve") && !slices.Contains(allowed, name) && !wires {
 				t.Errorf("%s imports %s", pkg, name)
 			}
+
 			for _, forbidden := range mustNotKnow[pkg] {
 				if isWithin(name, forbidden) {
 					t.Errorf("%s imports %s", pkg, name)
 				}
 			}
+
 			for reserved, owner := range onlyIn {
 				if pkg != owner && isWithin(name, reserved) {
 					t.Errorf("%s imports %s, which only %s may", pkg, name, owner)

@@ -58,6 +58,7 @@ func TestTimeInput(t *testing.T) {
 				}
 				continue
 			}
+
 			got := v.Since
 			switch {
 			case v.Start != nil:
@@ -65,11 +66,13 @@ func TestTimeInput(t *testing.T) {
 			case v.Days != nil:
 				got = v.Days[0]
 			}
+
 			if got != want || len(bad.Invalid) > 0 {
 				t.Errorf("%s: %v is %v, %v", name, value, got, bad.Invalid)
 			}
 		}
 	}
+
 	if diff := cmp.Diff(openapi.Object{"type": []any{"string", "null"}, "format": "date-time"},
 		openapi.FieldSchema(d.Find("json", "start"))); diff != "" {
 		t.Error(diff)

@@ -27,10 +27,12 @@ func TestSecret_NeitherLoggedNorReturned(t *testing.T) {
 			secrets = append(secrets, t)
 		}
 	}
+
 	for _, rt := range server.Routes() {
 		if rt.Path == "/admin/logout" {
 			continue
 		}
+
 		bodies := []string{fmt.Sprintf(`{"username":"admin","password":%q,"old_password":%[1]q,"new_password":%[1]q,"token":%q}`, password, token), `{"password":"` + password}
 		if hasGoodBody(&rt) {
 			object := openapi.Object{}
@@ -44,6 +46,7 @@ func TestSecret_NeitherLoggedNorReturned(t *testing.T) {
 				bodies = append(bodies, servertest.With(t, good.body, "password", `"`+password+`"`))
 			}
 		}
+
 		query := url.Values{"password": {password}, "token": {token}}.Encode()
 		for _, as := range []string{"owner", "none", "junk", "nobody"} {
 			for _, body := range append(bodies, "") {
@@ -62,6 +65,7 @@ func TestSecret_NeitherLoggedNorReturned(t *testing.T) {
 			}
 		}
 	}
+
 	a := in.Login("admin", servertest.OwnerPassword)
 	var out struct{ Token string }
 	a.Data(&out)
@@ -72,11 +76,13 @@ func TestSecret_NeitherLoggedNorReturned(t *testing.T) {
 	if a := in.Handled(r); a.StatusCode != 200 {
 		t.Fatal(a.Status)
 	}
+
 	in.OK("POST", "/admin/logout", "", "here")
 	in.Login("admin", password).Brief(200)
 	if !strings.Contains(log.String(), `"route":"/admin/login"`) {
 		t.Fatal("nothing was logged, so nothing could leak")
 	}
+
 	for _, secret := range append(secrets, out.Token, servertest.OwnerPassword) {
 		if at := strings.Index(log.String(), secret); at >= 0 {
 			t.Errorf("logged: %.300s", log.String()[max(0, at-200):])

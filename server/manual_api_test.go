@@ -28,6 +28,7 @@ func TestManual_HTML(t *testing.T) {
 			t.Errorf("it lacks %s", want)
 		}
 	}
+
 	etag := answer.Header.Get("Etag")
 	if again := in.Get("GET", "/system/manual", "owner", "If-None-Match", etag); etag == "" ||
 		again.Code != 304 {
@@ -75,6 +76,7 @@ func TestManual_ListsBuiltinSettings(t *testing.T) {
 			t.Errorf("the table lacks %s", b.Name())
 			continue
 		}
+
 		plain := strings.ReplaceAll(strings.Join(cells, " "), ",", "")
 		if b.Type == "number" && !strings.Contains(plain, b.Default) {
 			t.Errorf("%s has the default %s: %s", b.Name(), b.Default, plain)

@@ -221,11 +221,13 @@ func TestAuthorization_EveryRouteAndCaller(t *testing.T) {
 			if !chosen() {
 				continue
 			}
+
 			in.Tokens["caller"] = c.token(in, rt)
 			body := ""
 			if rt.Method != "GET" && (rt.Input == nil || !rt.Input.Upload) {
 				body = "{}"
 			}
+
 			answer, got := in.Call(rt.Method, servertest.URLOf(rt), body, "caller"), ""
 			if isHTML := strings.HasPrefix(answer.Header.Get("Content-Type"), web.HTMLMedia); !isHTML && (answer.Code == 401 || answer.Code == 403) {
 				got = answer.Envelope().ErrorCode
@@ -233,6 +235,7 @@ func TestAuthorization_EveryRouteAndCaller(t *testing.T) {
 			if !slices.Contains(refusals, got) {
 				got = ""
 			}
+
 			want := c.refused(rt)
 			if rt.Protocol != nil && !rt.Page { // it has fewer codes
 				want = map[string]string{

@@ -70,12 +70,14 @@ func TestGoldenMessages(t *testing.T) {
 			}
 			status = a.Code
 		}
+
 		en, zh := got[0], got[1]
 		if string(en.Reason) != string(zh.Reason) || string(en.Details) != string(zh.Details) ||
 			(en.Reason == nil) == (en.Details == nil) {
 			t.Errorf("%s %s: reasons %s and %s, details %s and %s", f.method, f.url, en.Reason,
 				zh.Reason, en.Details, zh.Details)
 		}
+
 		g := messageGolden{f.method + " " + f.url, status, en.ErrorCode, en.Msg, zh.Msg, en.Reason,
 			nil, en.Details}
 		for field, text := range en.Errors {
@@ -84,8 +86,10 @@ func TestGoldenMessages(t *testing.T) {
 			}
 			g.Errors[field] = [2]string{text, zh.Errors[field]}
 		}
+
 		all = append(all, g)
 	}
+
 	b, err := json.Marshal(all)
 	servertest.Must(t, err)
 	golden(t, "messages", servertest.Steady(string(b)))
@@ -98,6 +102,7 @@ func TestHealthTexts_RequestLanguage(t *testing.T) {
 	if _, err := in.DB.FilesOpened(); err != nil { // until then the text changes between the requests
 		t.Fatal(err)
 	}
+
 	r := in.Request("GET", "/system/health", "", "owner")
 	r.Header.Set("Accept-Language", "zh")
 	var out ops.SystemHealthOut
@@ -107,6 +112,7 @@ func TestHealthTexts_RequestLanguage(t *testing.T) {
 	if a.Header.Get("Content-Language") != "zh-CN" || a.Header.Get("Vary") != "Accept-Language" {
 		t.Errorf("got the headers %v", a.Header)
 	}
+
 	_, parts := in.HealthParts()
 	for _, p := range out.Parts {
 		if en := parts[p.Name]; p.Text == en.Text || p.Reason.Code == "" ||
@@ -117,6 +123,7 @@ func TestHealthTexts_RequestLanguage(t *testing.T) {
 				p.Reason.Code)
 		}
 	}
+
 	if len(out.Parts) < 8 {
 		t.Errorf("%d parts", len(out.Parts))
 	}

@@ -33,20 +33,24 @@ func TestMessageCatalogue_Complete(t *testing.T) {
 		sources[path] = file
 		addConstants(constants, filepath.Dir(path), file)
 	}
+
 	for path, file := range sources {
 		ast.Inspect(file, func(n ast.Node) bool {
 			call, ok := n.(*ast.CallExpr)
 			if !ok {
 				return true
 			}
+
 			format := formatOf(call)
 			if format == nil {
 				return true
 			}
+
 			found++
 			if name, ok := format.(*ast.Ident); ok {
 				format = constants[filepath.Join(filepath.Dir(path), name.Name)]
 			}
+
 			text, ok := textOf(format)
 			switch {
 			case !ok:
@@ -55,9 +59,11 @@ func TestMessageCatalogue_Complete(t *testing.T) {
 				t.Errorf("%s: add %q to the catalogue, store/errs/messages*.go",
 					files.Position(call.Pos()), text)
 			}
+
 			return true
 		})
 	}
+
 	if found < 200 {
 		t.Fatalf("found only %d messages in the sources", found)
 	}
@@ -87,10 +93,12 @@ func formatOf(call *ast.CallExpr) ast.Expr {
 	if !ok {
 		return nil
 	}
+
 	at, makes := formatAt[sel.Sel.Name]
 	if !makes || len(call.Args) <= at {
 		return nil
 	}
+
 	of, _ := sel.X.(*ast.Ident)
 	if sel.Sel.Name == "Add" {
 		if inner, ok := sel.X.(*ast.SelectorExpr); ok {
@@ -102,6 +110,7 @@ func formatOf(call *ast.CallExpr) ast.Expr {
 	} else if of == nil || of.Name != "errs" {
 		return nil
 	}
+
 	return call.Args[at]
 }
 

@@ -39,6 +39,7 @@ func scrape(in *servertest.Instance) map[string]float64 {
 		}
 		all[m[1]+m[2]] = v
 	}
+
 	return all
 }
 
@@ -232,6 +233,7 @@ func TestMetrics_Files(t *testing.T) {
 			t.Errorf("%s: %v bytes, %v of them free; it has %d", name, size, free, info.Size())
 		}
 	}
+
 	if free, known, err := in.DB.DiskFree(); err != nil ||
 		known != (all["reeve_disk_free_bytes"] > 0) || free < 0 {
 		t.Errorf("%v bytes are free on the disk", all["reeve_disk_free_bytes"])
@@ -248,6 +250,7 @@ func TestMetrics_ListedInManual(t *testing.T) {
 	for _, m := range regexp.MustCompile("(?m)^\\| `(reeve_[a-z_]+)` \\|").FindAllStringSubmatch(string(page), -1) {
 		documented = append(documented, m[1])
 	}
+
 	body := in.OK("GET", "/metrics", "", "metrics").Body
 	for _, m := range regexp.MustCompile(`(?m)^# TYPE (reeve_\S+) (\S+)\n(\S*)`).FindAllStringSubmatch(body, -1) {
 		written = append(written, m[1])
@@ -258,11 +261,13 @@ func TestMetrics_ListedInManual(t *testing.T) {
 			t.Errorf("%s is a %s", m[1], m[2])
 		}
 	}
+
 	slices.Sort(documented)
 	slices.Sort(written)
 	if !slices.Equal(documented, written) || len(written) < 20 {
 		t.Errorf("the manual has\n%q, written are\n%q", documented, written)
 	}
+
 	for _, name := range []string{"go_goroutines", "process_resident_memory_bytes",
 		"process_open_fds"} {
 		if _, there := scrape(in)[name]; !there {
@@ -282,9 +287,11 @@ func TestMetrics_LabelsBounded(t *testing.T) {
 			}
 		}
 	}
+
 	if _, err := in.DB.FilesOpened(); err != nil { // until then it has no samples
 		t.Fatal(err)
 	}
+
 	touch()
 	scrape(in)
 	before := scrape(in)
@@ -339,6 +346,7 @@ func TestMetrics_OffWithoutToken(t *testing.T) {
 			}
 		}
 	}
+
 	if err := in.Server.AdmitMetrics(""); err == nil {
 		t.Error("no token is let in where none is configured")
 	}
@@ -365,6 +373,7 @@ func TestMetrics_TokenRequired(t *testing.T) {
 			t.Errorf("%s: it tells: %s", name, a.Body)
 		}
 	}
+
 	a := in.OK("GET", "/metrics", "", "metrics")
 	if strings.Contains(a.Body, servertest.MetricsSecret) ||
 		a.Header.Get("Content-Type") != "text/plain; version=0.0.4; charset=utf-8" {

@@ -65,16 +65,19 @@ func (l *leaks) try(method, address, contentType, body, as string, query bool) i
 			"sorter":    {nested},
 		}.Encode()
 	}
+
 	r := httptest.NewRequest(method, address, strings.NewReader(body))
 	if body == "" {
 		r.Body, r.ContentLength = http.NoBody, 0
 	} else {
 		r.Header.Set("Content-Type", contentType)
 	}
+
 	token, known := l.Tokens[as]
 	if !known {
 		token = l.token()
 	}
+
 	switch as {
 	case "nobody":
 	case "basic":
@@ -82,6 +85,7 @@ func (l *leaks) try(method, address, contentType, body, as string, query bool) i
 	default:
 		r.Header.Set("Authorization", "Bearer "+token)
 	}
+
 	r.Header.Set("Cookie", "session="+l.token()+"; b="+l.token())
 	r.Header.Set(l.pick("X-Api-Key", "X-Auth", "Proxy-Authorization", "X-Token", "X-Whatever"),
 		l.token())
@@ -92,6 +96,7 @@ func (l *leaks) try(method, address, contentType, body, as string, query bool) i
 	if l.sent++; l.sent%200 == 0 {
 		l.Flush()
 	}
+
 	return w.Code
 }
 
@@ -104,6 +109,7 @@ func (l *leaks) body(good string, unknown bool) string {
 			object[name] = l.value()
 		}
 	}
+
 	if unknown {
 		v := l.value()
 		inner := string(servertest.EncodeJSON(l.T, map[string]any{"Secret": v}))
@@ -115,6 +121,7 @@ func (l *leaks) body(good string, unknown bool) string {
 			"text":  inner,
 		}
 	}
+
 	return string(servertest.EncodeJSON(l.T, object))
 }
 
@@ -134,6 +141,7 @@ func (l *leaks) everyRoute(statuses map[int]int) {
 			address = strings.NewReplacer(":key", l.token()+"ABCDEFGHIJ", ":id", id, ":item_id",
 				id).Replace(rt.Path)
 		}
+
 		for _, as := range []string{"owner", "clerk", "customer", "nobody", "wrong", "basic"} {
 			if _, gone := l.Tokens[as]; gone && (as == "owner" || as == "customer") {
 				l.renew()
@@ -149,6 +157,7 @@ func (l *leaks) everyRoute(statuses map[int]int) {
 				}
 			}
 		}
+
 		l.renew()
 		if takes {
 			body := l.body(good.body, true)
@@ -179,6 +188,7 @@ func (l *leaks) specials(statuses map[int]int) {
 	send := func(method, address, body, as string) {
 		statuses[l.try(method, address, "application/json", body, as, false)]++
 	}
+
 	f := l.Keep("owner", "signed.txt", "signed for")
 	signed := l.Link(f.ID, "", "owner").URL
 	parsedURL, err := url.Parse(signed)
@@ -190,9 +200,11 @@ func (l *leaks) specials(statuses map[int]int) {
 			l.real = append(l.real, values...)
 		}
 	}
+
 	if signatures == 0 {
 		l.T.Errorf("no parameter of %s has the name of a secret", signed)
 	}
+
 	l.OK("PUT", fmt.Sprint("/file/list/", f.ID), `{"public":1}`, "owner")
 	public := l.PublicURL(f.ID)
 	l.real = append(l.real, strings.TrimPrefix(public, "/media/"))
@@ -202,6 +214,7 @@ func (l *leaks) specials(statuses map[int]int) {
 			send(method, address, "", "nobody")
 		}
 	}
+
 	for range 12 {
 		for _, realm := range []string{"/admin/login", "/api/login"} {
 			send("POST", realm,
@@ -211,6 +224,7 @@ func (l *leaks) specials(statuses map[int]int) {
 				})), "nobody")
 		}
 	}
+
 	id := l.Create("/system/setting",
 		string(servertest.EncodeJSON(l.T, map[string]any{
 			"key":      "vault",
@@ -219,6 +233,7 @@ func (l *leaks) specials(statuses map[int]int) {
 			"values":   l.token(),
 			"group_id": 7,
 		})))
+
 	for _, name := range []string{"mine.vault", "MINE.vault", "mine.vautl", "vault", "site.title2"} {
 		send("PUT", "/system/setting",
 			string(servertest.EncodeJSON(l.T,
@@ -230,6 +245,7 @@ func (l *leaks) specials(statuses map[int]int) {
 			string(servertest.EncodeJSON(l.T,
 				map[string]any{"values": map[string]any{name: l.value()}})), "clerk")
 	}
+
 	for _, body := range []map[string]any{{"values": l.value()}, {
 		"values": l.value(),
 		"type":   "number",
@@ -237,11 +253,13 @@ func (l *leaks) specials(statuses map[int]int) {
 		send("PUT", fmt.Sprint("/system/setting/", id), string(servertest.EncodeJSON(l.T, body)),
 			"owner")
 	}
+
 	for _, rt := range server.Routes() { // a credential under a name that the route does not know
 		if rt.KnownFields() == nil ||
 			rt.Method == "GET" && rt.Raw != nil && rt.Binary == changes.EventStream {
 			continue
 		}
+
 		address, body := goodRequest(&rt)
 		address = strings.NewReplacer(":key", "ABCDEFGHIJ", ":id", "1").Replace(address)
 		if body != "" {
@@ -249,11 +267,13 @@ func (l *leaks) specials(statuses map[int]int) {
 			object["kod"], object["code"] = l.value(), map[string]any{"recovery": []string{l.value()}}
 			body = string(servertest.EncodeJSON(l.T, object))
 		}
+
 		send(rt.Method, address, body, "nobody")
 		separator := map[bool]string{false: "?", true: "&"}[strings.Contains(address, "?")]
 		send(rt.Method,
 			address+separator+"kod="+url.QueryEscape(l.value())+"&passcode="+url.QueryEscape(l.value()), "", "nobody")
 	}
+
 	send("POST", "/admin/role", `{"name":"Owner","password":"`+l.token()+`"}`, "owner")
 	send("POST", "/admin/role", `{"name":"Owner"}`, "owner")
 }
@@ -269,6 +289,7 @@ func (l *leaks) find(where, text string) {
 				folded[max(0, i-300):min(len(folded), i+100)])
 		}
 	}
+
 	for shift := range 3 {
 		encoded := base64.RawStdEncoding.EncodeToString([]byte(strings.Repeat("x", shift) + leakMark))
 		if i := strings.Index(text, encoded[2*shift:len(encoded)-2]); i >= 0 {
@@ -288,6 +309,7 @@ func (l *leaks) find(where, text string) {
 			spellings[spelled[:head]] = append(spellings[spelled[:head]], [2]string{value, spelled})
 		}
 	}
+
 	for i := range max(0, len(text)-head+1) {
 		for _, s := range spellings[text[i:i+head]] {
 			if strings.HasPrefix(text[i:], s[1]) {
@@ -314,6 +336,7 @@ func TestMonitoring_KeepsNoSecrets(t *testing.T) {
 			t.Errorf("no request was answered %d: %v", status, statuses)
 		}
 	}
+
 	l.find("the log", l.log.String())
 	files, err := os.ReadDir(filepath.Join(l.Dir, "monitor"))
 	servertest.Must(t, err)
@@ -322,6 +345,7 @@ func TestMonitoring_KeepsNoSecrets(t *testing.T) {
 		servertest.Must(t, err)
 		l.find(f.Name(), string(b))
 	}
+
 	l.Tokens["owner"] = l.SignIn(1)
 	told := 0
 	for _, kind := range []string{monitor.RequestKind, monitor.AuthKind, monitor.QueryKind,
@@ -343,14 +367,17 @@ func TestMonitoring_KeepsNoSecrets(t *testing.T) {
 			}
 		}
 	}
+
 	if told < l.sent {
 		t.Errorf("%d events are told of %d requests", told, l.sent)
 	}
+
 	l.OK("POST", "/system/monitor/trace", `{"user_id":1}`, "owner")
 	for _, address := range []string{"/system/monitor/stats", "/system/monitor/trace",
 		"/system/info", "/system/health"} {
 		l.find(address, l.OK("GET", address, "", "owner").Body)
 	}
+
 	l.find("/metrics", l.OK("GET", "/metrics", "", "metrics").Body)
 }
 

@@ -24,10 +24,12 @@ func told(in *servertest.Instance, a *servertest.Reply) string {
 	if list.Total != 1 {
 		in.T.Fatalf("%s: %d events of its request", a.Sent, list.Total)
 	}
+
 	story := in.OK("GET", fmt.Sprint("/system/monitor/request/", list.Data[0].ID), "", "owner").Body
 	if again := in.OK("GET", "/system/monitor/request/"+a.Header.Get("X-Request-Id"), "", "owner").Body; again != story {
 		in.T.Errorf("%s: by its name it is %s\nby its number %s", a.Sent, again, story)
 	}
+
 	var out ops.RequestStory
 	(&servertest.Reply{T: in.T, Body: story}).Data(&out)
 	r := list.Data[0]
@@ -38,12 +40,14 @@ func told(in *servertest.Instance, a *servertest.Reply) string {
 		if e["request_id"] != r.RequestID {
 			in.T.Errorf("%s: an event of %v is among its", a.Sent, e["request_id"])
 		}
+
 		columns := map[string][]string{
 			monitor.AuthKind:  {"type", "username", "ability", "result", "reason", "matched_by"},
 			monitor.QueryKind: {"statement", "mode", "plan", "examined", "returned", "n_plus_one"},
 			monitor.CacheKind: {"cache", "type", "key"},
 			monitor.RedisKind: {"connection", "command"},
 		}[part.Kind]
+
 		line := part.Kind
 		for _, column := range columns {
 			if text := fmt.Sprint(e[column]); text != "" {
@@ -54,12 +58,15 @@ func told(in *servertest.Instance, a *servertest.Reply) string {
 		if caller := regexp.MustCompile(`^(auth|files|people|rights|settings|web)/[a-z_]+\.go:[0-9]+$|^store/actor\.go:`); part.Kind == monitor.QueryKind && !caller.MatchString(fmt.Sprint(e["caller"])) {
 			in.T.Errorf("%s: the caller of %s is %v", a.Sent, line, e["caller"])
 		}
+
 		lines = append(lines, line)
 	}
+
 	if int(r.Events) != len(out.Events) {
 		in.T.Errorf("%s: it says that it has %d events, and has %d", a.Sent, r.Events,
 			len(out.Events))
 	}
+
 	slices.SortStableFunc(lines[1:], func(a, b string) int { return cmp.Compare(kindRank(a), kindRank(b)) }) // two can have the same microsecond
 	return strings.Join(lines, "\n")
 }
@@ -114,6 +121,7 @@ func TestMonitorEvents_Times(t *testing.T) {
 				later = slices.DeleteFunc(later, func(l string) bool { return l == what })
 			}
 		}
+
 		if first == 0 || len(later) > 0 {
 			t.Errorf("%s: not after the first operation: %q", c.url, later)
 		}
@@ -212,15 +220,18 @@ func TestMonitoring_ExcludesItself(t *testing.T) {
 		url := strings.Replace(rt.Path, ":id", "1", 1)
 		in.Call(rt.Method, url, goodBodies()[rt.Name()].body, "owner")
 	}
+
 	in.Flush()
 	for _, kind := range []string{monitor.RequestKind, monitor.AuthKind, monitor.QueryKind,
 		monitor.RedisKind} {
 		in.Lists("/system/monitor/"+kind, "id", "owner")
 	}
+
 	in.OK("GET", "/system/monitor/stats", "", "owner").Brief(200, `"requests":0`)
 	for _, rt := range ops.MonitorRoutes() { // denials are recorded
 		in.Call(rt.Method, strings.Replace(rt.Path, ":id", "1", 1), "", "nobody").Brief(401)
 	}
+
 	in.Flush()
 	if denials := in.Column("/system/monitor/auth?pageSize=100&result=denied", "route", "owner"); len(denials) != len(ops.MonitorRoutes()) {
 		t.Errorf("%d of %d denials are kept: %q", len(denials), len(ops.MonitorRoutes()), denials)

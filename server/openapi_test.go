@@ -118,6 +118,7 @@ func TestOpenAPIDocument_ParametersAndFields(t *testing.T) {
 			params = append(params,
 				fmt.Sprint(p.(openapi.Object)["in"], " ", p.(openapi.Object)["name"]))
 		}
+
 		if schema := bodySchema(doc, op); schema != nil {
 			fields = slices.Sorted(maps.Keys(schema["properties"].(openapi.Object)))
 			if schema["patternProperties"] != nil {
@@ -136,6 +137,7 @@ func TestOpenAPIDocument_ParametersAndFields(t *testing.T) {
 					wantParams = append(wantParams, f.From+" "+f.Name)
 				}
 			}
+
 			if rt.Idempotent() {
 				wantParams = append(wantParams, "header Idempotency-Key")
 			}
@@ -156,6 +158,7 @@ func TestOpenAPIDocument_ParametersAndFields(t *testing.T) {
 					}
 				}
 			}
+
 			slices.Sort(wantFields)
 			slices.Sort(wantParams)
 			slices.Sort(params)
@@ -177,6 +180,7 @@ func TestOpenAPIDocument_ImpersonationHeader(t *testing.T) {
 	if p := doc["components"].(openapi.Object)["parameters"].(openapi.Object)["ActAsHeader"].(openapi.Object); p["name"] != web.ActAsHeader || p["in"] != "header" {
 		t.Errorf("%v", p)
 	}
+
 	ops, n := operations(doc), 0
 	has := func(name string) bool {
 		list, _ := ops[name]["parameters"].([]any)
@@ -189,9 +193,11 @@ func TestOpenAPIDocument_ImpersonationHeader(t *testing.T) {
 			n++
 		}
 	}
+
 	if n < 100 || n > len(ops)-60 {
 		t.Errorf("%d of %d operations have the header", n, len(ops))
 	}
+
 	for name, want := range map[string]bool{
 		"GET /admin/info": true, "GET /admin/list": true, "PUT /admin/list/{id}": true,
 		"POST /file/list": true, "GET /config": true, "GET /openapi.json": true,
@@ -228,11 +234,13 @@ func TestOpenAPIDocument_ListParametersWork(t *testing.T) {
 		}) {
 			continue // not a list
 		}
+
 		for _, p := range list {
 			param := p.(openapi.Object)
 			if param["in"] != "query" {
 				continue
 			}
+
 			key := param["name"].(string)
 			value := values[key]
 			if key == "status" && strings.HasPrefix(path, "/system/monitor") {
@@ -245,6 +253,7 @@ func TestOpenAPIDocument_ListParametersWork(t *testing.T) {
 			if value == "" {
 				value = "1"
 			}
+
 			query := key + "=" + value
 			if key == "sorter" {
 				sort, _, _ := strings.Cut(strings.TrimPrefix(param["description"].(string),
@@ -254,10 +263,12 @@ func TestOpenAPIDocument_ListParametersWork(t *testing.T) {
 			if strings.HasSuffix(key, "[]") {
 				query = key + "=2025-05-08&" + key + "=2025-05-09"
 			}
+
 			caller := "owner"
 			if strings.HasPrefix(path, "/api/") {
 				caller = "customer"
 			}
+
 			r := in.Request(method, path, "", caller)
 			r.URL.RawQuery = query
 			in.Send(r).Brief(200)
@@ -281,6 +292,7 @@ func TestOpenAPIDocument_SchemasCompile(t *testing.T) {
 				}
 			}
 		}
+
 		for code, answer := range op["responses"].(openapi.Object) {
 			if ref, ok := answer.(openapi.Object)["$ref"].(string); ok {
 				if text.(openapi.Object)["components"].(openapi.Object)["responses"].(openapi.Object)[strings.TrimPrefix(ref, "#/components/responses/")] == nil {
@@ -347,6 +359,7 @@ func TestRoutes_InvalidTableRejected(t *testing.T) {
 			t.Errorf("%s is accepted", name)
 		}
 	}
+
 	if err := web.CheckRoutes([]web.Route{web.Read("/x", "admin.x.query", "X", handler)}); err != nil {
 		t.Error(err)
 	}
@@ -385,6 +398,7 @@ func TestOpenAPIDocument_SameEnums(t *testing.T) {
 		if servertest.IsProtocol(op) {
 			continue
 		}
+
 		out := resolved(doc,
 			content["schema"].(openapi.Object)["properties"].(openapi.Object)["data"].(openapi.Object))
 		fields, _ := in["properties"].(openapi.Object)
@@ -406,6 +420,7 @@ func TestOpenAPIDocument_SameEnums(t *testing.T) {
 			}
 		}
 	}
+
 	for _, field := range []string{"data_scope", "type", "status", "sex"} {
 		if !compared[field] {
 			t.Errorf("no operation has the enum of %s", field)
@@ -503,6 +518,7 @@ func TestOpenAPIDocument_BinaryFiles(t *testing.T) {
 		"minItems": 1.0,
 		"maxItems": float64(web.MaxFiles),
 	}
+
 	doc := served(t, servertest.Start(t))
 	ops := operations(doc)
 	for name, want := range map[string]openapi.Object{
@@ -515,6 +531,7 @@ func TestOpenAPIDocument_BinaryFiles(t *testing.T) {
 			t.Errorf("%s (- want, + is):\n%s", name, diff)
 		}
 	}
+
 	text := openapi.Object{"type": "string"}
 	for name, want := range map[string]openapi.Object{
 		"GET /file/list/{id}/content": file, "GET /file/signed/{id}": file,
@@ -564,18 +581,21 @@ func TestOpenAPIDocument_SharedUntilChange(t *testing.T) {
 	if document() != first {
 		t.Error("the document was made again")
 	}
+
 	tag := in.OK("GET", "/openapi.json", "", "nobody").Header.Get("ETag")
 	r := in.Request("GET", "/openapi.json", "", "nobody")
 	r.Header.Set("If-None-Match", tag)
 	if same := in.Send(r); same.Code != 304 || same.Body != "" {
 		t.Errorf("%d with %d bytes for the same document", same.Code, len(same.Body))
 	}
+
 	in.OK("PUT", "/system/setting", `{"values":{"site.title":"\u2020title\u2020"}}`, "owner")
 	second := document()
 	if second == first ||
 		!strings.Contains(string(second.Plain), `"title":"`+openapi.TitleHere+`"`) {
 		t.Error("the document lacks the new title")
 	}
+
 	in.OK("POST", "/system/field",
 		`{"realm":"app","key":"badge","title":"`+openapi.TitleHere+`","type":"input","self_access":"write"}`, "owner")
 	if third := document(); third == second ||

@@ -49,6 +49,7 @@ func undeclared(in *web.Input) (ignored, refused map[string]any) {
 			}
 		}
 	}
+
 	return ignored, refused
 }
 
@@ -88,6 +89,7 @@ func TestMassAssignment_DeclaredFieldsOnly(t *testing.T) {
 			if len(refused) == 0 {
 				t.Fatal("no field is refused")
 			}
+
 			here := refusing.In(t)
 			for name, value := range refused {
 				body := servertest.With(t, good.body, name, string(servertest.EncodeJSON(t, value)))
@@ -96,29 +98,35 @@ func TestMassAssignment_DeclaredFieldsOnly(t *testing.T) {
 					t.Errorf("%s: %d %s", name, a.Code, a.Body)
 				}
 			}
+
 			if len(ignored) == 0 || !changes {
 				return
 			}
+
 			plain, tampered := withGoodBodies(t), withGoodBodies(t)
 			first := plain.OK(rt.Method, good.url, withCode(plain, &rt, good.body), holder(&rt))
 			body := good.body
 			for name, value := range ignored {
 				body = servertest.With(t, body, name, string(servertest.EncodeJSON(t, value)))
 			}
+
 			second := tampered.OK(rt.Method, good.url, withCode(tampered, &rt, body), holder(&rt))
 			if servertest.Steady(first.Body) != servertest.Steady(second.Body) {
 				t.Errorf("answered %s\nand, with read-only fields, %s", first.Body, second.Body)
 			}
+
 			want, got := steadyDump(plain), steadyDump(tampered)
 			for key := range want {
 				if want[key] != got[key] {
 					t.Errorf("%s is %s, and with read-only fields %s", key, want[key], got[key])
 				}
 			}
+
 			if len(want) != len(got) {
 				t.Errorf("%d records, and with read-only fields %d", len(want), len(got))
 			}
 		})
 	}
+
 	refusing.Unchanged(before)
 }

@@ -54,6 +54,7 @@ func TestConfirmation_GivingWhatNeedsOneNeedsOne(t *testing.T) {
 	role := in.Role("Backups", func(r *store.Role) {
 		r.DataScope = store.ScopeSelf
 	}, "system.backup")
+
 	off := in.Role("Switched off", func(r *store.Role) { r.Status = false }, "system.backup")
 	plain := in.Role("Plain", nil)
 	clerk, disabled := in.Member("clerk", 0), in.Member("disabled", 0, role)
@@ -67,6 +68,7 @@ func TestConfirmation_GivingWhatNeedsOneNeedsOne(t *testing.T) {
 	for i := range 130 { // so many that a job changes them
 		many += fmt.Sprint(",", in.Member(fmt.Sprint("many", i), 0))
 	}
+
 	for name, c := range map[string]struct{ method, url, body, file string }{
 		"a role of a user": {"PUT", fmt.Sprint("/admin/list/", clerk),
 			fmt.Sprintf(`{"role_ids":[%d]}`, role), ""},
@@ -116,9 +118,11 @@ func TestConfirmation_GivingWhatNeedsOneNeedsOne(t *testing.T) {
 			if got.Code != 403 || !strings.Contains(got.Body, "reauth_required") {
 				t.Errorf("%d %s", got.Code, got.Body)
 			}
+
 			in.Unchanged(before) // nor is there a job
 		})
 	}
+
 	in.Reauth("owner")
 	in.OK("POST", undo, "", "owner")
 	in.OK("PUT", fmt.Sprintf("/admin/rule/%d/status", permission["system.backup"]), `{"status":1}`,
@@ -160,9 +164,11 @@ func TestRoles_AddingNeedsTheScopeOfAllMembers(t *testing.T) {
 		r.DataScope = store.ScopeTree
 	}, "admin.role.query", "admin.role.update", "admin.role.rule", "admin.list.query",
 		"admin.list.update")
+
 	shared := in.Role("Clerk", func(r *store.Role) {
 		r.DataScope = store.ScopeDept
 	}, "admin.list.query")
+
 	in.Member("manager", a, manager)
 	in.Member("ours", a, shared)
 	in.OK("PUT", fmt.Sprint("/admin/role/", shared), `{"description":"seen"}`, "manager")
@@ -187,6 +193,7 @@ func TestKeys_MakeUsersByInvitationOnly(t *testing.T) {
 		in.Call("POST", "/admin/list", `{"username":"ann","email":"ann@example.org",`+way+`}`,
 			"key").Brief(403, "key_not_allowed")
 	}
+
 	in.OK("POST", "/admin/list", `{"username":"ann","email":"ann@example.org","invite":"mail"}`,
 		"key").Brief(200, `"invitation":{`)
 	in.OK("POST", "/user/list", `{"username":"customer","password":"a long password"}`, "key")

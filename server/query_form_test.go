@@ -29,6 +29,7 @@ func TestQuery_IDsRepeatedOrJoined(t *testing.T) {
 				in.Create("/admin/list", fmt.Sprintf(`{"username":"user%d"}`, i))
 				in.Keep("owner", fmt.Sprint(i), "text")
 			}
+
 			left := func() string { return in.OK("GET", rt.Path, "", "owner").Body }
 			body, url := "", rt.Path
 			if rt.Method == "PUT" {
@@ -37,12 +38,14 @@ func TestQuery_IDsRepeatedOrJoined(t *testing.T) {
 			if strings.HasSuffix(url, "/trash") {
 				in.OK("DELETE", "/file/list?ids=1&ids=2&ids=3", "", "owner")
 			}
+
 			for _, bad := range []string{"ids=&ids=", "ids", "ids=2&ids=x", "ids=2&ids=0",
 				"ids=2&ids=3,", "ids[]=2&ids[]=-1", "ids=2&ids[1]=3"} {
 				before := in.Dump()
 				in.Call(rt.Method, url+"?"+bad, body, "owner").Brief(400)
 				in.Unchanged(before)
 			}
+
 			many := strings.Repeat("&ids=2", web.MaxIDs+1)
 			in.Call(rt.Method, url+"?"+many[1:], body, "owner").Names(400, "ids")
 			before := left()
@@ -50,6 +53,7 @@ func TestQuery_IDsRepeatedOrJoined(t *testing.T) {
 			if left() != before {
 				t.Error("a part of it was done")
 			}
+
 			for _, good := range []string{"ids=2&ids=3", "ids=2,3", "ids[]=2&ids[]=3",
 				"ids%5B%5D=2&ids=3", "ids=2&ids=&ids=2,3"} {
 				here := servertest.Start(t)
@@ -57,9 +61,11 @@ func TestQuery_IDsRepeatedOrJoined(t *testing.T) {
 					here.Create("/admin/list", fmt.Sprintf(`{"username":"user%d"}`, i))
 					here.Keep("owner", fmt.Sprint(i), "text")
 				}
+
 				if strings.HasSuffix(url, "/trash") {
 					here.OK("DELETE", "/file/list?ids=1,2,3", "", "owner")
 				}
+
 				here.OK(rt.Method, url+"?"+good, body, "owner")
 				rest, want := here.OK("GET", url, "", "owner").Body, `"total":1,`
 				switch {
@@ -68,10 +74,12 @@ func TestQuery_IDsRepeatedOrJoined(t *testing.T) {
 				case strings.HasPrefix(url, "/admin"):
 					want = `"total":2,`
 				}
+
 				if !strings.Contains(rest, want) {
 					t.Errorf("%s: no %s in %s", good, want, rest)
 				}
 			}
+
 			checkArrayParameter(in, &rt, "ids")
 		})
 	}
@@ -120,6 +128,7 @@ func TestQuery_RangesRepeatedOrJoined(t *testing.T) {
 			checkArrayParameter(in, &rt, name+"[]")
 		}
 	}
+
 	in.Lists("/admin/list?created_at=2001-01-01&created_at=2002-01-01", "username", "owner")
 	in.Lists("/admin/list?created_at=2001-01-01,2999-01-01", "username", "owner", "admin")
 }

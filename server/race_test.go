@@ -126,6 +126,7 @@ func hammer(in *servertest.Instance, t *testing.T, url, as string, before, after
 				t.Errorf("before: %d, want %d", first, before)
 				return
 			}
+
 			for {
 				done := ended.Load() // read before the request begins
 				code := status(in, "GET", url, as)
@@ -138,12 +139,15 @@ func hammer(in *servertest.Instance, t *testing.T, url, as string, before, after
 			}
 		})
 	}
+
 	for range 3 {
 		<-ready
 	}
+
 	if err := end(); err != nil {
 		t.Error(err)
 	}
+
 	ended.Store(true)
 	wg.Wait()
 }
@@ -176,10 +180,12 @@ func TestConcurrentWrites_AllKept(t *testing.T) {
 			}
 		})
 	}
+
 	wg.Wait()
 	if c, r := int(created.Load()), int(refused.Load()); c != n || r != n {
 		t.Errorf("%d created and %d refused, want %d each", c, r, n)
 	}
+
 	in.OK("GET", "/system/setting?group_id=7&pageSize=1", "", "owner").Brief(200,
 		fmt.Sprintf(`"total":%d,`, n))
 }
@@ -202,6 +208,7 @@ func TestRequestID_Unique(t *testing.T) {
 			}
 		})
 	}
+
 	wg.Wait()
 	if len(seen) != 400 {
 		t.Errorf("%d ids for 400 requests", len(seen))

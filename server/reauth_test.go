@@ -45,12 +45,14 @@ func TestConfirmation_SensitiveOperations(t *testing.T) {
 			in.Call(rt.Method, url, body, "personal key").Brief(403, "key_not_allowed")
 		}
 	}
+
 	in.Unchanged(before)
 	for _, rt := range server.Routes() {
 		if rt.Confirmed && !strings.Contains(strings.Join(sensitive, "|")+"|", rt.Name()+"|") {
 			t.Errorf("add %s to sensitive", rt.Name())
 		}
 	}
+
 	in.OK("GET", "/admin/reauth", "", "owner").Brief(200, `"method":"password"`)
 	in.Call("POST", "/admin/reauth", `{"password":"wrong"}`, "owner").Names(422, "password")
 	in.Call("POST", "/admin/reauth", `{}`, "owner").Names(422, "password")

@@ -207,6 +207,7 @@ func TestRecord_CreatedFromRead(t *testing.T) {
 			if !ok {
 				t.Skip("TestBody_ValidFields says what is missing")
 			}
+
 			in := withGoodBodies(t)
 			whole := servertest.DecodeObject(t,
 				string(servertest.Record(in.OK("POST", good.url, good.body, "owner"))))
@@ -214,6 +215,7 @@ func TestRecord_CreatedFromRead(t *testing.T) {
 			if whole["parent_id"] != nil {
 				whole["children"] = []any{servertest.DecodeObject(t, good.body)}
 			}
+
 			again := servertest.DecodeObject(t,
 				string(servertest.Record(in.OK("POST", good.url,
 					string(servertest.EncodeJSON(t, whole)), "owner"))))
@@ -222,6 +224,7 @@ func TestRecord_CreatedFromRead(t *testing.T) {
 				delete(whole, name)
 				delete(again, name)
 			}
+
 			if !servertest.SameJSON(t, string(servertest.EncodeJSON(t, again)),
 				string(servertest.EncodeJSON(t, whole))) {
 				t.Errorf("sent %v\ngot  %v", whole, again)
@@ -242,6 +245,7 @@ func TestPermission_Get(t *testing.T) {
 	}())), string(servertest.Record(a))) {
 		t.Errorf("%s", a.Body)
 	}
+
 	servertest.RunCases(t, in, []servertest.Case{
 		{"an action", "GET", "/admin/rule-node/" + in.Permission("admin.rule.query").String(), "",
 			"owner", 200, []string{`"key":"admin.rule.query"`, `"type":2`}, []string{"children"}},
@@ -294,10 +298,12 @@ func TestRecord_StaleIsNotWritten(t *testing.T) {
 					t.Errorf("%s: %d %s", old, a.Code, a.Body)
 				}
 			}
+
 			for _, bad := range []string{`"yesterday"`, `""`, `null`, `1746673445`, `{}`} {
 				in.Call("PUT", r.url, fmt.Sprintf(`{%s,"updated_at":%s}`, r.change, bad),
 					userOfURL(r.url)).Names(422, "updated_at")
 			}
+
 			in.Unchanged(before)
 		})
 	}
@@ -332,9 +338,11 @@ func TestRecord_StateInEveryForm(t *testing.T) {
 				tag == "" {
 				t.Fatalf("%v %s", first.Header, first.Body)
 			}
+
 			for _, same := range []string{milliseconds, seconds, was.UpdatedAt} { // the record already has the values: nothing is written
 				put(fmt.Sprintf(`,"updated_at":%q`, same)).Brief(200)
 			}
+
 			put("", "If-Match", tag).Brief(200)
 			put("", "If-Match", `"x", W/`+tag).Brief(200)
 			put("", "If-Match", "*").Brief(200)
@@ -345,6 +353,7 @@ func TestRecord_StateInEveryForm(t *testing.T) {
 					`"version":`)
 				put(`,"version":"x"`).Names(422, "version")
 			}
+
 			put("", "If-Match", `"x"`).Brief(409, `"errorCode":"stale"`, `"If-Match":`)
 			earlier := at.Add(-time.Millisecond).Truncate(time.Millisecond).Format("2006-01-02T15:04:05.000Z")
 			put(fmt.Sprintf(`,"updated_at":%q`, earlier)).Brief(409, `"errorCode":"stale"`)

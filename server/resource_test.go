@@ -75,6 +75,7 @@ func TestResource_MonitoredByOperation(t *testing.T) {
 		in.Lists("/system/monitor/request?pageSize=1&method="+c.method, "handler", "owner",
 			c.handler)
 	}
+
 	for _, rt := range server.Routes() {
 		if strings.HasPrefix(rt.Handler, "func") {
 			t.Errorf("%s has the handler %q", rt.Name(), rt.Handler)

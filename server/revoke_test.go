@@ -118,6 +118,7 @@ func slowCaller(in *servertest.Instance, rt *web.Route, kind servertest.Credenti
 	if in.Credential = kind; kind.Refuses(rt) || rt.KeyAccess != "" {
 		in.Credential = servertest.BySessionToken
 	}
+
 	defer func() { in.Credential = servertest.BySessionToken }()
 	name := fmt.Sprintf("slow%d", in.Last.Add(1))
 	if rt.Access == web.AppOnly {
@@ -126,6 +127,7 @@ func slowCaller(in *servertest.Instance, rt *web.Route, kind servertest.Credenti
 		u := in.Clerk(name, slices.Sorted(maps.Keys(server.Keys()))...)
 		c.account, c.role = store.Account{ID: u.ID}, u.RoleIDs[0]
 	}
+
 	in.Tokens["slow"] = in.Tokens[name]
 	in.View(func(tx *store.Tx) error {
 		if in.Credential.IsKey() && !c.account.App {
@@ -204,6 +206,7 @@ func changing(in *servertest.Instance, rt *web.Route, wrap func(string) io.Reade
 	if rt.Protocol != nil && rt.Protocol.Form {
 		body, media = cmp.Or(goodPageForms[rt.Name()], "token=x"), "application/x-www-form-urlencoded"
 	}
+
 	r := httptest.NewRequest(rt.Method, url, wrap(body))
 	r.ContentLength = int64(len(body))
 	r.Header.Set("Content-Type", media)

@@ -84,6 +84,7 @@ func TestRoutes_RejectUnauthenticated(t *testing.T) {
 				}
 			}
 		}
+
 		_, err := store.Users.Update(tx, disabled.ID, func(u *store.User) error {
 			u.Status = false
 			return nil
@@ -91,10 +92,12 @@ func TestRoutes_RejectUnauthenticated(t *testing.T) {
 		if err != nil {
 			return err
 		}
+
 		ids, err := store.SessionByUser.IDs(tx, ended.ID)
 		if err != nil {
 			return err
 		}
+
 		return store.Sessions.Delete(tx, ids[0])
 	})
 	in.AppUser("customer")
@@ -108,6 +111,7 @@ func TestRoutes_RejectUnauthenticated(t *testing.T) {
 	} {
 		in.Tokens[name] = token
 	}
+
 	codes := map[string]string{"expired": "session_expired", "idle": "session_expired"}
 	servertest.EachRoute(t, in, isPrivate, func(in *servertest.Instance, rt *web.Route) {
 		for who := range in.Tokens {
@@ -115,11 +119,13 @@ func TestRoutes_RejectUnauthenticated(t *testing.T) {
 				rt.Access == web.AnyRealm && (who == "nobody" || who == "customer") {
 				continue
 			}
+
 			a := in.Call(rt.Method, servertest.URLOf(rt), "", who)
 			code := codes[who]
 			if code == "" || rt.Access == web.MetricsToken || !conventional(rt) && !rt.Page { // it has no sessions
 				code = "unauthenticated"
 			}
+
 			challenge := "Bearer"
 			if rt.ClientCredentials && who == "nobody" {
 				challenge = `Basic realm="Reeve"`
@@ -171,6 +177,7 @@ func testPermissions(t *testing.T, c servertest.Credential, chosen func() bool) 
 		if c.IsKey() {
 			access = cmp.Or(rt.KeyAccess, access)
 		}
+
 		with := clerkWith(in, "with "+access, access)
 		clerkWith(in, "with all but "+access,
 			slices.DeleteFunc(slices.Clone(keys), func(key string) bool {
@@ -182,6 +189,7 @@ func testPermissions(t *testing.T, c servertest.Credential, chosen func() bool) 
 				`"errorCode":"key_not_allowed"`)
 			return
 		}
+
 		for _, who := range []string{"without", "with all but " + access} {
 			a := here.Call(rt.Method, servertest.URLOf(rt), "", who)
 			if e := a.Envelope(); a.Code != 403 || e.ErrorCode != "denied" || e.ShowType != 4 ||
@@ -189,6 +197,7 @@ func testPermissions(t *testing.T, c servertest.Credential, chosen func() bool) 
 				here.T.Errorf("%s: %d %s", who, a.Code, a.Body)
 			}
 		}
+
 		if access == store.UnattendedBackup { // TestAPIKey_DownloadsBackup
 			return
 		}
@@ -354,22 +363,26 @@ func TestRoutes_OtherMethodsReturnAllow(t *testing.T) {
 			takes[rt.Path] = append(takes[rt.Path], "HEAD")
 		}
 	}
+
 	for path, methods := range takes {
 		for _, method := range []string{"PATCH", "OPTIONS", "HEAD", "TRACE", "BREW"} {
 			if slices.Contains(methods, method) {
 				continue
 			}
+
 			a := in.Call(method, servertest.URLOf(&web.Route{Path: path}), "", "owner")
 			if method == "HEAD" &&
 				in.Call("GET", servertest.URLOf(&web.Route{Path: path}), "", "owner").Code != 405 {
 				continue // a parameter of another path fits, and so it does for GET
 			}
+
 			got := strings.Split(a.Header.Get("Allow"), ", ")
 			for _, m := range methods {
 				if !slices.Contains(got, m) {
 					t.Errorf("%s %s: Allow %q does not name %s", method, path, got, m)
 				}
 			}
+
 			if slices.Contains(got, method) {
 				t.Errorf("%s %s: Allow %q names what is refused", method, path, got)
 			}
@@ -408,11 +421,13 @@ func TestRoutes_BodyLimit(t *testing.T) {
 		"POST /api/login/totp": true, "POST /api/user/totp": true, "PUT /api/user/totp": true,
 		"DELETE /api/user/totp": true, "POST /api/user/recovery": true,
 	}
+
 	medium := map[string]int64{
 		"POST /admin/login/passkey":   account.MaxAssertion,
 		"POST /admin/account/passkey": account.MaxCredential,
 		"POST /admin/reauth":          account.MaxAssertion,
 	}
+
 	chosen := third(t)
 	servertest.EachRoute(t, in, func(rt *web.Route) bool {
 		return rt.Method != "GET" && !rt.Input.Upload && conventional(rt)
@@ -430,10 +445,12 @@ func TestRoutes_BodyLimit(t *testing.T) {
 				in.T.Errorf("the document says %v, want %d", got, want)
 			}
 		}
+
 		ways := []bool{false, true}
 		if !chosen() {
 			ways = ways[:1]
 		}
+
 		for extra, fits := range map[int64]bool{0: true, 1: false} {
 			for _, chunked := range ways {
 				r := in.Request(rt.Method, servertest.URLOf(rt),

@@ -73,6 +73,7 @@ func TestDataScope_OutOfScopeEqualsNotFound(t *testing.T) {
 		}
 		same(c.name, ask(c.id), ask(nothing), c.id)
 	}
+
 	row := func(path string) func() *servertest.Reply {
 		return func() *servertest.Reply {
 			return in.Upload("/admin/list-import", "username,department\nnew,"+path+"\n", "clerk")

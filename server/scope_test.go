@@ -46,6 +46,7 @@ func TestDataScopes(t *testing.T) {
 			if slices.Contains(logs, "unknown") != c.Others {
 				t.Errorf("login log: %q", logs)
 			}
+
 			sees("login log", append(slices.DeleteFunc(logs, func(n string) bool {
 				return n == "unknown"
 			}), "clerk"))
@@ -56,6 +57,7 @@ func TestDataScopes(t *testing.T) {
 			for _, row := range rows[1:] {
 				exported = append(exported, row[0])
 			}
+
 			sees("export", exported)
 			scopedRecords(in, c.Users, self)
 			scopedDepts(in, c.Shown)
@@ -76,6 +78,7 @@ func scopedRecords(in *servertest.Instance, users []string, self store.ID) {
 			in.Call("DELETE", fmt.Sprint("/admin/list/", id), "", "clerk").Brief(404)
 			in.Call("DELETE", fmt.Sprintf("/admin/list?ids=%d,%d", self, id), "", "clerk").Brief(404)
 		}
+
 		url := fmt.Sprint("/admin/list/", id)
 		in.Call("GET", url, "", "clerk").Brief(status)
 		in.Call("PUT", url, `{"nickname":"x"}`, "clerk").Brief(status)
@@ -146,6 +149,7 @@ func TestDataScope_UnionOfEnabledRoles(t *testing.T) {
 	first := in.Role("First", func(r *store.Role) {
 		r.DataScope, r.DeptIDs = "custom", []store.ID{2}
 	}, "admin.list.query")
+
 	second := in.Role("Second", func(r *store.Role) { r.DataScope = "dept" })
 	id := in.Member("clerk", 100, first, second)
 	list := func(want ...string) {
@@ -182,6 +186,7 @@ func TestDataScope_ChangesStayInside(t *testing.T) {
 			within = int(id)
 		}
 	}
+
 	servertest.RunCases(t, in, []servertest.Case{
 		{"a user made outside", "POST", "/admin/list", `{"username":"new","dept_id":1}`, "clerk",
 			422, []string{`"dept_id":"department 1 not found"`}, nil},

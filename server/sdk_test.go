@@ -42,6 +42,7 @@ func TestClientLibraries(t *testing.T) {
 		hex.EncodeToString(sum[:]) != list.TypeScript.SHA256 {
 		t.Fatalf("%d with %d bytes, want %+v", a.Code, len(a.Body.String()), list.TypeScript)
 	}
+
 	zipped, err := gzip.NewReader(strings.NewReader(a.Body.String()))
 	servertest.Must(t, err)
 	names := map[string]string{}
@@ -55,12 +56,14 @@ func TestClientLibraries(t *testing.T) {
 		servertest.Must(t, err)
 		names[header.Name] = string(content)
 	}
+
 	for _, name := range []string{"package/package.json", "package/dist/index.js",
 		"package/LICENSE"} {
 		if names[name] == "" {
 			t.Errorf("the npm package lacks %s", name)
 		}
 	}
+
 	if !strings.Contains(names["package/package.json"], `"version": "0.0.0"`) {
 		t.Errorf("package.json has another version: %s", names["package/package.json"])
 	}
@@ -69,6 +72,7 @@ func TestClientLibraries(t *testing.T) {
 	if a := fileOf(in, "GET", at+"/@v/list"); a.Body.String() != list.Go.Version+"\n" {
 		t.Errorf("the versions are %q", a.Body.String())
 	}
+
 	a = fileOf(in, "GET", at+"/@v/"+list.Go.Version+".zip")
 	module, err := zip.NewReader(strings.NewReader(a.Body.String()), int64(len(a.Body.String())))
 	servertest.Must(t, err)
@@ -79,11 +83,13 @@ func TestClientLibraries(t *testing.T) {
 			t.Errorf("the module has %s", file.Name)
 		}
 	}
+
 	for _, name := range []string{"go.mod", "LICENSE", "client.go"} {
 		if !slices.Contains(files, name) {
 			t.Errorf("the module lacks %s: %q", name, files)
 		}
 	}
+
 	if again := fileOf(servertest.Start(t), "GET", at+"/@v/"+list.Go.Version+".zip"); again.Body.String() != a.Body.String() {
 		t.Error("another server makes another archive of the same version")
 	}
@@ -121,6 +127,7 @@ func TestClientLibraryRequests(t *testing.T) {
 			t.Errorf("%s: %d %v", c.name, a.Code, a.Header())
 		}
 	}
+
 	a := fileOf(in, "GET", "/sdk/typescript/package.json")
 	if again := fileOf(in, "GET", "/sdk/typescript/package.json", "If-None-Match",
 		a.Header().Get("ETag")); again.Code != 304 {
@@ -129,6 +136,7 @@ func TestClientLibraryRequests(t *testing.T) {
 	if a := fileOf(in, "GET", "/sdk/typescript/reeve-client.tgz"); a.Header().Get("Location") != "reeve-client-0.0.0.tgz" {
 		t.Errorf("the package without a version is at %s", a.Header().Get("Location"))
 	}
+
 	without := servertest.Start(t, func(su *servertest.Setup) { su.Config.Clients = nil })
 	if a := fileOf(without, "GET", "/sdk/typescript/package.json"); a.Code != 404 {
 		t.Errorf("without clients: %d", a.Code)

@@ -59,10 +59,12 @@ func (s *Seed) Create(tx *store.Tx) error {
 	if err := s.Upgrade(tx); err != nil {
 		return err
 	}
+
 	words, _, err := s.load()
 	if err != nil {
 		return err
 	}
+
 	owner := &store.Role{
 		Name:         words.OwnerRole.Name,
 		Description:  words.OwnerRole.Description,
@@ -75,6 +77,7 @@ func (s *Seed) Create(tx *store.Tx) error {
 	if err := store.Roles.Create(tx, owner); err != nil {
 		return err
 	}
+
 	user := &store.User{
 		Username: s.Username, Nickname: words.FirstUser.Nickname, Status: true,
 		RoleIDs: []store.ID{owner.ID},
@@ -85,10 +88,12 @@ func (s *Seed) Create(tx *store.Tx) error {
 	if owner.ID != store.OwnerRole || user.ID != auth.FirstUser {
 		return fmt.Errorf("the first role has id %d and the first user %d", owner.ID, user.ID)
 	}
+
 	hash, err := auth.HashPassword(tx, s.Password, s.Cost)
 	if err != nil {
 		return err
 	}
+
 	return store.SetHash(tx, store.Account{ID: user.ID}, hash, s.MustChange, 0)
 }
 
@@ -103,14 +108,17 @@ func (s *Seed) Upgrade(tx *store.Tx) error {
 	if err != nil {
 		return err
 	}
+
 	install, err := store.Installs.Get(tx, 1)
 	if err != nil {
 		return err
 	}
+
 	seeded := map[string]bool{}
 	for _, key := range install.Seeded {
 		seeded[key] = true
 	}
+
 	if !seeded[store.GroupPermissionParent] { // a new database, or one of a version without these permissions
 		if err := store.FreeGroupPermissions(tx); err != nil {
 			return err
@@ -130,6 +138,7 @@ func (s *Seed) Upgrade(tx *store.Tx) error {
 	if err := store.AddGroupPermissions(tx); err != nil {
 		return err
 	}
+
 	_, err = store.Installs.Update(tx, 1, func(i *kv.Install) error {
 		i.Seeded = slices.Sorted(maps.Keys(seeded))
 		return nil
@@ -147,12 +156,14 @@ func addPermissions(tx *store.Tx, seeded map[string]bool, places []menuPlace) er
 			return err
 		}
 	}
+
 	sort := int64(0)
 	for _, rt := range Routes() {
 		sort++
 		if rt.Open() {
 			continue
 		}
+
 		action := store.Permission{
 			Type:   store.ActionPermission,
 			Key:    rt.Access,
@@ -165,6 +176,7 @@ func addPermissions(tx *store.Tx, seeded map[string]bool, places []menuPlace) er
 			return err
 		}
 	}
+
 	for _, p := range web.FurtherPermissions {
 		sort++
 		action := store.Permission{
@@ -179,6 +191,7 @@ func addPermissions(tx *store.Tx, seeded map[string]bool, places []menuPlace) er
 			return err
 		}
 	}
+
 	return nil
 }
 

@@ -31,6 +31,7 @@ func TestSeed_OneOwnerOneUser(t *testing.T) {
 			bool(user.MustChangePassword) {
 			t.Errorf("user %+v", user)
 		}
+
 		for name, count := range map[string]func(*store.Tx) (int, error){
 			"roles": store.Roles.Count,
 			"users": store.Users.Count,
@@ -39,6 +40,7 @@ func TestSeed_OneOwnerOneUser(t *testing.T) {
 				t.Errorf("%d %s, %v", n, name, err)
 			}
 		}
+
 		return nil
 	})
 }
@@ -54,6 +56,7 @@ func TestSeed_ActionsBelowTheirPage(t *testing.T) {
 			servertest.Must(t, err)
 			byKey[p.Key], byID[p.ID] = p, p
 		}
+
 		for key := range server.Keys() {
 			p := byKey[key]
 			if p == nil {
@@ -63,6 +66,7 @@ func TestSeed_ActionsBelowTheirPage(t *testing.T) {
 			if p.Type == store.PagePermission {
 				continue // a page with a single route
 			}
+
 			want := ""
 			for other, o := range byKey {
 				if o.Type != store.ActionPermission && strings.HasPrefix(key, other+".") &&
@@ -70,11 +74,13 @@ func TestSeed_ActionsBelowTheirPage(t *testing.T) {
 					want = other
 				}
 			}
+
 			if above := byID[p.ParentID]; p.Type != store.ActionPermission || above == nil ||
 				above.Key != want || want == "" || !bool(p.Status) {
 				t.Errorf("%s lies below %v, want %s: %+v", key, above, want, p)
 			}
 		}
+
 		for _, p := range byKey {
 			group := strings.TrimPrefix(strings.TrimPrefix(p.Key, store.ReadPermission("")),
 				store.SecretPermission(""))
@@ -88,6 +94,7 @@ func TestSeed_ActionsBelowTheirPage(t *testing.T) {
 				t.Errorf("%s is asked for by no route", p.Key)
 			}
 		}
+
 		return nil
 	})
 }
@@ -169,11 +176,13 @@ func TestUpgrade_AddsNewRecordsOnce(t *testing.T) {
 	if len(got) != len(old)+1 || got["system.new"] == 0 {
 		t.Errorf("%d permissions after %d", len(got), len(old))
 	}
+
 	for key, id := range old {
 		if got[key] != id {
 			t.Errorf("%s was %d and is %d", key, id, got[key])
 		}
 	}
+
 	in.Tokens["owner"] = in.SignIn(auth.FirstUser)
 	in.OK("DELETE", fmt.Sprintf("/admin/rule/%d", got["system.new"]), "", "owner")
 	in.Close()
@@ -194,6 +203,7 @@ func TestUpgrade_KeepsAdminChanges(t *testing.T) {
 		in.OK("PUT", "/admin/rule/"+in.Permission(page).String(), `{"parent_id":0,"name":"Mine"}`,
 			"owner")
 	}
+
 	in.OK("DELETE", "/admin/rule/1", "", "owner")
 	in.Create("/admin/rule", `{"type":1,"key":"system.new","name":"First"}`)
 	in.OK("PUT", "/system/setting", `{"values":{"site.title":"Mine","security.login_tries":9}}`,
@@ -253,10 +263,12 @@ func TestUpgrade_OwnGroupApartFromMail(t *testing.T) {
 		if err != nil {
 			return err
 		}
+
 		settings, err := store.SettingByGroup.IDs(tx, builtin.ID)
 		for _, id := range settings {
 			err = errors.Join(err, store.Settings.Delete(tx, id))
 		}
+
 		err = errors.Join(err, store.SettingGroups.Delete(tx, builtin.ID))
 		own := &store.SettingGroup{Key: "mail", Title: "Our mail", Public: true}
 		err = errors.Join(err, store.SettingGroups.Create(tx, own))
@@ -276,6 +288,7 @@ func TestUpgrade_OwnGroupApartFromMail(t *testing.T) {
 					Values:  value,
 				}))
 		}
+
 		_, err2 := store.Installs.Update(tx, 1, func(i *kv.Install) error {
 			i.Seeded = slices.DeleteFunc(i.Seeded, func(key string) bool {
 				return strings.HasPrefix(key, "system.mail")
@@ -302,6 +315,7 @@ func TestUpgrade_OwnGroupApartFromMail(t *testing.T) {
 				store.MailPort.Get(tx) != 587 {
 				t.Errorf("mail is sent by %q", host)
 			}
+
 			return nil
 		})
 	}

@@ -151,10 +151,12 @@ func New(config web.Config, db *store.DB, a *auth.Auth, log zerolog.Logger) (*Se
 	if err != nil {
 		return nil, err
 	}
+
 	s := &Server{Server: c}
 	if s.features, err = newFeatures(c); err != nil {
 		return nil, err
 	}
+
 	all := s.features.routes()
 	s.Choices.Choosers = choices.ChoosersOf(all)
 	c.FailPage, c.Hides = s.Pages.Fail, func(path string) bool { return pages.HidesPages(c, path) }
@@ -163,6 +165,7 @@ func New(config web.Config, db *store.DB, a *auth.Auth, log zerolog.Logger) (*Se
 	}, s.Ops.ServeClients); err != nil {
 		return nil, err
 	}
+
 	s.Ops.Parts = []func() web.Part{
 		func() web.Part { return ops.DatabaseHealth(c) },
 		func() web.Part { return ops.SecretsHealth(c) },
@@ -182,6 +185,7 @@ func New(config web.Config, db *store.DB, a *auth.Auth, log zerolog.Logger) (*Se
 		func() web.Part { return ops.PasswordHealth(c) },
 		func() web.Part { return ops.PermissionsHealth(c) },
 	}
+
 	return s, nil
 }
 
@@ -196,14 +200,17 @@ func newFeatures(c *web.Server) (f features, err error) {
 	if f.Pages, err = pages.NewPages(c.Config.Pages); err != nil {
 		return f, fmt.Errorf("read the HTML pages: %w", err)
 	}
+
 	for _, origin := range forward.Exposed(&c.Config.Forward) {
 		c.Log.Warn().Str("origin", origin).Msg("this program gets the sessions of its users, since browsers send cookies to every port of a host name: give it a host name other than that of forward_auth.url")
 	}
+
 	f.Forward, f.Choices, f.Fields = &forward.Forwarder{Pages: f.Pages}, &choices.Choices{}, people.NewFieldKeeper(c)
 	f.Ops = ops.NewOps(c)
 	f.OpenAPI = openapi.NewDocuments(func() (openapi.Document, error) {
 		return openapi.NewDocument(c, c.Routes)
 	})
+
 	return f, nil
 }
 

@@ -23,6 +23,7 @@ func TestManual_SessionLifetimes(t *testing.T) {
 	if !found {
 		t.Fatal("the manual has no section of them")
 	}
+
 	for _, c := range []struct {
 		of   *store.NumberSetting
 		unit string
@@ -46,15 +47,18 @@ func TestConfirmation_ReplacesToken(t *testing.T) {
 		in.OK("POST", "/admin/reauth", `{"password":"`+servertest.OwnerPassword+`"}`, as).Data(&out)
 		return out
 	}
+
 	first := in.Tokens["owner"]
 	in.Tokens["first"], in.Tokens["second"] = first, confirm("owner").Token
 	if in.Tokens["second"] == first || in.Tokens["second"] == "" {
 		t.Fatal("the token has not changed")
 	}
+
 	for range 2 {
 		in.OK("GET", "/admin/info", "", "first")
 		in.OK("GET", "/admin/info", "", "second")
 	}
+
 	in.Call("POST", "/admin/reauth", `{"password":"`+servertest.OwnerPassword+`"}`, "first").Brief(409, "token_replaced")
 	in.Tokens["third"] = confirm("second").Token
 	in.Call("GET", "/admin/info", "", "first").Brief(401) // only one former token
@@ -90,6 +94,7 @@ func TestConfirmation_ReplacesToken(t *testing.T) {
 		servertest.InCookie+c.Value == in.Tokens["cookie"] {
 		t.Fatalf("cookie %v", c)
 	}
+
 	in.Tokens["renewed"] = servertest.InCookie + c.Value
 	in.OK("GET", "/admin/info", "", "renewed")
 }
@@ -108,6 +113,7 @@ func TestConfirmation_ReplacedTokenHasNoProof(t *testing.T) {
 		url, body := goodRequest(&rt)
 		in.Call(rt.Method, url, body, "stolen").Brief(403, "reauth_required")
 	}
+
 	in.Call("POST", "/admin/reauth", `{"password":"`+servertest.OwnerPassword+`"}`, "stolen").Brief(409, "token_replaced")
 	in.Unchanged(before)
 	in.OK("GET", "/admin/info", "", "stolen") // what is under way goes on
@@ -126,6 +132,7 @@ func TestConfirmation_Concurrent(t *testing.T) {
 				`{"password":"`+servertest.OwnerPassword+`"}`, "owner")
 		}()
 	}
+
 	confirmed := 0
 	for range 4 {
 		if a := <-replies; a.Code == http.StatusOK {
@@ -137,9 +144,11 @@ func TestConfirmation_Concurrent(t *testing.T) {
 			t.Errorf("%d %s", a.Code, a.Body)
 		}
 	}
+
 	if confirmed != 1 {
 		t.Errorf("%d have replaced it", confirmed)
 	}
+
 	in.OK("GET", "/system/backup", "", "renewed")
 }
 
@@ -176,6 +185,7 @@ func TestLogin_EndsBrowserSession(t *testing.T) {
 		in.Call("GET", "/admin/info", "", "former").Brief(401)
 		in.OK("GET", "/admin/info", "", "owner") // another browser
 	}
+
 	in.Tokens["former"] = servertest.InCookie + in.SignIn(1)
 	r := in.Request("POST", "/admin/login", `{"username":"admin","password":"wrong","cookie":1}`,
 		"former")

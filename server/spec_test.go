@@ -36,6 +36,7 @@ func TestParentTree_AllNodesButActions(t *testing.T) {
 		`{"id":%[2]d,"name":"Sales \u003c\u0026\u003e \"more\" 日本","parent_id":%[1]d},`+
 		`{"id":%[3]d,"name":"Goods","parent_id":%[1]d,"children":[{"id":%[4]d,"name":"Parts","parent_id":%[3]d}]},`+
 		`{"id":%[5]d,"name":"Tie","parent_id":%[1]d}]}`, top, first, page, deep, tie)
+
 	body := in.OK("GET", "/admin/rule/parent", "", "owner").Body
 	if !strings.HasPrefix(body, `{"data":{"data":[`+want+`,{"id":1,`) {
 		t.Errorf("%s\ndoes not begin with\n%s", body, want)
@@ -51,6 +52,7 @@ func TestParentTree_MaximumDepth(t *testing.T) {
 			fmt.Sprintf(`{"type":0,"key":"deep-%d","name":"L","parent_id":%d,"sort":-9}`, level,
 				above))
 	}
+
 	for id := above; id > above-32; id-- {
 		parent := id - 1
 		if id == above-31 {
@@ -62,6 +64,7 @@ func TestParentTree_MaximumDepth(t *testing.T) {
 		}
 		want = node + `}`
 	}
+
 	in.OK("GET", "/admin/rule/parent", "", "owner").Brief(200, `{"data":{"data":[`+want+`,`)
 }
 

@@ -37,6 +37,7 @@ func newStateScan(t *testing.T, example string) *stateScan {
 		visited:  map[types.Type]bool{},
 		found:    map[string]bool{},
 	}
+
 	compiled, checked, set := map[string]string{}, map[string]*types.Package{}, token.NewFileSet()
 	others := importer.ForCompiler(set, "gc", func(path string) (io.ReadCloser, error) {
 		return os.Open(compiled[path])
@@ -61,6 +62,7 @@ func newStateScan(t *testing.T, example string) *stateScan {
 			check(pkg.path, pkg.parse(t, set)...)
 		}
 	}
+
 	file, err := parser.ParseFile(set, "example.go", example, parser.SkipObjectResolution)
 	servertest.Must(t, err)
 	check("reeve/example", file)

@@ -109,6 +109,7 @@ func (s *stateScan) visit(t types.Type) {
 	if s.visited[t] {
 		return
 	}
+
 	s.visited[t] = true
 	switch t := t.(type) {
 	case *types.Named:

@@ -69,6 +69,7 @@ func TestState_IsDeclared(t *testing.T) {
 			declared[dir+"."+name], s.brief[dir+"."+name] = true, class == "transient"
 		}
 	}
+
 	s.scan()
 	example := []string{}
 	for name := range s.found {
@@ -80,6 +81,7 @@ func TestState_IsDeclared(t *testing.T) {
 			t.Errorf("%s is state in memory: declare it in %s/state.tsv", rest, dir)
 		}
 	}
+
 	slices.Sort(example)
 	if got := strings.Join(example, " "); got != stateOfExample {
 		t.Errorf("found %s\n want %s", got, stateOfExample)
@@ -93,6 +95,7 @@ func readState(t *testing.T, path string) map[string]string {
 	if !errors.Is(err, fs.ErrNotExist) {
 		servertest.Must(t, err)
 	}
+
 	classes := map[string]string{}
 	for number, row := range strings.Split(strings.TrimSuffix(string(content), "\n"), "\n") {
 		columns := strings.Split(row, "\t")
@@ -110,6 +113,7 @@ func readState(t *testing.T, path string) map[string]string {
 			classes[name] = columns[1]
 		}
 	}
+
 	return classes
 }
 

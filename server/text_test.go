@@ -86,6 +86,7 @@ func TestTextHealth_AfterUpdate(t *testing.T) {
 		servertest.Must(t, err)
 		servertest.Must(t, os.WriteFile(filepath.Join(dir, filepath.Base(h.Name)), content, 0o600))
 	}
+
 	db, err := store.Open(dir, store.Options{Version: "test"})
 	servertest.Must(t, err)
 	defer db.Close()

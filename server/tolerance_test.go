@@ -45,6 +45,7 @@ func TestTimeRange_LocalTime(t *testing.T) {
 			t.Errorf("%+v: %s", c, a.Body)
 		}
 	}
+
 	for _, tz := range []string{"Mars/Olympus", "Local", "../../etc/passwd", "8",
 		strings.Repeat("x", 100)} {
 		in.Call("GET", "/system/dict?tz="+url.QueryEscape(tz), "", "owner").Names(400, "tz")
@@ -91,6 +92,7 @@ func TestValidation_AllFaultsReported(t *testing.T) {
 			t.Errorf("%s: %q", c.body, msg)
 		}
 	}
+
 	in.Call("POST", "/system/setting",
 		`{"key":"k","title":"T","type":"select","group_id":1,"options":[{"label":1,"value":"a"}],"sort":"x"}`, "owner").
 		Brief(422, `"msg":"options[0].label: must be a string; 1 more field is invalid"`)

@@ -139,6 +139,7 @@ func constrainAppUser(tx *Tx, old, new *AppUser) error {
 	if old == nil || new == nil || fold.SameAddress(old.Email, new.Email) {
 		return nil
 	}
+
 	new.EmailVerified = false
 	if a := ActorOf(tx); a.App && new.Email != "" && RegistrationConfirmed(tx) {
 		return ErrConfirmEmail
@@ -146,6 +147,7 @@ func constrainAppUser(tx *Tx, old, new *AppUser) error {
 	if accepts, err := acceptsRegistration(tx, old, new); err != nil || accepts {
 		return err
 	}
+
 	return mayChangeEmail(tx, Account{App: true, ID: new.ID})
 }
 
@@ -157,10 +159,12 @@ func SetHash(tx *Tx, a Account, hash string, mustChange bool, keep ID) error {
 	if err != nil {
 		return err
 	}
+
 	remembered := PasswordHistory.Get(tx)
 	if pending {
 		remembered = 0 // a registration that replaces another one may be of another person
 	}
+
 	old, err := HashOf(tx, a)
 	switch {
 	case err == nil:
@@ -179,6 +183,7 @@ func SetHash(tx *Tx, a Account, hash string, mustChange bool, keep ID) error {
 	if err := deleteLinks(tx, a, Invitation, PasswordReset, EmailVerification, EmailChange); err != nil {
 		return err
 	}
+
 	return EndSessions(tx, a, keep)
 }
 

@@ -35,6 +35,7 @@ func mayGetLinks(tx *Tx, who Account) error {
 		actor.ID == who.ID && actor.App == who.App && actor.Key == nil {
 		return nil
 	}
+
 	permission := linkPermission(newLink(PasswordReset, who, ""))
 	if actor.HasPermission(tx, permission) {
 		return nil
@@ -43,6 +44,7 @@ func mayGetLinks(tx *Tx, who Account) error {
 		mayInvite(tx, who) == nil {
 		return nil // a user without a password, whom the actor could invite
 	}
+
 	return errs.New(errs.Denied,
 		"permission %s is required to change the email address, since new passwords are mailed there", permission)
 }

@@ -137,14 +137,17 @@ func TellSignIn(tx *Tx, user ID, n Notice, language string) error {
 	if err := addNotice(tx, user, n); err != nil || !MailEnabled.Get(tx) {
 		return err
 	}
+
 	u, err := Users.Get(tx, user)
 	if err != nil || u.Email == "" {
 		return err
 	}
+
 	mails, err := mailsOf(tx, Account{ID: user})
 	if err != nil {
 		return err
 	}
+
 	recent := slices.DeleteFunc(mails, func(m *Mail) bool {
 		return m.Purpose != SignInUnknown ||
 			m.State != MailQueued && m.CreatedAt.Add(time.Hour) < tx.Now()
@@ -152,6 +155,7 @@ func TellSignIn(tx *Tx, user ID, n Notice, language string) error {
 	if len(recent) >= maxSignInMails {
 		return nil
 	}
+
 	return tryNotice(tx, SignInUnknown, Account{ID: user}, language)
 }
 

@@ -88,6 +88,7 @@ func Register(tx *Tx, u AppUser, hash, language string) error {
 	if err := SetHash(tx, who, hash, false, 0); err != nil {
 		return err
 	}
+
 	l, err := openLink(tx, Registration, who, email)
 	if err != nil {
 		return err
@@ -99,6 +100,7 @@ func Register(tx *Tx, u AppUser, hash, language string) error {
 	}); err != nil {
 		return err
 	}
+
 	return QueueMail(tx, Registration, who, "", language)
 }
 
@@ -120,10 +122,12 @@ func pendingAccount(tx *Tx, u *AppUser, email string) (who Account, err error) {
 	if err != nil {
 		return who, err
 	}
+
 	who = l.Account()
 	if err := mayMailRegistration(tx, who); err != nil {
 		return who, err
 	}
+
 	_, err = AppUsers.Update(tx, who.ID, func(old *AppUser) error {
 		old.Username, old.Nickname, old.Mobile = u.Username, u.Nickname, u.Mobile
 		old.Fields = ownReplaced(tx, old.Fields, u.Fields)
@@ -132,6 +136,7 @@ func pendingAccount(tx *Tx, u *AppUser, email string) (who Account, err error) {
 	if err == nil {
 		_, err = AppUsers.Bump(tx, who.ID) // it is kept from now on, even if nothing else has changed
 	}
+
 	return who, err
 }
 

@@ -97,6 +97,7 @@ func TestRegistration_PendingHasNoMobile(t *testing.T) {
 			}, "hash", "en")
 		})
 	}
+
 	view(t, db, func(tx *Tx) error {
 		u, _, err := AppUserBySignIn(tx, "55-5")
 		if u == nil || u.Username != "ann" {

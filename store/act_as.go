@@ -41,15 +41,18 @@ func ActAs(tx *Tx, by *Actor, user ID, writes bool) (*Actor, error) {
 	if by.App || by.Key != nil || by.By != nil || by.ID == 0 {
 		return nil, ErrActing
 	}
+
 	needed := []string{ActAsPermission}
 	if writes {
 		needed = append(needed, ActAsWrite)
 	}
+
 	for _, permission := range needed {
 		if !by.HasPermission(tx, permission) {
 			return nil, errs.New(errs.Denied, "permission %s is required", permission)
 		}
 	}
+
 	u, err := Users.Get(tx, user)
 	switch {
 	case err != nil:
@@ -62,6 +65,7 @@ func ActAs(tx *Tx, by *Actor, user ID, writes bool) (*Actor, error) {
 		return nil,
 			errs.New(errs.Conflict, "user %s is disabled", u.Username).Coded("user_disabled")
 	}
+
 	rules := PolicyCache.Get(tx)
 	for _, may := range []bool{false, true} {
 		limit := rules.ceilingOf(by.ID, rules.EnabledRoles(by.RoleIDs), by.DeptID, may)
@@ -71,6 +75,7 @@ func ActAs(tx *Tx, by *Actor, user ID, writes bool) (*Actor, error) {
 				u.Username, lacking).Coded("beyond_ceiling")
 		}
 	}
+
 	return &Actor{
 		ID:       u.ID,
 		Username: u.Username,
@@ -140,6 +145,7 @@ func BeginActing(tx *Tx, session ID, a *Actor, reason string) (until Time, err e
 	if err != nil {
 		return 0, err
 	}
+
 	tx.LogAction("act_as", details)
 	return until, addNotice(tx, a.ID, Notice{
 		Kind:   ActedAs,

@@ -91,6 +91,7 @@ func currentActor(tx *Tx, p kv.Principal) (kv.Principal, error) {
 		}
 		return AppActor(u), nil
 	}
+
 	u, err := kv.Shared(tx, Users, actorKey(a.ID), func() (*User, error) {
 		return Users.Get(tx, a.ID)
 	})
@@ -104,6 +105,7 @@ func currentActor(tx *Tx, p kv.Principal) (kv.Principal, error) {
 		bool(u.MustChangePassword) == a.MustChange && u.FactorDue == a.FactorDue {
 		return a, nil
 	}
+
 	return &Actor{
 		ID:         u.ID,
 		Username:   u.Username,
@@ -181,6 +183,7 @@ func (a *Actor) compiled(tx *Tx) *access {
 	if had != nil && had.rules == rules {
 		return had
 	}
+
 	r := &access{rules: rules}
 	sameRoles := had != nil && had.rules.roles == rules.roles
 	if sameRoles && had.rules.permissions == rules.permissions {
@@ -188,6 +191,7 @@ func (a *Actor) compiled(tx *Tx) *access {
 	} else {
 		r.keys = rules.keysOf(a)
 	}
+
 	switch {
 	case a.App:
 		r.scope = &Scope{} // the ID is that of an app user, in the other realm
@@ -198,6 +202,7 @@ func (a *Actor) compiled(tx *Tx) *access {
 	default:
 		r.scope = rules.scopeOf(a.ID, a.RoleIDs, a.DeptID)
 	}
+
 	a.rights.Store(r)
 	return r
 }

@@ -56,6 +56,7 @@ func TestActor_CurrentWhenWriting(t *testing.T) {
 	if err := create("while in office"); err != nil {
 		t.Fatal(err)
 	}
+
 	update(t, db, func(tx *Tx) error {
 		_, err := Users.Update(tx, 2, func(u *User) error { u.RoleIDs = nil; return nil })
 		return err
@@ -63,6 +64,7 @@ func TestActor_CurrentWhenWriting(t *testing.T) {
 	if err := create("after the demotion"); !errs.Is(err, errs.Denied) {
 		t.Errorf("with rights that were taken away: %v, want it denied", err)
 	}
+
 	update(t, db, func(tx *Tx) error {
 		_, err := Users.Update(tx, 2, func(u *User) error { u.Status = false; return nil })
 		return err
@@ -70,6 +72,7 @@ func TestActor_CurrentWhenWriting(t *testing.T) {
 	if err := create("while disabled"); !errs.Is(err, errs.Unauthenticated) {
 		t.Errorf("by a disabled user: %v, want it unauthenticated", err)
 	}
+
 	update(t, db, func(tx *Tx) error { return Users.Delete(tx, 2) })
 	if err := create("after the deletion"); !errs.Is(err, errs.Unauthenticated) {
 		t.Errorf("by nobody: %v, want it unauthenticated", err)
@@ -146,6 +149,7 @@ func TestActor_FollowsUserInCommit(t *testing.T) {
 				t.Errorf("before: %v, %v", a, err)
 			}
 		}
+
 		noErr(t, editUser(desk.ID, withRoles(3))(tx))
 		a, err := current()
 		noErr(t, err)
@@ -154,6 +158,7 @@ func TestActor_FollowsUserInCommit(t *testing.T) {
 		if a, err := current(); !errors.Is(err, ErrSessionEnded) {
 			t.Errorf("disabled: %v, %v", a, err)
 		}
+
 		return nil
 	})
 }

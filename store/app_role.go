@@ -106,6 +106,7 @@ func constrainAppRole(tx *Tx, old, new *AppRole) error {
 	if new == nil {
 		return nil
 	}
+
 	new.RuleIDs = Distinct(new.RuleIDs)
 	faults := errs.Faults{}
 	for _, id := range new.RuleIDs {
@@ -113,6 +114,7 @@ func constrainAppRole(tx *Tx, old, new *AppRole) error {
 			faults.Add("rule_ids", "%s %d not found", errs.Noun(AppPermissions.Noun()), id)
 		}
 	}
+
 	if bool(new.Default) && (old == nil || !bool(old.Default)) {
 		if err := mayGiveAppRoles(tx); err != nil {
 			return err
@@ -125,6 +127,7 @@ func constrainAppRole(tx *Tx, old, new *AppRole) error {
 			faults.Add("default", "at most %d roles can be given to new app users", maxDefaultRoles)
 		}
 	}
+
 	return faults.Err(errs.Invalid)
 }
 

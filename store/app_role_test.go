@@ -67,6 +67,7 @@ func TestAppPermissions_FollowRecords(t *testing.T) {
 		},
 		func(tx *Tx) error { return AppUsers.Delete(tx, id(60)) },
 	}
+
 	type answer struct {
 		at   Time
 		user ID
@@ -102,6 +103,7 @@ func TestAppPermissions_FollowRecords(t *testing.T) {
 		if e := (*errs.Error)(nil); err != nil && !errors.As(err, &e) {
 			t.Fatal(err)
 		}
+
 		view(t, db, func(tx *Tx) error {
 			user, key := id(8), key()
 			u, err := AppUsers.Get(tx, user)
@@ -110,6 +112,7 @@ func TestAppPermissions_FollowRecords(t *testing.T) {
 					answer{clock.now(), user, key, explanationText(t, noAccess("unknown_user"))})
 				return nil
 			}
+
 			noErr(t, err)
 			e := ExplainApp(tx, u, key)
 			want := bool(u.Status) && recordsAllow(t, tx, u, key)
@@ -120,10 +123,12 @@ func TestAppPermissions_FollowRecords(t *testing.T) {
 			if want {
 				granted++
 			}
+
 			known = append(known, answer{clock.now(), user, key, explanationText(t, e)})
 			return nil
 		})
 	}
+
 	for range 60 {
 		a := known[r.IntN(len(known))]
 		e, err := ExplainAt(db, a.at, Account{App: true, ID: a.user}, a.key)
@@ -132,6 +137,7 @@ func TestAppPermissions_FollowRecords(t *testing.T) {
 			t.Fatalf("at %s, %d %s:\n got %s\nwant %s", a.at, a.user, a.key, got, a.text)
 		}
 	}
+
 	if granted == 0 {
 		t.Error("nothing was ever allowed")
 	}
@@ -143,12 +149,14 @@ func recordsAllow(t *testing.T, tx *Tx, u *AppUser, key string) bool {
 	if errs.Is(err, errs.NotFound) {
 		return false
 	}
+
 	noErr(t, err)
 	node := p.ID
 	for p.Status && p.ParentID != 0 {
 		p, err = AppPermissions.Get(tx, p.ParentID)
 		noErr(t, err)
 	}
+
 	return bool(p.Status) && slices.ContainsFunc(u.RoleIDs, func(id ID) bool {
 		role, err := AppRoles.Get(tx, id)
 		noErr(t, err)

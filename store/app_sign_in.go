@@ -35,10 +35,12 @@ func AppUserBySignIn(tx *Tx, typed string) (who *AppUser, byName bool, err error
 	if err := ignoreMissing(err); err != nil {
 		return nil, false, err
 	}
+
 	addressed, err := AppUserByEmail.Get(tx, typed)
 	if err := ignoreMissing(err); err != nil {
 		return nil, false, err
 	}
+
 	called, err := onlyAppUserByMobile(tx, typed)
 	switch {
 	case err != nil:
@@ -48,6 +50,7 @@ func AppUserBySignIn(tx *Tx, typed string) (who *AppUser, byName bool, err error
 	case addressed != nil && bool(addressed.EmailVerified):
 		return addressed, false, nil
 	}
+
 	return called, false, nil
 }
 

@@ -48,10 +48,12 @@ func SetAvatar(tx *Tx, user ID, a *Avatar) (*User, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	a.UserID = user
 	if err := Avatars.Create(tx, a); err != nil {
 		return nil, err
 	}
+
 	u, err := Users.Update(tx, user, func(u *User) error {
 		u.AvatarID, u.AvatarKey = a.ID, a.Key
 		return nil
@@ -61,5 +63,6 @@ func SetAvatar(tx *Tx, user ID, a *Avatar) (*User, error) {
 			err = Avatars.Delete(tx, id)
 		}
 	}
+
 	return u, err
 }

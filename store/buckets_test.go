@@ -56,6 +56,7 @@ func TestBuckets_AreDeclared(t *testing.T) {
 		}))
 		noErr(t, db.Close())
 	}
+
 	declared := map[string]bool{}
 	lines := strings.Split(strings.TrimSpace(string(disktest.ReadFile(t, "kv/buckets.tsv"))), "\n")
 	for i, line := range lines[1:] {
@@ -70,6 +71,7 @@ func TestBuckets_AreDeclared(t *testing.T) {
 		}
 		declared[name] = true
 	}
+
 	for name := range needed {
 		if !declared[name] {
 			t.Errorf("%s is not declared in kv/buckets.tsv", name)

@@ -22,11 +22,13 @@ func settingsHold(tx *Tx) error {
 	if err != nil {
 		return err
 	}
+
 	keptValues, err1 := kept.Values()
 	readValues, err2 := read.Values()
 	if err := errors.Join(err1, err2); err != nil {
 		return err
 	}
+
 	for what, same := range map[string]bool{
 		"settings": sameRows(kept.Settings, read.Settings),
 		"groups":   sameRows(kept.Groups, read.Groups),
@@ -38,6 +40,7 @@ func settingsHold(tx *Tx) error {
 			return fmt.Errorf("the %s in memory are not those in the file", what)
 		}
 	}
+
 	return nil
 }
 
@@ -47,11 +50,13 @@ func dictsHold(tx *Tx) error {
 	if err != nil {
 		return err
 	}
+
 	keptOpen, err1 := kept.Open()
 	readOpen, err2 := read.Open()
 	if err := errors.Join(err1, err2); err != nil {
 		return err
 	}
+
 	for what, same := range map[string]bool{
 		"dictionaries": sameRows(kept.Dicts, read.Dicts),
 		"items":        sameRecords(kept.items, read.items),
@@ -62,6 +67,7 @@ func dictsHold(tx *Tx) error {
 			return fmt.Errorf("the %s in memory are not those in the file", what)
 		}
 	}
+
 	return nil
 }
 
@@ -298,6 +304,7 @@ func compareBuilds[V any](b *testing.B, db *DB, c *kv.Cache[V], change func(tx *
 			return err
 		})
 	}
+
 	b.ReportMetric(float64(amending.Nanoseconds())/float64(b.N), "amend-ns/op")
 	b.ReportMetric(float64(building)/float64(max(amending, 1)), "build/amend")
 }

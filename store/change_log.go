@@ -56,6 +56,7 @@ func logEntry(tx *Tx, changed []kv.RecordChange, e *audit.Entry) (logged bool, e
 	if err := w.takeDeletedKeys(); err != nil {
 		return false, err
 	}
+
 	for _, c := range changed {
 		if fields := fieldsOf(c.Table); fields != nil {
 			logged, err := w.change(e.NextChange(), fields, c)
@@ -67,18 +68,22 @@ func logEntry(tx *Tx, changed []kv.RecordChange, e *audit.Entry) (logged bool, e
 			}
 		}
 	}
+
 	if len(e.Changes) == 0 && !tx.HasAction() {
 		return false, nil
 	}
+
 	origin, _ := tx.Origin().(*Origin)
 	if origin == nil {
 		origin = &Origin{}
 	}
+
 	e.Operation, e.RequestID, e.Reason = origin.Operation, origin.RequestID, origin.Reason
 	e.SessionID, e.JobID, e.Part = uint64(origin.SessionID), uint64(origin.JobID), origin.Part
 	if e.Operation.Title == "" {
 		e.Operation.Title = tx.Operation()
 	}
+
 	return true, w.actor(e, origin, changed)
 }
 
@@ -113,10 +118,12 @@ func (w *logWriter) actor(e *audit.Entry, origin *Origin, changed []kv.RecordCha
 	if account.ID == 0 && origin.RequestID != "" {
 		account = signedInBy(changed)
 	}
+
 	key := origin.Key
 	if key == nil {
 		key = actor.Key
 	}
+
 	switch {
 	case key != nil:
 		e.Actor = audit.Actor{
@@ -139,9 +146,11 @@ func (w *logWriter) actor(e *audit.Entry, origin *Origin, changed []kv.RecordCha
 	default:
 		e.Actor.Kind = "system"
 	}
+
 	if account.ID == 0 {
 		return nil
 	}
+
 	name, err := actor.Username, error(nil)
 	if actor.system {
 		name, err = account.Username(w.tx)
@@ -152,6 +161,7 @@ func (w *logWriter) actor(e *audit.Entry, origin *Origin, changed []kv.RecordCha
 	if err == nil && origin.Address.IsValid() {
 		e.Address, err = w.sharedPersonal(account, origin.Address.String())
 	}
+
 	return err
 }
 
@@ -179,6 +189,7 @@ func (w *logWriter) change(to *audit.Change, fields *loggedFields,
 	if c.Old == nil && c.New == nil {
 		return false, nil
 	}
+
 	var old, new members
 	var room [2][24]member // not on the heap
 	if c.Old != nil {
@@ -187,17 +198,20 @@ func (w *logWriter) change(to *audit.Change, fields *loggedFields,
 	if c.New != nil {
 		new = appendMembers(room[1][:0], c.New)
 	}
+
 	to.Collection, to.ID, to.Operation = c.Table.Name(), uint64(c.ID), operationOf(c)
 	record := new
 	if record == nil {
 		record = old
 	}
+
 	person := fields.personOf(c, record)
 	for i := range record {
 		before, after := old.like(record, i), new.like(record, i)
 		if bytes.Equal(before, after) || before == nil && c.Old != nil && isEmptyJSON(after) {
 			continue // the latter is a field that the type did not have when the record was stored
 		}
+
 		field, exists := fields.byName[string(record[i].name)]
 		if !exists || field.class == ignoredField {
 			continue
@@ -208,6 +222,7 @@ func (w *logWriter) change(to *audit.Change, fields *loggedFields,
 				continue
 			}
 		}
+
 		f := audit.Field{Name: field.name}
 		if f.Old, err = w.value(field.class, person, before); err == nil {
 			f.New, err = w.value(field.class, person, after)
@@ -215,8 +230,10 @@ func (w *logWriter) change(to *audit.Change, fields *loggedFields,
 		if err != nil {
 			return false, err
 		}
+
 		to.Fields = append(to.Fields, f)
 	}
+
 	if to.Operation == "update" && len(to.Fields) == 0 {
 		return false, nil
 	}
@@ -231,6 +248,7 @@ func (w *logWriter) change(to *audit.Change, fields *loggedFields,
 	if fields.name != "" {
 		to.Name, err = w.value(fields.byName[fields.name].class, person, record.get(fields.name))
 	}
+
 	return true, err
 }
 
@@ -305,6 +323,7 @@ func (w *logWriter) hashed(text json.RawMessage) (audit.Value, error) {
 		mac.Write([]byte("change log")) // a hash never fails
 		w.secret = mac.Sum(nil)
 	}
+
 	mac := hmac.New(sha256.New, w.secret)
 	mac.Write(text)
 	return audit.Value{Hash: hex.EncodeToString(mac.Sum(nil)[:16])}, nil

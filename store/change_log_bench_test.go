@@ -30,12 +30,14 @@ func BenchmarkChangeLog(b *testing.B) {
 					return nil
 				})
 			}
+
 			var writes [2]int64
 			for b.Loop() {
 				for i, db := range dbs {
 					writes[i] += writeFor(b, db, ids[i], 250*time.Millisecond)
 				}
 			}
+
 			b.ReportMetric(float64(writes[0])/float64(writes[1]), "with/without")
 			b.ReportMetric(float64(writes[0])/float64(b.N)*4, "writes/s")
 		})
@@ -62,6 +64,7 @@ func writeFor(b *testing.B, db *DB, ids []ID, d time.Duration) int64 {
 			}
 		})
 	}
+
 	wg.Wait()
 	return n.Load()
 }

@@ -34,24 +34,29 @@ func logCheckpoint(tx *Tx) ([]byte, error) {
 	if err := collect(tx, Depts, &c.Depts); err != nil {
 		return nil, err
 	}
+
 	last := ID(0)
 	for u, err := range Users.All(tx) {
 		if err != nil {
 			return nil, err
 		}
+
 		c.Users = binary.AppendUvarint(c.Users, uint64(u.ID-last))
 		c.Users = binary.AppendUvarint(c.Users, uint64(u.DeptID))
 		enabled := uint64(0)
 		if u.Status {
 			enabled = 1
 		}
+
 		c.Users = binary.AppendUvarint(c.Users, enabled)
 		c.Users = binary.AppendUvarint(c.Users, uint64(len(u.RoleIDs)))
 		for _, role := range u.RoleIDs {
 			c.Users = binary.AppendUvarint(c.Users, uint64(role))
 		}
+
 		last = u.ID
 	}
+
 	return json.Marshal(c)
 }
 
@@ -95,5 +100,6 @@ func (c *LogCheckpoint) EachUser(yield func(CheckpointUser) bool) (sound bool) {
 			break
 		}
 	}
+
 	return sound
 }

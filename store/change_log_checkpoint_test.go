@@ -23,9 +23,11 @@ func TestCheckpoint_EveryRoleAssignment(t *testing.T) {
 				CheckpointUser{u.ID, u.DeptID, bool(u.Status),
 					slices.Clip(append([]ID(nil), u.RoleIDs...))})
 		}
+
 		if !c.EachUser(func(u CheckpointUser) bool { got = append(got, u); return true }) {
 			t.Error("the list is damaged")
 		}
+
 		disktest.Equal(t, "users", got, want)
 		disktest.Equal(t, "last entry", c.Seq, db.LogHead().Seq)
 		roles, err := Roles.Count(tx)
@@ -34,6 +36,7 @@ func TestCheckpoint_EveryRoleAssignment(t *testing.T) {
 		if c.EachUser(func(CheckpointUser) bool { return true }) {
 			t.Error("a list that is cut off looks sound")
 		}
+
 		return err
 	})
 }

@@ -71,16 +71,19 @@ func classify(of reflect.Type) *loggedFields {
 		logged.person = logged.person || name == "user_id" || name == "uploader_id" ||
 			name == "app_user_id"
 	}
+
 	for i := of.NumField() - 1; i >= 0; i-- {
 		if f := of.Field(i); f.Tag.Get("visible") == "name" && classOf(f) == plainField {
 			logged.name, _, _ = strings.Cut(f.Tag.Get("json"), ",")
 		}
 	}
+
 	for _, name := range slices.Backward(nameFields) {
 		if _, exists := logged.byName[name]; exists {
 			logged.name = name
 		}
 	}
+
 	return logged
 }
 

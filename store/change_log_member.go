@@ -69,6 +69,7 @@ func valueEnd(text []byte, at int) int {
 		}
 		return at
 	}
+
 	depth := 0
 	for ; at < len(text); at++ {
 		switch text[at] {
@@ -85,6 +86,7 @@ func valueEnd(text []byte, at int) int {
 			}
 		}
 	}
+
 	return at
 }
 

@@ -33,10 +33,12 @@ func ExplainAt(db *DB, at Time, user Account, key string) (*Explanation, error) 
 		e.KnownFrom, err = oldestEntry(db)
 		return e, err
 	}
+
 	past, err := stateAt(db, seq, user)
 	if err != nil {
 		return nil, unreadable(err)
 	}
+
 	policy, u, err := past.decode()
 	switch {
 	case err != nil:
@@ -44,6 +46,7 @@ func ExplainAt(db *DB, at Time, user Account, key string) (*Explanation, error) 
 	case u == nil:
 		return noAccess("unknown_user"), nil
 	}
+
 	return policy.explain(u, key), nil
 }
 
@@ -104,6 +107,7 @@ func stateAt(db *DB, seq uint64, user Account) (*pastState, error) {
 			break
 		}
 	}
+
 	return nil, cmp.Or(first, errors.New("no state of the policy is known"))
 }
 
@@ -123,6 +127,7 @@ func knownStates(db *DB, seq uint64, user Account) []knownState {
 			}})
 		}
 	}
+
 	distance := func(k knownState) uint64 { return max(k.seq, seq) - min(k.seq, seq) }
 	slices.SortStableFunc(all, func(a, b knownState) int {
 		return cmp.Compare(distance(a), distance(b))
@@ -136,6 +141,7 @@ func checkpointState(db *DB, segment audit.Info, user Account) (*pastState, erro
 	if err != nil {
 		return nil, err
 	}
+
 	var c LogCheckpoint
 	if text == nil || json.Unmarshal(text, &c) != nil {
 		return nil, fmt.Errorf("%s has no valid checkpoint", segment.Path)
@@ -154,6 +160,7 @@ func checkpointState(db *DB, segment audit.Info, user Account) (*pastState, erro
 	if err != nil {
 		return nil, err
 	}
+
 	return c.state(user)
 }
 
@@ -165,6 +172,7 @@ func (s *pastState) moveTo(db *DB, seq uint64) error {
 	if back {
 		from, through = seq+1, s.seq
 	}
+
 	var entries []audit.Entry
 	needed := s.needed()
 	err := eachEntry(db, from, through, func(row audit.Row) error {
@@ -186,6 +194,7 @@ func (s *pastState) moveTo(db *DB, seq uint64) error {
 	if back {
 		slices.Reverse(entries)
 	}
+
 	for _, e := range entries {
 		for _, c := range e.Changes {
 			if err := s.apply(c, back); err != nil {
@@ -193,6 +202,7 @@ func (s *pastState) moveTo(db *DB, seq uint64) error {
 			}
 		}
 	}
+
 	s.seq = seq
 	return nil
 }
@@ -248,5 +258,6 @@ func readEntries(db *DB, from uint64, limit int) (rows []audit.Row, err error) {
 	if len(rows) > 0 || err != nil {
 		return rows, err
 	}
+
 	return db.ReadLog(from, limit)
 }

@@ -67,6 +67,7 @@ func presentState(tx *Tx, user Account) (*pastState, error) {
 	if user.App {
 		return presentAppState(tx, user)
 	}
+
 	c := LogCheckpoint{Seq: tx.LogEnd()}
 	if err := collect(tx, Permissions, &c.Permissions); err != nil {
 		return nil, err
@@ -77,14 +78,17 @@ func presentState(tx *Tx, user Account) (*pastState, error) {
 	if err := collect(tx, Depts, &c.Depts); err != nil {
 		return nil, err
 	}
+
 	s, err := c.state(user)
 	if err != nil || !Users.Exists(tx, user.ID) {
 		return s, err
 	}
+
 	u, err := Users.Get(tx, user.ID)
 	if err != nil {
 		return nil, err
 	}
+
 	return s, addPast(s, Users, []*User{u})
 }
 
@@ -100,10 +104,12 @@ func presentAppState(tx *Tx, user Account) (*pastState, error) {
 	if err != nil || !AppUsers.Exists(tx, user.ID) {
 		return s, err
 	}
+
 	u, err := AppUsers.Get(tx, user.ID)
 	if err != nil {
 		return nil, err
 	}
+
 	return s, addPast(s, AppUsers, []*AppUser{u})
 }
 
@@ -119,6 +125,7 @@ func (c *LogCheckpoint) state(user Account) (*pastState, error) {
 	if err := addPast(s, Depts, c.Depts); err != nil {
 		return nil, err
 	}
+
 	var users []*User
 	sound := c.EachUser(func(u CheckpointUser) bool {
 		if u.ID == user.ID {
@@ -134,6 +141,7 @@ func (c *LogCheckpoint) state(user Account) (*pastState, error) {
 	if !sound {
 		return nil, fmt.Errorf("the users of the checkpoint at entry %d are damaged", c.Seq)
 	}
+
 	return s, addPast(s, Users, users)
 }
 
@@ -172,10 +180,12 @@ func (s *pastState) apply(c audit.Change, back bool) error {
 	if fields == nil || records == nil || c.Collection == s.tables.users && ID(c.ID) != s.user.ID {
 		return nil
 	}
+
 	appears, disappears := c.Operation == "create", c.Operation == "delete"
 	if back {
 		appears, disappears = disappears, appears
 	}
+
 	r := records[ID(c.ID)]
 	if (r == nil) != appears {
 		return fmt.Errorf("%s of %s %d does not fit what was there", c.Operation, c.Collection,
@@ -185,6 +195,7 @@ func (s *pastState) apply(c audit.Change, back bool) error {
 		r = pastRecord{}
 		records[ID(c.ID)] = r
 	}
+
 	for _, f := range c.Fields {
 		if !slices.Contains(fields, f.Name) {
 			continue
@@ -198,9 +209,11 @@ func (s *pastState) apply(c audit.Change, back bool) error {
 		}
 		r[f.Name] = new.Plain
 	}
+
 	if disappears {
 		delete(records, ID(c.ID))
 	}
+
 	return nil
 }
 
@@ -221,14 +234,17 @@ func (s *pastState) decode() (*Policy, *User, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+
 	roles, err := decodePast(s, s.tables.roles, func(r *Role, id ID) { r.ID = id })
 	if err != nil {
 		return nil, nil, err
 	}
+
 	depts, err := decodePast(s, Depts.Name(), func(d *Dept, id ID) { d.ID = id })
 	if err != nil {
 		return nil, nil, err
 	}
+
 	users, err := decodePast(s, s.tables.users, func(u *User, id ID) { u.ID = id })
 	owner := ByRealm(s.user.App, OwnerRole, 0)
 	return newPolicy(owner, roles, permissions, depts), users[s.user.ID], err

@@ -63,6 +63,7 @@ func (h *history) remember() {
 		if n := len(h.moments); n > 0 && h.moments[n-1].seq == tx.LogEnd() {
 			return nil
 		}
+
 		m := moment{seq: tx.LogEnd(), at: h.clock.now(), answers: map[string]string{}}
 		for id := range ID(historyUsers) {
 			u, err := Users.Get(tx, id+1)
@@ -74,6 +75,7 @@ func (h *history) remember() {
 				m.answers[question(id+1, n)] = explanationText(h.t, e)
 			}
 		}
+
 		h.moments = append(h.moments, m)
 		return nil
 	})
@@ -97,6 +99,7 @@ func (h *history) live(entries int) {
 		case n > 8:
 			h.clock.Add(int64(h.r.IntN(1_000_000)))
 		}
+
 		err := h.db.Update(System, func(tx *Tx) error {
 			for range h.r.IntN(3) + 1 {
 				if err := h.change(tx); err != nil {
@@ -108,6 +111,7 @@ func (h *history) live(entries int) {
 		if e := (*errs.Error)(nil); err != nil && !errors.As(err, &e) {
 			h.t.Fatal(err) // others are refused, for example because a record is in use
 		}
+
 		h.remember()
 	}
 }
@@ -170,6 +174,7 @@ func (h *history) change(tx *Tx) (err error) {
 	case 12:
 		err = FileGroups.Create(tx, &FileGroup{Name: fmt.Sprint("G", r.IntN(1<<30))})
 	}
+
 	return err
 }
 
@@ -198,6 +203,7 @@ func (h *history) mustExplain(at Time) {
 		if m != nil {
 			want = m.answers[question(user, key)]
 		}
+
 		e, err := ExplainAt(h.db, at, Account{ID: user}, fmt.Sprint("k.", key))
 		noErr(h.t, err)
 		if got := explanationText(h.t, e); got != want {
@@ -215,12 +221,14 @@ func (h *history) mustReach(m *moment) (forwards, backwards int) {
 		if errors.Is(err, errOtherData) {
 			continue
 		}
+
 		noErr(h.t, err)
 		if s.seq < m.seq {
 			forwards++
 		} else if s.seq > m.seq {
 			backwards++
 		}
+
 		from := s.seq
 		noErr(h.t, s.moveTo(h.db, m.seq))
 		policy, u, err := s.decode()
@@ -236,6 +244,7 @@ func (h *history) mustReach(m *moment) (forwards, backwards int) {
 			}
 		}
 	}
+
 	return forwards, backwards
 }
 
@@ -249,12 +258,14 @@ func TestExplainAt_MatchesPast(t *testing.T) {
 		}
 		h.restart()
 	}
+
 	forwards, backwards := 0, 0
 	for i := range h.moments[1:] {
 		f, b := h.mustReach(&h.moments[i+1])
 		forwards, backwards = forwards+f, backwards+b
 		h.mustExplain(h.moments[i+1].at)
 	}
+
 	h.mustExplain(h.clock.now())
 	h.mustExplain(0)
 	t.Logf("%d entries, %d segments: %d forwards, %d backwards", len(h.moments),

@@ -51,10 +51,12 @@ func stateOf(tx *Tx) (map[string]map[string]string, error) {
 		if fields == nil {
 			continue
 		}
+
 		all, err := loggedRecords(tx, table)
 		if err != nil {
 			return nil, err
 		}
+
 		for id, text := range all {
 			record := membersOf(text)
 			to := map[string]string{}
@@ -67,6 +69,7 @@ func stateOf(tx *Tx) (map[string]map[string]string, error) {
 				if class == personalField {
 					class = plainField
 				}
+
 				v, err := w.value(class, Account{}, value)
 				if err != nil {
 					return nil, err
@@ -75,6 +78,7 @@ func stateOf(tx *Tx) (map[string]map[string]string, error) {
 					to[field] = valueText(v)
 				}
 			}
+
 			state[recordName(table.Name(), uint64(id))] = to
 		}
 	}
@@ -108,6 +112,7 @@ func (r *logReplay) follow(tx *Tx) error {
 			failed = fmt.Errorf("entry %d after %d: %v", row.Seq, r.through, err)
 			return false
 		}
+
 		r.through = row.Seq
 		for _, c := range e.Changes {
 			name := recordName(c.Collection, c.ID)
@@ -120,6 +125,7 @@ func (r *logReplay) follow(tx *Tx) error {
 				record = map[string]string{}
 				r.records[name] = record
 			}
+
 			for _, f := range c.Fields {
 				if c.Operation == "delete" && slices.Contains(keptOfDeleted, f.Name) {
 					continue
@@ -132,15 +138,18 @@ func (r *logReplay) follow(tx *Tx) error {
 					delete(record, f.Name)
 				}
 			}
+
 			if c.Operation == "delete" {
 				delete(r.records, name)
 			}
 		}
+
 		return failed == nil
 	})
 	if err != nil {
 		return err
 	}
+
 	return failed
 }
 
@@ -151,18 +160,22 @@ func (r *logReplay) mustMatch(t *testing.T, db *DB) {
 		if err := r.follow(tx); err != nil {
 			return err
 		}
+
 		state, err := stateOf(tx)
 		if err != nil {
 			return err
 		}
+
 		for _, name := range slices.Sorted(maps.Keys(state)) {
 			if !maps.Equal(state[name], r.records[name]) {
 				return fmt.Errorf("%s is %v, the log says %v", name, state[name], r.records[name])
 			}
 		}
+
 		if len(state) != len(r.records) {
 			return fmt.Errorf("there are %d records, the log says %d", len(state), len(r.records))
 		}
+
 		return nil
 	})
 }
@@ -184,6 +197,7 @@ func TestChangeLog_ClassOfEveryField(t *testing.T) {
 		sealedField:   "sealed",
 		ignoredField:  "ignored",
 	}
+
 	var lines []string
 	for _, table := range reeve.Tables {
 		if fields := fieldsOf(table); fields != nil {
@@ -193,6 +207,7 @@ func TestChangeLog_ClassOfEveryField(t *testing.T) {
 			}
 		}
 	}
+
 	got := strings.Join(lines, "\n") + "\n"
 	const path = "testdata/log_fields.txt"
 	if *updateSchema {
@@ -250,6 +265,7 @@ func TestChangeLog_Entry(t *testing.T) {
 				t.Errorf("the entry has %q: %s", text, last.Text)
 			}
 		}
+
 		e, err := last.Decode()
 		noErr(t, err)
 		disktest.Equal(t, "operation", e.Operation, origin.Operation)
@@ -263,6 +279,7 @@ func TestChangeLog_Entry(t *testing.T) {
 		if len(f) != 1 || f[0].Name != "email" {
 			t.Fatalf("fields: %+v", f)
 		}
+
 		old, _, err := ReadLogged(tx, f[0].Old)
 		disktest.Equal(t, "old address", string(old), `"ada@example.org"`)
 		return err
@@ -304,6 +321,7 @@ func TestChangeLog_NoEntry(t *testing.T) {
 		_ = db.Update(System, fn) // one of them fails
 		disktest.Equal(t, name, db.LogHead(), before)
 	}
+
 	update(t, db, func(tx *Tx) error { return Depts.Create(tx, &Dept{Name: "D"}) })
 	disktest.Equal(t, "number of the next entry", db.LogHead().Seq, before.Seq+1)
 }

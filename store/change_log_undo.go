@@ -102,6 +102,7 @@ func (p *undoPlanner) change(e *audit.Entry, c *audit.Change) error {
 		p.follower(c)
 		return nil
 	}
+
 	step := UndoStep{
 		Collection: c.Collection,
 		ID:         ID(c.ID),
@@ -109,6 +110,7 @@ func (p *undoPlanner) change(e *audit.Entry, c *audit.Change) error {
 		Expect:     kv.Fields{},
 		Follows:    follows,
 	}
+
 	var err error
 	switch c.Operation {
 	case "create":
@@ -127,6 +129,7 @@ func (p *undoPlanner) change(e *audit.Entry, c *audit.Change) error {
 			return err
 		}
 	}
+
 	p.plan.Steps = append(p.plan.Steps, step)
 	return err
 }
@@ -165,6 +168,7 @@ func (p *undoPlanner) values(c *audit.Change, step *UndoStep,
 			}
 			continue
 		}
+
 		old, known, err := ReadLogged(p.tx, f.Old)
 		if err != nil {
 			return err
@@ -173,6 +177,7 @@ func (p *undoPlanner) values(c *audit.Change, step *UndoStep,
 			p.lose(c, LostErased)
 			continue
 		}
+
 		now, known, err := ReadLogged(p.tx, f.New)
 		if err != nil {
 			return err

@@ -35,13 +35,16 @@ func (s *UndoStep) Conflicts(tx *Tx) (conflicts []UndoConflict, err error) {
 		return []UndoConflict{{Collection: s.Collection, ID: s.ID,
 			Current: json.RawMessage("true")}}, nil
 	}
+
 	if err := table.ValidateFields(tx, s.ID, nil); err != nil { // changes nothing: only the authorization remains
 		return nil, err
 	}
+
 	is, err := table.FieldsOf(tx, s.ID)
 	if err != nil {
 		return nil, err
 	}
+
 	for name, expected := range s.Expect {
 		if !sameJSON(is[name], expected) {
 			personal := slices.Contains(s.Personal, name)
@@ -49,6 +52,7 @@ func (s *UndoStep) Conflicts(tx *Tx) (conflicts []UndoConflict, err error) {
 				UndoConflict{s.Collection, s.ID, name, expected, is[name], personal})
 		}
 	}
+
 	slices.SortFunc(conflicts, func(a, b UndoConflict) int {
 		return bytes.Compare([]byte(a.Field), []byte(b.Field))
 	})
@@ -76,14 +80,17 @@ func (s *UndoStep) Weight(tx *Tx) (int, error) {
 		s.Operation == "update" && !s.disables() {
 		return 1, nil
 	}
+
 	open, err := CountSessions(tx, Account{App: app, ID: s.ID})
 	if err != nil || s.Operation != "delete" {
 		return 1 + open, err
 	}
+
 	sent, err := ByRealm(app, MailByUser, MailByAppUser).Count(tx, s.ID)
 	if err != nil {
 		return 0, err
 	}
+
 	made, err := ByRealm(app, LinkByUser, LinkByAppUser).Count(tx, s.ID)
 	return 1 + open + sent + made + 4 + MaxPasskeys, err // also the password, the picture, the second factors and recovery codes
 }
@@ -101,18 +108,22 @@ func (s *UndoStep) Inverse(tx *Tx) (inverse UndoStep, err error) {
 		inverse.Operation = "delete"
 		return inverse, nil
 	}
+
 	is, err := undoTable(s.Collection).FieldsOf(tx, s.ID)
 	if s.Operation == "delete" && s.Collection != Files.Name() {
 		inverse.Operation, inverse.Fields = "create", is
 		return inverse, err
 	}
+
 	inverse.Fields = kv.Fields{}
 	for name := range s.Fields {
 		inverse.Fields[name] = is[name]
 	}
+
 	if s.Operation == "delete" { // a file is in the trash then
 		inverse.Fields["trashed_at"] = json.RawMessage("null")
 	}
+
 	return inverse, err
 }
 
@@ -131,6 +142,7 @@ func (s *UndoStep) Apply(tx *Tx) error {
 		}
 		return table.Delete(tx, s.ID)
 	}
+
 	switch s.Collection {
 	case Settings.Name():
 		_, err := SaveSetting(tx, s.ID, func(v *Setting) error { return assignFields(v, s.Fields) })
@@ -138,6 +150,7 @@ func (s *UndoStep) Apply(tx *Tx) error {
 	case Files.Name():
 		return s.applyFile(tx)
 	}
+
 	if err := table.SetFields(tx, s.ID, s.Fields); err != nil {
 		return err
 	}
@@ -145,6 +158,7 @@ func (s *UndoStep) Apply(tx *Tx) error {
 		(app || s.Collection == Users.Name()) {
 		return EndSessions(tx, Account{App: app, ID: s.ID}, 0)
 	}
+
 	return nil
 }
 
@@ -172,6 +186,7 @@ func (s *UndoStep) applyFile(tx *Tx) error {
 	for name, value := range s.Fields {
 		rest[name] = value
 	}
+
 	_, moves := rest["trashed_at"]
 	delete(rest, "trashed_at")
 	if s.Trashes() {
@@ -185,6 +200,7 @@ func (s *UndoStep) applyFile(tx *Tx) error {
 	if len(rest) == 0 {
 		return nil
 	}
+
 	return Files.SetFields(tx, s.ID, rest)
 }
 

@@ -48,10 +48,12 @@ func AddCompleted(tx *Tx, r *CompletedRequest) error {
 	if err != nil {
 		return err
 	}
+
 	own, err := CompletedByCaller.Count(tx, r.Caller)
 	if err != nil {
 		return err
 	}
+
 	all, err := CompletedRequests.Count(tx)
 	if err != nil {
 		return err
@@ -62,11 +64,13 @@ func AddCompleted(tx *Tx, r *CompletedRequest) error {
 	if all >= maxCompleted {
 		forget = append(forget, CompletedByTime.First(tx, 0, tx.Now(), 1)...)
 	}
+
 	for _, id := range Distinct(forget) {
 		if err := CompletedRequests.Delete(tx, id); err != nil {
 			return err
 		}
 	}
+
 	return CompletedRequests.Create(tx, r)
 }
 

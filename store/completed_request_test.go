@@ -22,6 +22,7 @@ func TestCompletedRequests_ExpireAfterDay(t *testing.T) {
 	for i := range 5 {
 		add(fmt.Sprint(i))
 	}
+
 	count := func() (n int) {
 		must(t, db.View(System, func(tx *Tx) (err error) {
 			n, err = CompletedRequests.Count(tx)
@@ -29,6 +30,7 @@ func TestCompletedRequests_ExpireAfterDay(t *testing.T) {
 		}))
 		return n
 	}
+
 	clock.Add(CompletedFor.Microseconds() + 1)
 	for i, want := range []int{4, 3, 3} { // each new one takes two old ones with it
 		clock.Add(1)
@@ -36,6 +38,7 @@ func TestCompletedRequests_ExpireAfterDay(t *testing.T) {
 			t.Errorf("%d are stored after %d new ones, want %d", count(), i+1, want)
 		}
 	}
+
 	clock.Add(CompletedFor.Microseconds() + 1)
 	must(t, db.Update(System, func(tx *Tx) error {
 		if more, err := ForgetCompleted(tx, 2); !more || err != nil {

@@ -43,15 +43,18 @@ func UnappliedFields(tx *Tx) (*Applying, error) {
 				pending = pending || !bool(f.Applied)
 			}
 		}
+
 		if !pending {
 			continue
 		}
+
 		var err error
 		if realm == AppRealm {
 			a.ids, err = AppUsers.FindIDs(tx, kv.Query[AppUser]{Limit: kv.NoLimit})
 		} else {
 			a.ids, err = Users.FindIDs(tx, kv.Query[User]{Limit: kv.NoLimit})
 		}
+
 		a.Total = len(a.ids)
 		return a, err
 	}
@@ -91,6 +94,7 @@ func applyTo[T any, P MemberOf[T]](a *Applying, db Handle, of *kv.Collection[T],
 	if err != nil || len(outdated) == 0 {
 		return err
 	}
+
 	return db.Update(System, func(tx *Tx) error {
 		return makeFollow[T, P](a, tx, of, by, outdated)
 	})
@@ -122,6 +126,7 @@ func (a *Applying) follow(tx *Tx, id ID, c Member, count func(*Tx, string) (int,
 		if f == nil {
 			continue
 		}
+
 		values = append(values, v)
 		how := f.mark()
 		if bool(f.Unique) && isTaken(tx, valueKeysOf(f.ID, how, v.Value), had, count) {
@@ -135,9 +140,11 @@ func (a *Applying) follow(tx *Tx, id ID, c Member, count func(*Tx, string) (int,
 			marks = append(marks, FieldMark{v.ID, how})
 		}
 	}
+
 	if slices.Equal(values, *c.Fields) && slices.Equal(marks, *c.marks) {
 		return false
 	}
+
 	*c.Fields, *c.marks = values, marks
 	return true
 }
@@ -176,6 +183,7 @@ func (a *Applying) Finish(db Handle) error {
 		found = append(found, ids...)
 		cut[id] = len(ids) == maxDuplicates
 	}
+
 	found = Distinct(found)
 	return db.Update(System, func(tx *Tx) error {
 		if err := a.compareAgain(tx, found); err != nil {

@@ -126,6 +126,7 @@ func constrainCustomField(tx *Tx, old, new *CustomField) error {
 		return errs.New(errs.Conflict,
 			"realm, key and type of a custom field can't be changed; create another field").Coded("field_fixed")
 	}
+
 	if old == nil && new.ID != 0 {
 		return errs.New(errs.Conflict,
 			"a deleted custom field can't be restored, because its values are gone; create another one").Coded("field_deleted")
@@ -139,12 +140,14 @@ func constrainCustomField(tx *Tx, old, new *CustomField) error {
 	if old != nil && !system && old.uses() != new.uses() {
 		new.Applied, new.Duplicates = false, nil
 	}
+
 	new.Options, new.Props, new.Duplicates = notNil(new.Options), notNil(new.Props), notNil(new.Duplicates)
 	faults := errs.Faults{}
 	new.check(faults)
 	if old != nil && bool(old.Searchable || !old.Applied) {
 		new.checkHidden(old, faults)
 	}
+
 	return faults.Err(errs.Invalid)
 }
 
@@ -206,17 +209,20 @@ func (f *CustomField) check(faults errs.Faults) {
 	if !fieldKey.MatchString(f.Key) {
 		faults.Add("key", "must begin with a letter and have only lower-case letters, digits and _")
 	}
+
 	uses, known := fieldUses[f.Type]
 	if !known {
 		faults.Add("type", "must be one of %s", CustomFieldTypes())
 		return
 	}
+
 	checkShape(f.setting(), faults)
 	f.checkOptions(faults)
 	if f.Required && f.Type == "image" && f.Realm == AppRealm && f.SelfAccess == FieldWritable {
 		faults.Add("required",
 			"can't be 1 for an image that app users can write, because they can't upload images")
 	}
+
 	for name, access := range map[string]string{
 		"self_access":    f.SelfAccess,
 		"backend_access": f.BackendAccess,
@@ -226,6 +232,7 @@ func (f *CustomField) check(faults errs.Faults) {
 			faults.Add(name, "must be one of %s", FieldAccesses)
 		}
 	}
+
 	for _, use := range []struct {
 		name    string
 		on      Flag
@@ -311,6 +318,7 @@ var CustomFieldCache = kv.NewCache("custom_fields", func(tx *Tx) (*CustomFieldSe
 	if err != nil {
 		return nil, err
 	}
+
 	s := &CustomFieldSet{byID: all, realms: map[string][]*CustomField{}}
 	s.Rows, err = rowsWith(nil, all, func(f *CustomField) []string {
 		return []string{f.Key, f.Title, f.Describe}
@@ -318,12 +326,15 @@ var CustomFieldCache = kv.NewCache("custom_fields", func(tx *Tx) (*CustomFieldSe
 		func(a, b *CustomField) int {
 			return cmp.Or(cmp.Compare(a.Sort, b.Sort), cmp.Compare(a.ID, b.ID))
 		})
+
 	s.Rows = slices.DeleteFunc(s.Rows, func(row Row[CustomField]) bool {
 		return bool(row.Value.Deleted)
 	})
+
 	for _, row := range s.Rows {
 		s.realms[row.Value.Realm] = append(s.realms[row.Value.Realm], row.Value)
 	}
+
 	return s, err
 }, CustomFields)
 

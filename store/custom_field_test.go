@@ -46,6 +46,7 @@ func applyFields(db *DB) error {
 		if err != nil || work == nil {
 			return err
 		}
+
 		for more := true; more && err == nil; {
 			more, err = work.Step(handle)
 		}
@@ -158,6 +159,7 @@ func TestCustomField_Filter(t *testing.T) {
 			return err
 		})
 	}
+
 	mustVerify(t, db)
 }
 
@@ -197,6 +199,7 @@ func TestCustomField_RecordsFollow(t *testing.T) {
 	if ids := searched(); len(ids) != 11 { // 7, 70 to 79
 		t.Errorf("a search finds %d", ids)
 	}
+
 	want(t, "filtered", found(t, db, "nick", "value 70"), 71)
 	mustVerify(t, db)
 
@@ -209,6 +212,7 @@ func TestCustomField_RecordsFollow(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
+
 	applyAll(t, db)
 	view(t, db, func(tx *Tx) error {
 		if n, err := CustomFields.Count(tx); n != 0 || err != nil {
@@ -239,6 +243,7 @@ func TestUniqueCustomFields(t *testing.T) {
 	if err := give(3, "VALUE 1"); err != nil { // as 2 has it
 		t.Fatal(err)
 	}
+
 	change := func(fn func(*Tx) error) {
 		t.Helper()
 		if err := db.Update(owner(), fn); err != nil {
@@ -271,6 +276,7 @@ func TestUniqueCustomFields(t *testing.T) {
 	if err := give(2, "value 1"); err != nil { // its own, in another case
 		t.Fatal(err)
 	}
+
 	change(func(tx *Tx) error { _, err := ApplyAgain(tx, 1); return err })
 	want(t, "another", found(t, db, "code", "another"), 3)
 	mustVerify(t, db)
@@ -312,6 +318,7 @@ func TestCustomField_DuplicatesChange(t *testing.T) {
 	if more || err != nil {
 		t.Fatal(more, err)
 	}
+
 	give(4, "other")
 	noErr(t, work.Finish(db.WithRecorder(nil)))
 	view(t, db, func(tx *Tx) error {
@@ -339,6 +346,7 @@ func TestCustomField_UnlistedDuplicates(t *testing.T) {
 		})
 		return err
 	}
+
 	last := ID(2 * applyStep)
 	update(t, db, func(tx *Tx) error {
 		for id := ID(1); id <= maxDuplicates+1; id++ {
@@ -362,6 +370,7 @@ func TestCustomField_UnlistedDuplicates(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+
 	update(t, db, func(tx *Tx) error {
 		for id := ID(1); id <= maxDuplicates+1; id++ {
 			if err := give(tx, id, ""); err != nil {
@@ -413,15 +422,18 @@ func TestCustomField_WriteAccess(t *testing.T) {
 				}
 				values = u.Fields
 			}
+
 			text := func(_ *Setting, v any) (string, error) { return v.(string), nil }
 			_, err := AssignFields(tx, AppRealm, c.who, c.creating, values, FieldInput{c.in, text})
 			_, fault := errs.Of(err).Fields[c.field]
 			if c.field == "" && err != nil || c.field != "" && !fault {
 				t.Errorf("%+v: %v", c, err)
 			}
+
 			return nil
 		})
 	}
+
 	err := db.Update(&Actor{ID: 1, App: true, Username: "user0"}, func(tx *Tx) error {
 		_, err := AppUsers.Update(tx, 1, func(u *AppUser) error {
 			u.Fields = u.Fields.With(2, "7")
@@ -452,6 +464,7 @@ func TestCustomField_TypeUsesMatchConsole(t *testing.T) {
 			t.Errorf("uses.ts does not have the line %q", want)
 		}
 	}
+
 	if n := strings.Count(table, "\n  "); n != len(fieldUses) {
 		t.Errorf("uses.ts has %d types, not %d", n, len(fieldUses))
 	}

@@ -29,15 +29,18 @@ func FieldRange[T any](tx *Tx, by *kv.Many[T, string], f *CustomField,
 		return kv.Condition{}, errs.Field(errs.Malformed, "fields."+f.Key,
 			"can't be filtered by a range: its type is %s", f.Type)
 	}
+
 	how, head := f.mark()[:1], f.ID.String()+":"
 	lows, err := f.forms(low)
 	if err != nil {
 		return kv.Condition{}, err
 	}
+
 	highs, err := f.forms(high)
 	if err != nil {
 		return kv.Condition{}, err
 	}
+
 	from, to := head, head+"\U0010ffff"
 	if low != "" {
 		from = entryKey(f.ID, how, lows[0])
@@ -45,6 +48,7 @@ func FieldRange[T any](tx *Tx, by *kv.Many[T, string], f *CustomField,
 	if high != "" {
 		to = entryKey(f.ID, how, highs[len(highs)-1])
 	}
+
 	return by.Between(tx, from, to), nil
 }
 

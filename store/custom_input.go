@@ -28,10 +28,12 @@ func AssignFields(tx *Tx, realm string, who FieldAudience, creating bool, values
 			faults.Add(name, "unknown field")
 			continue
 		}
+
 		stored := values.Get(f.ID)
 		if f.isSentBack(stored, value) {
 			continue
 		}
+
 		text, err := in.textOf(f, value, stored)
 		switch {
 		case err == nil && text == stored:
@@ -43,6 +45,7 @@ func AssignFields(tx *Tx, realm string, who FieldAudience, creating bool, values
 			values = values.With(f.ID, text)
 		}
 	}
+
 	if creating {
 		for _, f := range set.of(realm) {
 			name := "fields." + f.Key
@@ -52,6 +55,7 @@ func AssignFields(tx *Tx, realm string, who FieldAudience, creating bool, values
 			}
 		}
 	}
+
 	return values, faults.Err(errs.Invalid)
 }
 

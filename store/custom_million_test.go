@@ -46,6 +46,7 @@ func millionthAppUser(i int, r *rand.Rand) *AppUser {
 	} {
 		fields = fields.With(ID(id+1), value)
 	}
+
 	return &AppUser{
 		Username: name,
 		Nickname: first + " " + last,
@@ -61,6 +62,7 @@ func TestCustomField_MillionAppUsers(t *testing.T) {
 	if os.Getenv("REEVE_TEST_LONG") != "1" {
 		t.Skip("a million app users are made only under REEVE_TEST_LONG=1")
 	}
+
 	dir := t.TempDir()
 	r := disktest.Random(t)
 	db, err := Open(dir, Options{})
@@ -85,6 +87,7 @@ func TestCustomField_MillionAppUsers(t *testing.T) {
 			return nil
 		})
 	}
+
 	t.Logf("%d app users are made in %v", millionUsers, time.Since(began).Round(time.Second))
 	followed := func() bool {
 		for _, x := range db.SearchIndexes() {
@@ -94,6 +97,7 @@ func TestCustomField_MillionAppUsers(t *testing.T) {
 		}
 		return false
 	}
+
 	waitUntil := func(what string, done func() bool) {
 		t.Helper()
 		for end := time.Now().Add(20 * time.Minute); !done(); time.Sleep(10 * time.Millisecond) {
@@ -107,6 +111,7 @@ func TestCustomField_MillionAppUsers(t *testing.T) {
 	if err := exec.Command("sync").Run(); err != nil {
 		t.Log(err) // without sync, the setup is still being written during the measurement
 	}
+
 	began = time.Now()
 	db, err = Open(dir, Options{})
 	noErr(t, err)
@@ -142,6 +147,7 @@ func TestCustomField_MillionAppUsers(t *testing.T) {
 				took.Round(time.Microsecond), total)
 		}
 	}
+
 	equal := func(key string, values ...string) func(*Tx) (kv.Condition, error) {
 		return func(tx *Tx) (kv.Condition, error) {
 			f, err := FilteredField(tx, AppRealm, FieldBackend, key)
@@ -151,6 +157,7 @@ func TestCustomField_MillionAppUsers(t *testing.T) {
 			return FieldCondition(AppUserByField, f, values)
 		}
 	}
+
 	between := func(key, low, high string) func(*Tx) (kv.Condition, error) {
 		return func(tx *Tx) (kv.Condition, error) {
 			f, err := FilteredField(tx, AppRealm, FieldBackend, key)
@@ -160,6 +167,7 @@ func TestCustomField_MillionAppUsers(t *testing.T) {
 			return FieldRange(tx, AppUserByField, f, low, high)
 		}
 	}
+
 	find("all, by ID", kv.Query[AppUser]{})
 	find("all, by username", kv.Query[AppUser]{Order: AppUserByName.Order()})
 	find("status 0, by username", kv.Query[AppUser]{
@@ -195,6 +203,7 @@ func TestCustomField_MillionAppUsers(t *testing.T) {
 			})
 			took = append(took, time.Since(at))
 		}
+
 		slices.Sort(took)
 		slow, _ := slices.BinarySearch(took, 50*time.Millisecond)
 		t.Logf("%s: %d writes, %d of them of 50 ms or more, median %v, p99.9 %v, longest %v", what,
@@ -202,6 +211,7 @@ func TestCustomField_MillionAppUsers(t *testing.T) {
 			took[len(took)*999/1000].Round(time.Microsecond),
 			took[len(took)-1].Round(time.Microsecond))
 	}
+
 	end := time.Now().Add(2 * time.Minute)
 	stalls("undisturbed", func() bool { return time.Now().After(end) })
 	applied := make(chan error, 1)

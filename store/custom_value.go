@@ -208,6 +208,7 @@ func constrainValues(tx *Tx, realm string, old *Member, new Member,
 		len(CustomFieldCache.Get(tx).of(realm)) == 0 {
 		return nil
 	}
+
 	c := valueCheck{
 		tx:       tx,
 		set:      CustomFieldCache.Get(tx),
@@ -217,11 +218,13 @@ func constrainValues(tx *Tx, realm string, old *Member, new Member,
 		count:    count,
 		faults:   errs.Faults{},
 	}
+
 	var had FieldValues
 	var hadMarks FieldMarks
 	if old != nil {
 		had, hadMarks = *old.Fields, *old.marks
 	}
+
 	values, marks := FieldValues{}, FieldMarks{}
 	edited := old != nil && !slices.Equal(had, *new.Fields)
 	for _, v := range *new.Fields {
@@ -229,6 +232,7 @@ func constrainValues(tx *Tx, realm string, old *Member, new Member,
 		if f == nil || v.Value == "" {
 			continue // the field has been deleted
 		}
+
 		how := new.marks.get(v.ID)
 		if had.Get(v.ID) != v.Value {
 			how = f.mark()
@@ -241,11 +245,13 @@ func constrainValues(tx *Tx, realm string, old *Member, new Member,
 				return err
 			}
 		}
+
 		values = values.With(v.ID, v.Value)
 		if how != "" {
 			marks = append(marks, FieldMark{v.ID, how})
 		}
 	}
+
 	c.missing(old == nil, had, values)
 	if n := values.size(); n > MaxFieldBytes && n > had.size() {
 		c.faults.Add("fields", "must total at most %d bytes", MaxFieldBytes)
@@ -253,6 +259,7 @@ func constrainValues(tx *Tx, realm string, old *Member, new Member,
 	if *new.Fields, *new.marks = values, marks; len(values) == 0 {
 		*new.Fields, *new.marks = nil, nil
 	}
+
 	return c.faults.Err(errs.Invalid)
 }
 
@@ -291,6 +298,7 @@ func (c *valueCheck) changed(f *CustomField, was, value string, had []string) er
 	if !f.Unique {
 		return nil
 	}
+
 	for _, key := range valueKeysOf(f.ID, f.mark(), value) {
 		if slices.Contains(had, key) {
 			continue
@@ -304,6 +312,7 @@ func (c *valueCheck) changed(f *CustomField, was, value string, had []string) er
 				errs.Noun(c.noun())).Coded("duplicate")
 		}
 	}
+
 	return nil
 }
 

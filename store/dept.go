@@ -59,6 +59,7 @@ func constrainDept(tx *Tx, old, new *Dept) error {
 			}
 		}
 	}
+
 	return nil
 }
 

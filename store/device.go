@@ -72,6 +72,7 @@ func AddDevice(tx *Tx, a Account, hash string, at Client) (*Device, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	for ; len(all) >= maxDevices; all = all[1:] {
 		for i, d := range all {
 			if d.ExpiresAt < all[0].ExpiresAt {
@@ -82,6 +83,7 @@ func AddDevice(tx *Tx, a Account, hash string, at Client) (*Device, error) {
 			return nil, err
 		}
 	}
+
 	d := &Device{Hash: hash}
 	d.UserID, d.AppUserID = a.IDs()
 	d.use(tx, at)
@@ -134,6 +136,7 @@ func UnknownIn(tx *Tx, a Account, known ID, at Client) (kind string, err error) 
 	if known == 0 {
 		return NewDevice, nil
 	}
+
 	all, err := devicesOf(tx, a)
 	network, before := at.network(), false
 	for _, d := range all {
@@ -145,6 +148,7 @@ func UnknownIn(tx *Tx, a Account, known ID, at Client) (kind string, err error) 
 	if err != nil || network == "" || !before { // from before networks were recorded
 		return "", err
 	}
+
 	return NewNetwork, nil
 }
 

@@ -70,6 +70,7 @@ func (c *DictSet) with(dicts map[ID]*Dict, items map[ID]*DictItem) (*DictSet, er
 	if err != nil {
 		return nil, err
 	}
+
 	lists := map[ID]map[ID]*DictItem{} // changed items, by ID of the dictionary
 	put := func(dict, id ID, item *DictItem) {
 		if lists[dict] == nil {
@@ -89,6 +90,7 @@ func (c *DictSet) with(dicts map[ID]*Dict, items map[ID]*DictItem) (*DictSet, er
 		}
 		put(is.DictID, id, is)
 	}
+
 	next.records = c.records.With(items)
 	fresh := map[ID]*[]Row[DictItem]{}
 	for dict, changed := range lists {
@@ -105,6 +107,7 @@ func (c *DictSet) with(dicts map[ID]*Dict, items map[ID]*DictItem) (*DictSet, er
 			fresh[dict] = &rows
 		}
 	}
+
 	next.items = c.items.With(fresh)
 	next.Open = sync.OnceValues(next.enabled)
 	return &next, nil
@@ -117,16 +120,19 @@ func (c *DictSet) enabled() (*OpenDicts, error) {
 		if !d.Value.Status {
 			continue
 		}
+
 		items := []OpenItem{}
 		for _, i := range c.rows(d.ID) {
 			if i.Value.Switch {
 				items = append(items, OpenItem{i.Value.Label, i.Value.Value, i.Value.Status})
 			}
 		}
+
 		b, err := json.Marshal(OpenDict{d.Value.Name, d.Value.Type, items})
 		if err != nil {
 			return nil, err
 		}
+
 		one := ConfigDict{
 			Code:   d.Value.Code,
 			Public: bool(d.Value.Public),
@@ -138,6 +144,7 @@ func (c *DictSet) enabled() (*OpenDicts, error) {
 			public.Each = append(public.Each, one)
 		}
 	}
+
 	all.Public = public
 	return all, errors.Join(all.encode(), public.encode())
 }

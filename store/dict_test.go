@@ -42,6 +42,7 @@ func TestDict_Invalid(t *testing.T) {
 	create := func(i DictItem) func(*Tx) error {
 		return func(tx *Tx) error { return DictItems.Create(tx, &i) }
 	}
+
 	change := func(id ID, edit func(*DictItem)) func(*Tx) error {
 		return func(tx *Tx) error {
 			_, err := DictItems.Update(tx, id, func(i *DictItem) error { edit(i); return nil })
@@ -74,6 +75,7 @@ func TestDict_Invalid(t *testing.T) {
 	} {
 		disktest.Equal(t, test.name, refusalOf(t, db.Update(System, test.fn)), test.want)
 	}
+
 	update(t, db, create(DictItem{DictID: 1, Value: "c", Sort: -1}))
 	disktest.Equal(t, "the first, with a value of the second", valuesOf(t, db, 1),
 		[]string{"c", "a"})
@@ -91,9 +93,11 @@ func TestDict_Migration(t *testing.T) {
 	older.Tables = slices.DeleteFunc(slices.Clone(reeve.Tables), func(t kv.Table) bool {
 		return t == Dicts || t == DictItems
 	})
+
 	older.Caches = slices.DeleteFunc(slices.Clone(reeve.Caches), func(c kv.AnyCache) bool {
 		return c == DictCache
 	})
+
 	older.Migrations = reeve.Migrations[:1]
 	shut(t, open(t, dir, Options{schema: &older}))
 	shut(t, open(t, dir, Options{}))

@@ -87,6 +87,7 @@ func (o Options) engine() kv.Options {
 	if o.schema != nil {
 		schema = o.schema
 	}
+
 	options := kv.Options{
 		Schema:    schema,
 		Version:   o.Version,

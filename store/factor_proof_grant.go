@@ -26,6 +26,7 @@ func (r *Policy) confirmedReach(confirmed map[string]bool, roles []ID, changed *
 		if seen[id] || role == nil || !bool(role.Status) {
 			continue
 		}
+
 		seen[id] = true
 		todo = append(todo, role.GrantRoleIDs...)
 		for _, id := range role.RuleIDs {
@@ -89,11 +90,13 @@ func mayEnable(tx *Tx, old, new *Permission) error {
 		old.Status == new.Status && old.ParentID == new.ParentID {
 		return nil
 	}
+
 	rules, limit := PolicyCache.Get(tx), ceilingFor(tx)
 	if rules.enabled(old.ID) || !bool(new.Status) ||
 		new.ParentID != 0 && !rules.enabled(new.ParentID) {
 		return nil
 	}
+
 	proof := false
 	for id, p := range rules.permissions.All() {
 		if !rules.enabledBelow(p, new) {
@@ -104,12 +107,14 @@ func mayEnable(tx *Tx, old, new *Permission) error {
 		}
 		proof = proof || programOf(tx).confirmed[p.Key]
 	}
+
 	if !ActorOf(tx).Scope(tx).All { // its holders can be in any department
 		return beyond(errs.Say("enabling permission %s", new.Key), errs.Say("the data scope all"))
 	}
 	if proof {
 		return RequireSessionProof(tx)
 	}
+
 	return nil
 }
 

@@ -74,14 +74,17 @@ func followFactor(tx *Tx, who Account) error {
 	if who.App {
 		return nil
 	}
+
 	has, err := HasFactor(tx, who)
 	if err != nil {
 		return err
 	}
+
 	u, err := Users.Get(tx, who.ID)
 	if err != nil {
 		return ignoreMissing(err) // deleted with the user
 	}
+
 	due := Time(0)
 	if !has && factorRequired(tx, u.RoleIDs) {
 		due = tx.Now()
@@ -89,6 +92,7 @@ func followFactor(tx *Tx, who Account) error {
 	if due == 0 && u.FactorDue == 0 {
 		return nil
 	}
+
 	_, err = Users.UpdateQuietly(tx, who.ID, func(u *User) error { u.FactorDue = due; return nil })
 	return err
 }

@@ -165,14 +165,17 @@ func BeginTOTP(tx *Tx, who Account, secret string) error {
 	case err == nil:
 		err = TOTPs.Delete(tx, old.ID)
 	}
+
 	if err := ignoreMissing(err); err != nil {
 		return err
 	}
+
 	t := &TOTP{}
 	t.UserID, t.AppUserID = who.IDs()
 	if t.Secret, err = tx.Seal(totpPlace(who), secret); err != nil {
 		return err
 	}
+
 	return TOTPs.Create(tx, t)
 }
 
@@ -220,6 +223,7 @@ func UseRecoveryCode(tx *Tx, who Account, hash string) error {
 	if errs.Is(err, errs.NotFound) {
 		return ErrWrongCode
 	}
+
 	return err
 }
 
@@ -296,6 +300,7 @@ func RemoveFactors(tx *Tx, who Account) (had bool, err error) {
 	if _, err = RemoveTOTP(tx, who); err != nil || !had || ownActor(tx, who) {
 		return had, err
 	}
+
 	return true, tellFactorRemoved(tx, who)
 }
 

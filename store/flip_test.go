@@ -110,6 +110,7 @@ func readAll(db *DB) *reading {
 			names[kind] = append(names[kind], kind+strconv.Itoa(i))
 		}
 	}
+
 	askCollection(r, db, Installs, 2)
 	askCollection(r, db, Permissions, 40)
 	askCollection(r, db, Roles, 20)
@@ -160,6 +161,7 @@ func readAll(db *DB) *reading {
 	for i := range 70 {
 		askMany(r, db, SessionByExpiry, farOff+Time(i))
 	}
+
 	for id := range ID(40) {
 		r.ask(db, fmt.Sprint("secret ", id+1), func(tx *Tx) ([]string, error) {
 			text, err := SettingSecretText(tx, id+1)
@@ -169,6 +171,7 @@ func readAll(db *DB) *reading {
 			return []string{text}, err
 		})
 	}
+
 	r.ask(db, "caches", func(tx *Tx) ([]string, error) {
 		trees, settings := PermissionTree.Get(tx), SettingCache.Get(tx)
 		all, err1 := trees.All()
@@ -219,6 +222,7 @@ func flipsChild() int {
 			return 1
 		}
 	}
+
 	put := func(b []byte) error { return os.WriteFile(filepath.Join(dir, dataName), b, 0o600) }
 	var truth *reading
 	if err := put(clean); err != nil {
@@ -232,6 +236,7 @@ func flipsChild() int {
 		fmt.Println("FAIL", truth.failed)
 		return 1
 	}
+
 	r := rand.New(rand.NewPCG(seed, 1))
 	for range count {
 		at := r.IntN(len(clean))
@@ -247,6 +252,7 @@ func flipsChild() int {
 		}
 		fmt.Println(tryFlipped(dir, string(b), truth))
 	}
+
 	return 0
 }
 
@@ -259,6 +265,7 @@ func tryFlipped(dir, before string, truth *reading) string {
 		string(after) != before {
 		return "FAIL verifying changed the file"
 	}
+
 	told := len(report.Faults) > 0
 	db, err := Open(dir, Options{})
 	switch {
@@ -269,6 +276,7 @@ func tryFlipped(dir, before string, truth *reading) string {
 	case err != nil:
 		return "refused"
 	}
+
 	defer db.Close()
 	differs, wrong := readAll(db).compare(truth)
 	if slices.ContainsFunc(db.Warnings(), func(text string) bool {
@@ -278,6 +286,7 @@ func tryFlipped(dir, before string, truth *reading) string {
 			return strings.HasPrefix(text, "count of session")
 		})
 	}
+
 	switch {
 	case len(wrong) > 0:
 		return "FAIL wrong: " + strings.Join(wrong, "; ")
@@ -288,6 +297,7 @@ func tryFlipped(dir, before string, truth *reading) string {
 	case told:
 		return "told"
 	}
+
 	return "harmless"
 }
 
@@ -313,6 +323,7 @@ func TestFlippedBits(t *testing.T) {
 			outcomes[strings.SplitN(outcome, " ", 2)[0]]++
 		}
 	}
+
 	t.Logf("outcomes: %v", outcomes)
 	if !hit() {
 		t.Errorf("the flips hit nothing: %v", outcomes)

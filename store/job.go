@@ -147,9 +147,11 @@ func (j *Job) Failure() (errs.Message, errs.Faults) {
 	if faults = nil; j.Errors != nil {
 		faults = errs.Faults{}
 	}
+
 	for field, text := range j.Errors {
 		faults.Add(field, "%s", text)
 	}
+
 	return errs.Say("%s", j.Msg), faults
 }
 

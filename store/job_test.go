@@ -34,6 +34,7 @@ func TestJob_TextsInRequestLanguage(t *testing.T) {
 		disktest.Equal(t, name+": msg", got.Msg, test.msg)
 		disktest.Equal(t, name+": fault", got.Errors["line 2 email"], test.fault)
 	}
+
 	if (&Job{}).In(errs.Chinese).Msg != "" {
 		t.Error("a job that has not failed has a reason")
 	}

@@ -98,6 +98,7 @@ func authorizeKey(tx *Tx, k *APIKey) error {
 	case k.UserID == actor.ID && !actor.App:
 		return nil
 	}
+
 	owner, err := Users.Get(tx, k.UserID)
 	switch {
 	case errs.Is(err, errs.NotFound) && actor.isOwner():
@@ -107,6 +108,7 @@ func authorizeKey(tx *Tx, k *APIKey) error {
 	case err != nil || !actor.Scope(tx).HasUser(owner):
 		return APIKeys.NotFound(k.ID)
 	}
+
 	return checkHolder(tx, errs.Say("the owner of API key %d", k.ID), owner.ID, owner.RoleIDs,
 		owner.DeptID)
 }
@@ -123,6 +125,7 @@ func constrainKey(tx *Tx, old, new *APIKey) error {
 	case actor.Key != nil:
 		return ErrKeyForbidden
 	}
+
 	new.RoleIDs, new.DeptIDs = Distinct(new.RoleIDs), Distinct(new.DeptIDs)
 	if err := constrainKeyOwner(actor, old, new); err != nil {
 		return err
@@ -138,6 +141,7 @@ func constrainKey(tx *Tx, old, new *APIKey) error {
 	if bool(new.Personal) || old != nil && sameKeyRights(old, new) {
 		return nil
 	}
+
 	return checkHolder(tx, errs.Say("API key %s", new.Name), actor.ID, new.RoleIDs, actor.DeptID)
 }
 
@@ -147,6 +151,7 @@ func constrainKeyOwner(actor *Actor, old, new *APIKey) error {
 	if actor.system {
 		return nil
 	}
+
 	owner := actor.isOwner()
 	switch {
 	case old == nil && new.UserID == actor.ID && !actor.App:
@@ -162,6 +167,7 @@ func constrainKeyOwner(actor *Actor, old, new *APIKey) error {
 		return errs.New(errs.Denied,
 			"a personal API key can only be disabled or deleted by others").Coded("personal_key")
 	}
+
 	return nil
 }
 
@@ -192,6 +198,7 @@ func constrainKeyFields(tx *Tx, old, new *APIKey) error {
 		}
 		new.Networks[i] = prefix
 	}
+
 	if len(new.Networks) > MaxKeyNetworks {
 		faults.Add("networks", "must be at most %d addresses or networks", MaxKeyNetworks)
 	}
@@ -201,6 +208,7 @@ func constrainKeyFields(tx *Tx, old, new *APIKey) error {
 	if !bool(new.Personal) && slices.Contains(new.RoleIDs, OwnerRole) {
 		faults.Add("role_ids", "must not contain the owner role: no API key has it")
 	}
+
 	for _, id := range new.DeptIDs {
 		if old != nil && slices.Contains(old.DeptIDs, id) {
 			continue
@@ -209,6 +217,7 @@ func constrainKeyFields(tx *Tx, old, new *APIKey) error {
 			faults.Add("dept_ids", "%s %d not found", errs.Noun(Depts.Noun()), id)
 		}
 	}
+
 	if old == nil || old.ExpiresAt != new.ExpiresAt {
 		most := KeyMaxDays.Get(tx)
 		switch {
@@ -226,6 +235,7 @@ func constrainKeyFields(tx *Tx, old, new *APIKey) error {
 			}
 		}
 	}
+
 	return faults.Err(errs.Invalid)
 }
 
@@ -259,6 +269,7 @@ func roomForKey(tx *Tx, k *APIKey) error {
 		}
 		return err
 	}
+
 	own, err := KeyByPersonal.Count(tx, k.UserID)
 	switch {
 	case err != nil:
@@ -270,6 +281,7 @@ func roomForKey(tx *Tx, k *APIKey) error {
 		return errs.New(errs.Conflict, "you already have %d API keys, which is the maximum",
 			MaxPersonalKeys).Coded("too_many_keys")
 	}
+
 	return nil
 }
 
@@ -309,6 +321,7 @@ func RotateKeySecret(tx *Tx, key ID, hash, hint string, until Time) error {
 	if err != nil {
 		return err
 	}
+
 	for i, s := range all {
 		if i == len(all)-1 && until != 0 {
 			_, err = KeySecrets.Update(tx, s.ID, func(s *KeySecret) error {
@@ -322,6 +335,7 @@ func RotateKeySecret(tx *Tx, key ID, hash, hint string, until Time) error {
 			return err
 		}
 	}
+
 	return KeySecrets.Create(tx, &KeySecret{KeyID: key, Hash: hash, Hint: hint})
 }
 
@@ -348,6 +362,7 @@ func pauseKeys(tx *Tx) error {
 			ids = append(ids, k.ID)
 		}
 	}
+
 	for _, id := range ids {
 		if _, err := APIKeys.UpdateQuietly(tx, id, func(k *APIKey) error {
 			k.Paused = KeyRestored
@@ -356,5 +371,6 @@ func pauseKeys(tx *Tx) error {
 			return err
 		}
 	}
+
 	return nil
 }

@@ -94,6 +94,7 @@ func keyActor(k *APIKey, owner *User) *Actor {
 			a.RoleIDs = owner.RoleIDs
 		}
 	}
+
 	return a
 }
 
@@ -141,6 +142,7 @@ func (r *Policy) keysOfKey(a *Actor) map[string]bool {
 		}
 		return keys
 	}
+
 	limit := r.ceilingOf(a.ID, r.EnabledRoles(a.Key.owner), a.DeptID, true)
 	for _, id := range r.EnabledRoles(a.RoleIDs) {
 		for _, id := range r.roles.Get(id).RuleIDs {
@@ -150,6 +152,7 @@ func (r *Policy) keysOfKey(a *Actor) map[string]bool {
 			}
 		}
 	}
+
 	return keys
 }
 
@@ -210,6 +213,7 @@ func ExplainKey(tx *Tx, k *APIKey, key string) (*Explanation, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	rules, a := PolicyCache.Get(tx), keyActor(k, owner)
 	e := rules.explain(&User{
 		Ident:   owner.Ident,
@@ -227,5 +231,6 @@ func ExplainKey(tx *Tx, k *APIKey, key string) (*Explanation, error) {
 	case !e.Allowed && (e.Reason == "granted" || e.Reason == "owner"):
 		e.Reason = "beyond_owner"
 	}
+
 	return e, nil
 }

@@ -17,16 +17,19 @@ func keysHold(tx *Tx) error {
 		if err != nil {
 			return err
 		}
+
 		owner, err := Users.Get(tx, k.UserID)
 		if err != nil {
 			continue // it was deleted
 		}
+
 		a, err := KeyActor(tx, k)
 		usable := err == nil
 		ended := tx.Now() >= k.ExpiresAt || bool(k.Personal) && !PersonalKeys.Get(tx)
 		if usable != (bool(owner.Status) && bool(k.Status) && k.Paused == "" && !ended) {
 			return fmt.Errorf("key %d of user %d: %v", k.ID, owner.ID, err)
 		}
+
 		may, scope := map[ID]bool{}, &Scope{Self: owner.ID, Depts: map[ID]bool{}}
 		of := rules.EnabledRoles(owner.RoleIDs)
 		if !bool(k.Personal) {
@@ -34,6 +37,7 @@ func keysHold(tx *Tx) error {
 				of = append(of, rules.roles.Get(id).GrantRoleIDs...)
 			}
 		}
+
 		isOwner := slices.Contains(owner.RoleIDs, OwnerRole)
 		for _, id := range of {
 			if role := rules.roles.Get(id); role != nil {
@@ -43,9 +47,11 @@ func keysHold(tx *Tx) error {
 				}
 			}
 		}
+
 		if !usable {
 			continue
 		}
+
 		for id, p := range rules.permissions.All() {
 			has := a.HasPermission(tx, p.Key)
 			if has && !isOwner && !may[id] {
@@ -58,6 +64,7 @@ func keysHold(tx *Tx) error {
 					err)
 			}
 		}
+
 		if got := a.Scope(tx); !isOwner && !got.within(scope) {
 			return fmt.Errorf("key %d has the scope %+v, beyond %+v of its owner", k.ID, got, scope)
 		}
@@ -102,5 +109,6 @@ func TestAPIKey_PausedByRestore(t *testing.T) {
 	if err := act(18); err == nil { // the last user is no owner
 		t.Error("somebody without the owner role resumed a key")
 	}
+
 	noErr(t, act(1))
 }

@@ -198,6 +198,7 @@ func mayInvite(tx *Tx, who Account) error {
 	if !status {
 		return errs.New(errs.Conflict, "%s is disabled", who.nameOr(tx)).Coded("user_disabled")
 	}
+
 	_, err = HashOf(tx, who)
 	if errs.Is(err, errs.NotFound) || err == nil && mustChange && !signedIn {
 		return nil
@@ -206,6 +207,7 @@ func mayInvite(tx *Tx, who Account) error {
 		err = errs.New(errs.Conflict,
 			"%s has a password already; create a password reset link instead", who.nameOr(tx)).Coded("has_password")
 	}
+
 	return err
 }
 
@@ -272,6 +274,7 @@ func openLink(tx *Tx, purpose string, who Account, email string) (*Link, error) 
 	if a := ActorOf(tx); !a.system && !a.App {
 		by = a.ID
 	}
+
 	l, err := LinkOf(tx, purpose, who)
 	if errs.Is(err, errs.NotFound) {
 		l = newLink(purpose, who, email)
@@ -281,6 +284,7 @@ func openLink(tx *Tx, purpose string, who Account, email string) (*Link, error) 
 	if err != nil {
 		return nil, err
 	}
+
 	return Links.Update(tx, l.ID, func(l *Link) error {
 		l.CreatedBy = cmp.Or(by, l.CreatedBy)
 		if l.Email != email {
@@ -300,6 +304,7 @@ func AddLinkToken(tx *Tx, id ID, hash, sentTo string) (Time, error) {
 			return 0, ErrKeyForbidden
 		}
 	}
+
 	_, err := Links.Update(tx, id, func(l *Link) (err error) {
 		if t.ExpiresAt, err = l.linkEnd(tx); err != nil {
 			return err
@@ -396,6 +401,7 @@ func endAllLinks(tx *Tx) error {
 			all = append(all, l.ID)
 		}
 	}
+
 	for _, id := range all {
 		_, err := Links.Update(tx, id, func(l *Link) error {
 			l.Tokens, l.ExpiresAt = []LinkToken{}, 0
@@ -405,5 +411,6 @@ func endAllLinks(tx *Tx) error {
 			return err
 		}
 	}
+
 	return nil
 }

@@ -48,6 +48,7 @@ func (l *Link) usable(tx *Tx, t *LinkToken) (bool, error) {
 		}
 		return fold.SameAddress(t.Email, present), err
 	}
+
 	by, err := EnabledUser(tx, t.CreatedBy)
 	if err != nil || by == nil || !by.HasPermission(tx, linkPermission(l)) {
 		return false, err
@@ -55,6 +56,7 @@ func (l *Link) usable(tx *Tx, t *LinkToken) (bool, error) {
 	if who.App {
 		return true, nil
 	}
+
 	before := ActorOf(tx)
 	tx.ActAs(by)
 	defer tx.ActAs(before)
@@ -62,6 +64,7 @@ func (l *Link) usable(tx *Tx, t *LinkToken) (bool, error) {
 	if errs.Is(err, errs.Denied) || errs.Is(err, errs.NotFound) {
 		return false, nil
 	}
+
 	return err == nil, err
 }
 

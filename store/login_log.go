@@ -113,10 +113,12 @@ func TrimLoginLog(tx *Tx, before Time, keep, limit int) (more bool, err error) {
 			return false, err
 		}
 	}
+
 	for _, id := range ids {
 		if err := LoginLogs.Delete(tx, id); err != nil && !errs.Is(err, errs.NotFound) {
 			return false, err
 		}
 	}
+
 	return len(ids) == limit, nil
 }

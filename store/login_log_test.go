@@ -50,12 +50,14 @@ func TestLoginLog_Bound(t *testing.T) {
 					})
 				}
 			}
+
 			for range test.runs {
 				update(t, db, func(tx *Tx) error {
 					_, err := TrimLoginLog(tx, test.before, test.keep, test.limit)
 					return err
 				})
 			}
+
 			view(t, db, func(tx *Tx) error {
 				disktest.Equal(t, "rows by result", count(tx), test.want)
 				return nil

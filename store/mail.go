@@ -142,6 +142,7 @@ func QueueMail(tx *Tx, purpose string, who Account, email, language string) erro
 	if err := errors.Join(forgetOldest(tx, who), roomForMail(tx, who)); err != nil {
 		return err
 	}
+
 	m = &Mail{Purpose: purpose, Email: email}
 	m.UserID, m.AppUserID = who.IDs()
 	m.queue(tx, language)
@@ -233,6 +234,7 @@ func DueMails(tx *Tx, limit int) (due []*Mail, next Time, err error) {
 		}
 		due = append(due, m)
 	}
+
 	for _, id := range MailByNext.First(tx, tx.Now()+1, 1<<62, 1) {
 		m, err := Mails.Get(tx, id)
 		if err != nil {
@@ -240,6 +242,7 @@ func DueMails(tx *Tx, limit int) (due []*Mail, next Time, err error) {
 		}
 		next = m.NextAt
 	}
+
 	return due, next, nil
 }
 
@@ -250,6 +253,7 @@ func ForgetMails(tx *Tx, limit int) (more bool, err error) {
 	if err != nil {
 		return false, err
 	}
+
 	deleted := 0
 	for _, id := range ids {
 		m, err := Mails.Get(tx, id)
@@ -261,6 +265,7 @@ func ForgetMails(tx *Tx, limit int) (more bool, err error) {
 			return false, err
 		}
 	}
+
 	return deleted == limit, nil
 }
 
@@ -271,6 +276,7 @@ func holdMails(tx *Tx) error {
 	if err != nil {
 		return err
 	}
+
 	for _, id := range queued {
 		m, err := Mails.Get(tx, id)
 		if err == nil && m.Account().ID == 0 {
@@ -282,6 +288,7 @@ func holdMails(tx *Tx) error {
 		if err != nil {
 			return err
 		}
+
 		_, err = Mails.UpdateQuietly(tx, id, func(m *Mail) error {
 			m.State, m.NextAt, m.Stage, m.Response = MailFailed, 0, "restored", "a backup was restored"
 			return nil
@@ -290,6 +297,7 @@ func holdMails(tx *Tx) error {
 			return err
 		}
 	}
+
 	s, err := Settings.Get(tx, SettingCache.Get(tx).ID(MailEnabled.Name()))
 	if errs.Is(err, errs.NotFound) || err == nil && s.Values == "0" {
 		return nil // of a version without this setting, or turned off
@@ -297,6 +305,7 @@ func holdMails(tx *Tx) error {
 	if err != nil {
 		return err
 	}
+
 	_, err = Settings.Update(tx, s.ID, func(s *Setting) error { s.Values = "0"; return nil })
 	return err
 }
@@ -308,6 +317,7 @@ func RequestEmail(tx *Tx, purpose string, who Account, email, language string) e
 	if err != nil {
 		return err
 	}
+
 	n := 0
 	for _, m := range all {
 		if (m.Purpose == EmailVerification || m.Purpose == EmailChange) &&
@@ -315,6 +325,7 @@ func RequestEmail(tx *Tx, purpose string, who Account, email, language string) e
 			n++
 		}
 	}
+
 	if n >= maxResets {
 		return errs.New(errs.TooMany, "too many mails were requested; try again in an hour").After(linkLife)
 	}
@@ -326,6 +337,7 @@ func RequestEmail(tx *Tx, purpose string, who Account, email, language string) e
 	if _, err := RequestLink(tx, purpose, who, email); err != nil {
 		return err
 	}
+
 	return QueueMail(tx, purpose, who, "", language)
 }
 

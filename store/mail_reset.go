@@ -37,10 +37,12 @@ func ResolveReset(tx *Tx, id ID) error {
 	if err := Mails.Delete(tx, id); err != nil {
 		return err
 	}
+
 	login, err := tx.Unseal(loginPlace, m.Login)
 	if err != nil {
 		return nil // made with another secret.key: the person can ask again
 	}
+
 	who, err := findLogin(tx, bool(m.App), login)
 	if err != nil || who.ID == 0 {
 		return err
@@ -51,6 +53,7 @@ func ResolveReset(tx *Tx, id ID) error {
 	if _, err := RequestLink(tx, PasswordReset, who, ""); err != nil {
 		return err
 	}
+
 	return QueueMail(tx, PasswordReset, who, "", m.Language)
 }
 
@@ -71,6 +74,7 @@ func findLogin(tx *Tx, app bool, login string) (who Account, err error) {
 		}
 		return who, nil
 	}
+
 	for _, by := range []*kv.Unique[User]{UserByName, UserByEmail} {
 		u, err := by.Get(tx, login)
 		if err == nil {
@@ -80,6 +84,7 @@ func findLogin(tx *Tx, app bool, login string) (who Account, err error) {
 			return who, err
 		}
 	}
+
 	return who, nil
 }
 
@@ -99,6 +104,7 @@ func mayReset(tx *Tx, who Account) (bool, error) {
 		}
 		return false, err
 	}
+
 	all, err := mailsOf(tx, who)
 	n := 0
 	for _, m := range all {
@@ -109,6 +115,7 @@ func mayReset(tx *Tx, who Account) (bool, error) {
 			return false, err // it will be sent, and must not be delayed without end
 		}
 	}
+
 	return n < maxResets, err
 }
 
@@ -118,6 +125,7 @@ func roomForMail(tx *Tx, who Account) error {
 	if err != nil {
 		return err
 	}
+
 	requests, err := mailAddressed.Count(tx, "0")
 	if err != nil {
 		return err
@@ -125,10 +133,12 @@ func roomForMail(tx *Tx, who Account) error {
 	if queued >= maxQueued || who.ID == 0 && requests >= maxRequests {
 		return errs.New(errs.Busy, "too many mails are waiting to be sent; try again later").After(time.Minute)
 	}
+
 	total, err := Mails.Count(tx)
 	if err != nil || total < maxMails {
 		return err
 	}
+
 	for _, id := range MailByCreated.First(tx, 0, tx.Now(), maxQueued+1) {
 		m, err := Mails.Get(tx, id)
 		if err != nil {
@@ -138,5 +148,6 @@ func roomForMail(tx *Tx, who Account) error {
 			return Mails.Delete(tx, id)
 		}
 	}
+
 	return nil
 }

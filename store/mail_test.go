@@ -28,6 +28,7 @@ func TestMailQueue_LimitPerPerson(t *testing.T) {
 			return err
 		})
 	}
+
 	view(t, db, func(tx *Tx) error {
 		all, err := mailsOf(tx, who)
 		disktest.Equal(t, "mails", len(all), maxPersonal)

@@ -19,6 +19,7 @@ func TestMigration_FilesWithoutGroup(t *testing.T) {
 		s.Migrations = migrations
 		return &s
 	}
+
 	older, dir := kv.NewCollection[File]("file"), t.TempDir()
 	kv.NewRef(older, "group_id", kv.NewCollection[FileGroup]("file_group"), func(f *File) ID {
 		return rejectTrashed(f, f.GroupID)
@@ -50,6 +51,7 @@ func TestMigration_FilesWithoutGroup(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	defer shut(t, db)
 	view(t, db, func(tx *Tx) error {
 		disktest.Equal(t, "faults", tx.Verify().Faults, nil)

@@ -198,6 +198,7 @@ func TestFirstSchema_Migrated(t *testing.T) {
 			disktest.Equal(t, name, []int{int(page[0].ID), total},
 				[]int{int(test.first), test.total})
 		}
+
 		roles, total, err := Roles.Find(tx, kv.Query[Role]{
 			Search: "paper",
 			Order:  RoleBySort.Order(),
@@ -214,6 +215,7 @@ func TestFirstSchema_Migrated(t *testing.T) {
 		if err3 == nil {
 			disktest.Equal(t, "hash", h.Hash, fmt.Sprint("hash ", n))
 		}
+
 		logs, err4 := LoginLogs.Count(tx)
 		disktest.Equal(t, "login logs", logs, 0)
 		unused, err5 := SessionByUse.Below(tx, 4, 100)
@@ -237,6 +239,7 @@ func TestFirstSchema_Migrated(t *testing.T) {
 	if len(allOf(t, db, Sessions)) != n-2 { // all but those of users 3 and 5, and the app user's, which the password hash has ended
 		t.Errorf("%d sessions", len(allOf(t, db, Sessions)))
 	}
+
 	shutVerified(t, db)
 	db = open(t, dir, Options{Version: "2.0"})
 	disktest.Equal(t, "warnings at the next start", len(db.Warnings()), 0)
@@ -272,6 +275,7 @@ func TestFirstSchema_DamagedIsNotMigrated(t *testing.T) {
 		if d := (*disk.Damaged)(nil); !errors.As(err, &d) {
 			t.Fatalf("got %v, want damage", err)
 		}
+
 		for _, part := range []string{where + " is damaged", "`reeve restore FILE`", "reeve 1.0",
 			"nothing of this step was kept"} {
 			if !strings.Contains(err.Error(), part) {
@@ -285,6 +289,7 @@ func TestFirstSchema_DamagedIsNotMigrated(t *testing.T) {
 			t.Error("the file is not as it was")
 		}
 	}
+
 	disktest.WriteFile(t, dir+"/"+dataName, whole)
 	disktest.Equal(t, "users", len(allOf(t, open(t, dir, Options{Version: "2.0"}), Users)), 3)
 }

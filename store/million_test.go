@@ -53,6 +53,7 @@ func millionth(i int, r *rand.Rand) *User {
 	if i%250_000 == 77 {
 		u.Nickname = "Rumpelstilzchen"
 	}
+
 	return u
 }
 
@@ -64,6 +65,7 @@ func million(t *testing.T, dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	millionRefs(t, db)
 	began := time.Now()
 	manyUsers(t, db, r, 0, millionUsers)
@@ -76,6 +78,7 @@ func million(t *testing.T, dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	t.Logf("built %d users in %v (%.0f a second), %d MiB and %d MiB of index", millionUsers,
 		took.Round(time.Second), millionUsers/took.Seconds(), info.Size()>>20,
 		indexSize(t, dir)>>20)
@@ -153,6 +156,7 @@ func TestIndexedWrites(t *testing.T) {
 	if os.Getenv("REEVE_TEST_LONG") != "1" {
 		t.Skip("hundreds of thousands of users are made only under REEVE_TEST_LONG=1")
 	}
+
 	const users, rounds = 200_000, 3
 	var creates, updates, edits []float64
 	for range rounds {
@@ -191,15 +195,19 @@ func TestIndexedWrites(t *testing.T) {
 						return nil
 					})
 				}
+
 				settle()
 				took[i][1+j] = time.Since(began)
 			}
+
 			noErr(t, db.Close())
 		}
+
 		creates = append(creates, float64(took[0][0])/float64(took[1][0]))
 		updates = append(updates, float64(took[0][1])/float64(took[1][1]))
 		edits = append(edits, float64(took[0][2])/float64(took[1][2]))
 	}
+
 	for what, all := range map[string][]float64{
 		"creates":                  creates,
 		"updates of another field": updates,
@@ -230,11 +238,13 @@ func TestMillionUsers(t *testing.T) {
 	if os.Getenv("REEVE_TEST_LONG") != "1" {
 		t.Skip("a million users are made only under REEVE_TEST_LONG=1")
 	}
+
 	dir := t.TempDir()
 	million(t, dir)
 	if err := exec.Command("sync").Run(); err != nil {
 		t.Log(err) // without sync, the setup is still being written during the measurement
 	}
+
 	var db *DB
 	log := func(what string, d time.Duration) {
 		t.Logf("%-60s %12v", what, d.Round(time.Microsecond))
@@ -253,6 +263,7 @@ func TestMillionUsers(t *testing.T) {
 			t.Error(err)
 		}
 	}()
+
 	waitForIndex(t, db)
 	log("open until everything is checked", median(t, 1, func() error {
 		for db.Checking() {
@@ -300,6 +311,7 @@ func TestMillionUsers(t *testing.T) {
 			}
 		}
 	}
+
 	log("get", median(t, 1001, func() error {
 		return db.View(System, func(tx *Tx) error {
 			_, err := Users.Get(tx, ID(rand.IntN(millionUsers)+1))
@@ -396,6 +408,7 @@ func userCSV(t *testing.T, db *DB, dir string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	w := bufio.NewWriter(file)
 	view(t, db, func(tx *Tx) error {
 		for u, err := range Users.All(tx) {
@@ -409,5 +422,6 @@ func userCSV(t *testing.T, db *DB, dir string) string {
 	if err := errors.Join(w.Flush(), file.Close()); err != nil {
 		t.Fatal(err)
 	}
+
 	return path
 }

@@ -36,6 +36,7 @@ func TestExplainAt_LogGap(t *testing.T) {
 				h.live(50)
 				h.restart()
 			}
+
 			lost := h.db.LogSegments()[test.lost]
 			shut(t, h.db)
 			noErr(t, test.damage(lost.Path))
@@ -84,6 +85,7 @@ func TestExplainAt_AcrossSalvage(t *testing.T) {
 	if _, err := ExplainAt(h.db, earlier, Account{ID: 3}, "k.3"); !isUnreadable(err) {
 		t.Errorf("a time before: %v", err)
 	}
+
 	for _, m := range h.moments {
 		if m.at > earlier {
 			h.mustExplain(m.at)
@@ -121,6 +123,7 @@ func TestExplainAt_AfterRestore(t *testing.T) {
 	if _, err := checkpointState(h.db, segments[0], Account{ID: 3}); !errors.Is(err, errOtherData) {
 		t.Errorf("the checkpoint of the replaced data: %v", err)
 	}
+
 	for i := range h.moments[1:] {
 		h.mustReach(&h.moments[i+1])
 		h.mustExplain(h.moments[i+1].at)

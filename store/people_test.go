@@ -21,10 +21,12 @@ func office(t testing.TB) *DB {
 			}
 			err = errors.Join(err, Permissions.Create(tx, p))
 		}
+
 		for _, parent := range []ID{0, 1, 2, 3, 0, 5} {
 			err = errors.Join(err,
 				Depts.Create(tx, &Dept{ParentID: parent, Name: "D", Status: true}))
 		}
+
 		for _, role := range []*Role{
 			{Name: "Owner", DataScope: ScopeAll},
 			{Name: "Desk", RuleIDs: []ID{2}, DataScope: ScopeTree},
@@ -44,11 +46,13 @@ func office(t testing.TB) *DB {
 			role.Status = role.Name != "Big" && role.Name != "Sleeper"
 			err = errors.Join(err, Roles.Create(tx, role))
 		}
+
 		for giver, given := range map[ID]ID{2: 3, 11: 4, 13: 11, 14: 4} {
 			err = errors.Join(err, editRole(giver, func(r *Role) {
 				r.GrantRoleIDs = []ID{given}
 			})(tx))
 		}
+
 		for _, u := range []*User{
 			{Username: "owner", RoleIDs: []ID{1}},
 			{Username: "desk", RoleIDs: []ID{2}, DeptID: 2},
@@ -69,6 +73,7 @@ func office(t testing.TB) *DB {
 			err = errors.Join(err, Users.Create(tx, u),
 				SetHash(tx, Account{ID: u.ID}, "old", bool(u.MustChangePassword), 0))
 		}
+
 		return err
 	}})
 }

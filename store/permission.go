@@ -85,6 +85,7 @@ func constrainPermission(tx *Tx, old, new *Permission) error {
 					"an action can't have children, but this one has %d", n))
 		}
 	}
+
 	return nil
 }
 
@@ -112,6 +113,7 @@ var PermissionTree = kv.NewCache("permissions", func(tx *Tx) (*PermissionTrees, 
 	trees.All = sync.OnceValues(func() (json.RawMessage, error) {
 		return TreeData(trees.tops(), func(p *Permission) any { return p })
 	})
+
 	trees.Parents = sync.OnceValues(func() (json.RawMessage, error) {
 		parents := permissionTree(permissions, func(p *Permission) bool {
 			return p.Type != ActionPermission
@@ -124,6 +126,7 @@ var PermissionTree = kv.NewCache("permissions", func(tx *Tx) (*PermissionTrees, 
 			}{p.ID, p.Name, p.ParentID}
 		})
 	})
+
 	return trees, nil
 }, Permissions)
 
@@ -155,6 +158,7 @@ func menus(tx *Tx, a *Actor, nodes []*kv.Node[Permission]) []*kv.Node[Permission
 		if !bool(p.Show) || !bool(p.Status) || p.Type == ActionPermission {
 			continue
 		}
+
 		below, held := menus(tx, a, n.Children), p.Type == PagePermission &&
 			a.HasPermission(tx, p.Key)
 		if !held && len(below) == 0 {
@@ -165,6 +169,7 @@ func menus(tx *Tx, a *Actor, nodes []*kv.Node[Permission]) []*kv.Node[Permission
 			heading.URL, heading.Open = "", ""
 			p = &heading
 		}
+
 		open = append(open, &kv.Node[Permission]{Value: p, Children: below})
 	}
 	return open

@@ -78,13 +78,16 @@ func (r *Policy) explain(u *User, key string) *Explanation {
 			p = known
 		}
 	}
+
 	if p == nil {
 		e.Reason = "unknown_permission"
 		return e
 	}
+
 	for at := p; at != nil && len(e.Path) <= kv.MaxDepth; at = r.permissions.Get(at.ParentID) {
 		e.Path = append([]Step{{at.ID, at.Key, at.Name, at.Status}}, e.Path...)
 	}
+
 	var enabled, disabled []RoleID
 	owner := false
 	for _, id := range u.RoleIDs {
@@ -99,6 +102,7 @@ func (r *Policy) explain(u *User, key string) *Explanation {
 			disabled = append(disabled, RoleID{id, role.Name})
 		}
 	}
+
 	e.Roles = append(e.Roles, enabled...)
 	switch {
 	case !bool(u.Status):
@@ -118,6 +122,7 @@ func (r *Policy) explain(u *User, key string) *Explanation {
 	default:
 		e.Reason = "not_granted"
 	}
+
 	return e
 }
 

@@ -46,6 +46,7 @@ func reasonOf(tx *Tx, u *User, key string) string {
 	if err != nil {
 		return "unknown_permission"
 	}
+
 	var named, enabled bool
 	for _, id := range u.RoleIDs {
 		role := rules.roles.Get(id)
@@ -53,10 +54,12 @@ func reasonOf(tx *Tx, u *User, key string) string {
 			named, enabled = true, enabled || bool(role.Status)
 		}
 	}
+
 	above := true
 	for id := p.ParentID; id != 0; id = rules.permissions.Get(id).ParentID {
 		above = above && bool(rules.permissions.Get(id).Status)
 	}
+
 	switch {
 	case !bool(u.Status):
 		return "user_disabled"
@@ -73,6 +76,7 @@ func reasonOf(tx *Tx, u *User, key string) string {
 	case !above:
 		return "parent_disabled"
 	}
+
 	return "granted"
 }
 
@@ -105,12 +109,14 @@ func TestExplain_MatchesEnforcement(t *testing.T) {
 								n > 1 && e.Path[0].ID > e.Path[n-1].ID) {
 							t.Fatalf("the path of %s is %+v", key, e.Path)
 						}
+
 						for _, role := range e.Roles {
 							if !slices.Contains(u.RoleIDs, role.ID) || role.Name == "" {
 								t.Fatalf("user %d with roles %v: %s comes by %+v", u.ID, u.RoleIDs,
 									key, e.Roles)
 							}
 						}
+
 						pairs++
 						reasons[e.Reason]++
 					}
@@ -120,6 +126,7 @@ func TestExplain_MatchesEnforcement(t *testing.T) {
 		}
 		shutVerified(t, db)
 	}
+
 	t.Logf("%d pairs: %v", pairs, reasons)
 	if len(reasons) != 9 {
 		t.Errorf("only the reasons %v came up", reasons)

@@ -30,10 +30,12 @@ func constrainPageURL(tx *Tx, old, new *Permission) error {
 	if new.Open == "" && new.URL != "" {
 		new.Open = OpenLink
 	}
+
 	faults := errs.Faults{}
 	if new.URL != "" {
 		checkPage(tx, new, faults)
 	}
+
 	switch {
 	case new.Open != "" && new.Type != PagePermission:
 		faults.Add("open", "is allowed only for a page (type 1)")
@@ -42,9 +44,11 @@ func constrainPageURL(tx *Tx, old, new *Permission) error {
 	case new.Open != "" && new.Open != OpenLink && new.Open != OpenTab:
 		faults.Add("open", "must be one of %s", []string{OpenLink, OpenTab})
 	}
+
 	if len(faults) == 0 {
 		return nil
 	}
+
 	return faults.Err(errs.Invalid)
 }
 
@@ -74,6 +78,7 @@ func pageURLFault(text string) errs.Message {
 	}) {
 		return errs.Say("must not contain spaces, backslashes or control characters")
 	}
+
 	u, err := url.Parse(text)
 	switch {
 	case err != nil:
@@ -84,5 +89,6 @@ func pageURLFault(text string) errs.Message {
 	case (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "":
 		return errs.Message{}
 	}
+
 	return errs.Say("must be an http(s) URL, or a path on this server that starts with a single /")
 }

@@ -76,9 +76,11 @@ func TestURLRules(t *testing.T) {
 			return err
 		}
 	}
+
 	create := func(p Permission) func(tx *Tx) error {
 		return func(tx *Tx) error { return Permissions.Create(tx, &p) }
 	}
+
 	const u = "https://example.org"
 	refused := func(fields string) refusal { return refusal{errs.Invalid, "invalid", fields} }
 	for name, test := range map[string]struct {
@@ -172,6 +174,7 @@ func TestURLRules(t *testing.T) {
 			} else if err != nil {
 				t.Fatal(err)
 			}
+
 			p := allOf(t, db, Permissions)[1]
 			disktest.Equal(t, "stored", p.URL+" "+p.Open, test.is)
 		})
@@ -228,6 +231,7 @@ func TestPageURL_HiddenForHeadings(t *testing.T) {
 		} {
 			disktest.Equal(t, name, linksIn(Menus(tx, test.actor)), test.want)
 		}
+
 		p, err := Permissions.Get(tx, 2)
 		disktest.Equal(t, "stored", p.URL, "https://example.org/private")
 		return err
@@ -290,6 +294,7 @@ func TestPageURL_EarlierRecordsStay(t *testing.T) {
 	if before.Version != 1 || before.URL+before.Open != "" {
 		t.Fatalf("read: %+v", before)
 	}
+
 	head := db.LogHead().Seq
 	set := func(fn func(*Permission)) {
 		update(t, db, func(tx *Tx) error {
@@ -312,5 +317,6 @@ func TestPageURL_EarlierRecordsStay(t *testing.T) {
 			logged = append(logged, f.Name+" "+string(f.Old.Plain)+" "+string(f.New.Plain))
 		}
 	}
+
 	disktest.Equal(t, "logged", logged, []string{`name "A" "B"`, `url "" "/x"`, `open "" "link"`})
 }

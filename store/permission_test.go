@@ -141,11 +141,13 @@ func TestHasPermission_FollowsRules(t *testing.T) {
 		})
 		return err
 	}
+
 	may := func(tx *Tx) []bool {
 		return []bool{clerk.HasPermission(tx, "a.page.act"), owner.HasPermission(tx, "a.page.act"),
 			app.HasPermission(tx, "a.page.act"), Anonymous.HasPermission(tx, "a"),
 			System.HasPermission(tx, "any")}
 	}
+
 	all, without := []bool{true, true, false, false, true}, []bool{false, true, false, false, true}
 	stop := errors.New("stop")
 	if err := db.Update(System, func(tx *Tx) error {
@@ -156,6 +158,7 @@ func TestHasPermission_FollowsRules(t *testing.T) {
 	}); !errors.Is(err, stop) {
 		t.Error(err)
 	}
+
 	view(t, db, func(tx *Tx) error {
 		disktest.Equal(t, "after it was undone", may(tx), all)
 		return nil
@@ -197,6 +200,7 @@ func TestEndExpiredSessions(t *testing.T) {
 			err = errors.Join(err,
 				openSession(tx, &Session{AppUserID: 1, LastUsed: now, ExpiresAt: now + Time(i)}))
 		}
+
 		for i := range 3 { // of each realm, last used at 10, 20 and 30
 			err = errors.Join(err,
 				openSession(tx, &Session{
@@ -211,8 +215,10 @@ func TestEndExpiredSessions(t *testing.T) {
 					ExpiresAt: now + 100,
 				}))
 		}
+
 		return err
 	}})
+
 	clock.Add(4)
 	for _, c := range []struct {
 		idle, appIdle Time

@@ -61,6 +61,7 @@ func Erase(db Handle, actor *Actor, who Account, username string) (*Erasure, Era
 	if err := addErased(db.Dir(), line); err != nil {
 		return nil, ErasedCounts{}, err
 	}
+
 	e, removed, err := deletePerson(db, actor, who, func(tx *Tx) error {
 		return mayErase(tx, who, username)
 	})
@@ -70,6 +71,7 @@ func Erase(db Handle, actor *Actor, who Account, username string) (*Erasure, Era
 			err = undone
 		}
 	}
+
 	return e, removed, err
 }
 
@@ -100,18 +102,22 @@ func deletePerson(db Handle, actor *Actor, who Account,
 		if err := check(tx); err != nil {
 			return err
 		}
+
 		sessions, err := SessionsOf(tx, who)
 		if err != nil {
 			return err
 		}
+
 		devices, err := devicesOf(tx, who)
 		if err != nil {
 			return err
 		}
+
 		removed.Sessions, removed.Devices = int64(len(sessions)), int64(len(devices))
 		if e.Texts, err = who.delete(tx); err != nil {
 			return err
 		}
+
 		key, err := KeyByPerson.Get(tx, who.Person())
 		if err == nil {
 			err = PersonKeys.Delete(tx, key.ID)
@@ -119,6 +125,7 @@ func deletePerson(db Handle, actor *Actor, who Account,
 		if err != nil {
 			return err
 		}
+
 		tx.LogAction("erase", map[string]any{"realm": who.Realm(), "id": who.ID})
 		return Erasures.Create(tx, e)
 	})

@@ -26,6 +26,7 @@ func FinishErasure(db Handle, e *Erasure, removed *ErasedCounts) error {
 	if err != nil {
 		return err
 	}
+
 	for _, part := range []struct {
 		ids   []ID
 		count *int64
@@ -43,6 +44,7 @@ func FinishErasure(db Handle, e *Erasure, removed *ErasedCounts) error {
 			*part.count += n
 		}
 	}
+
 	return nil
 }
 

@@ -40,6 +40,7 @@ func withPeople(t *testing.T, dir string) *people {
 			Mobile:   "5550001",
 			Status:   true,
 		}
+
 		app := &AppUser{Username: "shopper", Email: "s@example.org", Status: true}
 		role := &Role{Name: "Owner", Status: true, DataScope: ScopeAll}
 		for _, create := range []func() error{
@@ -52,6 +53,7 @@ func withPeople(t *testing.T, dir string) *people {
 				return err
 			}
 		}
+
 		p.owner, p.staff, p.app = owner.ID, staff.ID, app.ID
 		for range 2*kv.MaxRecordsPerWrite + 1 {
 			if err := LoginLogs.Create(tx, &LoginLog{
@@ -63,6 +65,7 @@ func withPeople(t *testing.T, dir string) *people {
 				return err
 			}
 		}
+
 		for _, err := range []error{
 			LoginLogs.Create(tx, &LoginLog{UserID: p.owner, Username: "boss", Realm: "admin"}),
 			LoginLogs.Create(tx, &LoginLog{AppUserID: p.app, Username: "shopper", Realm: "app"}),
@@ -94,6 +97,7 @@ func withPeople(t *testing.T, dir string) *people {
 				return err
 			}
 		}
+
 		return nil
 	})
 	return p
@@ -124,6 +128,7 @@ func readable(t *testing.T, db *DB, who Account) (texts []string) {
 					values = append(values, f.Old, f.New)
 				}
 			}
+
 			for _, v := range values {
 				if v.Person != who.Person() {
 					continue
@@ -134,6 +139,7 @@ func readable(t *testing.T, db *DB, who Account) (texts []string) {
 					texts = append(texts, string(text))
 				}
 			}
+
 			return true
 		})
 	})
@@ -165,6 +171,7 @@ func holds(t *testing.T, db *DB, text string) (found []string) {
 	if strings.Contains(strings.ToLower(string(list)), strings.ToLower(text)) {
 		found = append(found, string(list))
 	}
+
 	return found
 }
 
@@ -185,6 +192,7 @@ func TestErasure_NoRecordLeft(t *testing.T) {
 	if len(readable(t, p.db, who)) == 0 {
 		t.Fatal("the change log has nothing about the person, so nothing can be erased in it")
 	}
+
 	counts := p.erase(t, who, "Alice")
 	disktest.Equal(t, "counts", counts, ErasedCounts{
 		Sessions: 1,
@@ -198,6 +206,7 @@ func TestErasure_NoRecordLeft(t *testing.T) {
 			t.Errorf("%s is still in %q", text, found)
 		}
 	}
+
 	disktest.Equal(t, "readable in the change log", readable(t, p.db, who), []string(nil))
 	disktest.Equal(t, "sign-ins of others", len(allOf(t, p.db, LoginLogs)), 2)
 	disktest.Equal(t, "names of other uploaders", allOf(t, p.db, Files)[1].UploaderName, "boss")
@@ -216,6 +225,7 @@ func TestErasure_NoRecordLeft(t *testing.T) {
 	if found := holds(t, p.db, "alice"); found != nil {
 		t.Errorf("a late row of the sign-in log: %q", found)
 	}
+
 	info, err := os.Stat(filepath.Join(p.db.Dir(), erasedName))
 	noErr(t, err)
 	disktest.Equal(t, "mode", info.Mode().Perm(), os.FileMode(0o600))
@@ -235,6 +245,7 @@ func TestErasure_Refused(t *testing.T) {
 		if err := Depts.Create(tx, dept); err != nil {
 			return err
 		}
+
 		all := &Role{Name: "clerk", Status: true, DataScope: ScopeAll}
 		own := &Role{Name: "far", Status: true, DataScope: ScopeDept}
 		for _, role := range []*Role{all, own} {
@@ -242,6 +253,7 @@ func TestErasure_Refused(t *testing.T) {
 				return err
 			}
 		}
+
 		a, b := &User{Username: "clerk", Status: true, RoleIDs: []ID{all.ID}}, &User{
 			Username: "far",
 			Status:   true,
@@ -253,12 +265,14 @@ func TestErasure_Refused(t *testing.T) {
 				return err
 			}
 		}
+
 		clerk, far = &Actor{ID: a.ID, Username: "clerk", RoleIDs: a.RoleIDs}, &Actor{
 			ID:       b.ID,
 			Username: "far",
 			RoleIDs:  b.RoleIDs,
 			DeptID:   b.DeptID,
 		}
+
 		return nil
 	})
 	before := len(allOf(t, p.db, Users))
@@ -290,6 +304,7 @@ func TestErasure_Refused(t *testing.T) {
 		_, _, err := Erase(p.handle(), test.actor, test.who, test.username)
 		disktest.Equal(t, name, refusalOf(t, err), test.want)
 	}
+
 	disktest.Equal(t, "users", len(allOf(t, p.db, Users)), before)
 	if lines, _, err := readErased(p.db.Dir()); err != nil || lines != nil {
 		t.Errorf("the list has %v, %v", lines, err)
@@ -330,6 +345,7 @@ func TestErasure_RepeatedAfterRestore(t *testing.T) {
 	}) {
 		t.Errorf("warnings: %q", p.db.Warnings())
 	}
+
 	open := allOf(t, p.db, Erasures)
 	disktest.Equal(t, "open erasures", len(open), 1)
 	noErr(t, FinishErasure(p.handle(), open[0], &ErasedCounts{}))
@@ -337,6 +353,7 @@ func TestErasure_RepeatedAfterRestore(t *testing.T) {
 	if found := holds(t, p.db, "alice"); found != nil {
 		t.Errorf("still in %q", found)
 	}
+
 	disktest.Equal(t, "readable in the change log", readable(t, p.db, Account{ID: p.staff}),
 		[]string(nil))
 	disktest.Equal(t, "users", len(allOf(t, p.db, Users)), 1)
@@ -400,6 +417,7 @@ func TestErasure_NotRepeated(t *testing.T) {
 	for _, line := range []erasedLine{owner, staff, withdrawn} {
 		noErr(t, addErased(dir, line))
 	}
+
 	shut(t, p.db)
 	p.db = open(t, dir, Options{})
 	disktest.Equal(t, "users", len(allOf(t, p.db, Users)), 2)
@@ -429,6 +447,7 @@ func TestErasure_DeletedKeySealsNothing(t *testing.T) {
 		if !bytes.Equal(seal(tx).Box, before.Box) {
 			t.Error("entries of a commit don't share a sealed name")
 		}
+
 		key, err := KeyByPerson.Get(tx, who.Person())
 		noErr(t, err)
 		noErr(t, PersonKeys.Delete(tx, key.ID))
@@ -441,6 +460,7 @@ func TestErasure_DeletedKeySealsNothing(t *testing.T) {
 		if _, err := aead.Open(nil, nil, after.Box, []byte(who.Person())); err == nil {
 			t.Error("a value was sealed with the deleted key")
 		}
+
 		return nil
 	})
 }

@@ -42,6 +42,7 @@ func addErased(dir string, line erasedLine) error {
 	if err != nil {
 		return err
 	}
+
 	erasedMu.Lock()
 	defer erasedMu.Unlock()
 	path := filepath.Join(dir, erasedName)
@@ -60,6 +61,7 @@ func addErased(dir string, line erasedLine) error {
 		}
 		return fmt.Errorf("nothing is erased: write %s: %w", path, err)
 	}
+
 	return nil
 }
 
@@ -85,6 +87,7 @@ func readErased(dir string) (lines []erasedLine, unreadable int, err error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, 0, nil
 	}
+
 	all = all[:bytes.LastIndexByte(all, '\n')+1]
 	last := map[string]int{} // by key, the index in lines
 	for text := range bytes.Lines(all) {
@@ -100,12 +103,14 @@ func readErased(dir string) (lines []erasedLine, unreadable int, err error) {
 		last[line.Key] = len(lines)
 		lines = append(lines, line)
 	}
+
 	kept := lines[:0]
 	for _, line := range lines {
 		if !line.Withdrawn {
 			kept = append(kept, line)
 		}
 	}
+
 	return kept, unreadable, err
 }
 
@@ -121,6 +126,7 @@ func eraseAgain(db *DB) {
 	if unreadable > 0 {
 		db.Warn(fmt.Sprintf("%s of %s cannot be read: after a restore, people whom they name may be in the database again", errs.Count(unreadable, "line"), path))
 	}
+
 	handle := db.WithRecorder(nil).For("erasure", nil)
 	for _, line := range lines {
 		back, err := line.isBack(handle)

@@ -103,6 +103,7 @@ func (w *logWriter) cipher(person Account) (cipher.AEAD, error) {
 	if aead := w.ciphers[person]; aead != nil {
 		return aead, nil
 	}
+
 	aead, err := kv.Shared(w.tx, PersonKeys, person, func() (cipher.AEAD, error) {
 		key, err := KeyByPerson.Get(w.tx, person.Person())
 		if err != nil {
@@ -126,6 +127,7 @@ func (w *logWriter) cipher(person Account) (cipher.AEAD, error) {
 	if err == nil {
 		w.remember(person, aead)
 	}
+
 	return aead, err
 }
 
@@ -172,6 +174,7 @@ func (r *LogReader) Read(v audit.Value) (text json.RawMessage, known bool, err e
 	if v.Box == nil {
 		return v.Plain, v.Plain != nil, nil
 	}
+
 	aead, err := r.cipher(v.Person)
 	if r.damaged[v.Person] {
 		r.unread++
@@ -179,10 +182,12 @@ func (r *LogReader) Read(v audit.Value) (text json.RawMessage, known bool, err e
 	if err != nil || aead == nil {
 		return nil, false, err
 	}
+
 	text, err = aead.Open(nil, nil, v.Box, []byte(v.Person))
 	if err != nil {
 		return nil, false, nil // sealed with the key of an earlier generation
 	}
+
 	return text, true, nil
 }
 
@@ -190,6 +195,7 @@ func (r *LogReader) cipher(person string) (aead cipher.AEAD, err error) {
 	if aead, found := r.ciphers[person]; found {
 		return aead, nil
 	}
+
 	key, err := KeyByPerson.Get(r.tx, person)
 	if err == nil {
 		aead, err = key.cipher()
@@ -207,6 +213,7 @@ func (r *LogReader) cipher(person string) (aead cipher.AEAD, err error) {
 	if r.ciphers == nil {
 		r.ciphers = map[string]cipher.AEAD{}
 	}
+
 	r.ciphers[person] = aead
 	return aead, nil
 }

@@ -107,14 +107,17 @@ func (r *Policy) withDescendants(depts map[ID]*Dept) *kv.RecordMap[[]ID] {
 			*ids = slices.Insert(*ids, i, id)
 		}
 	}
+
 	if len(moved) == 0 {
 		return r.below
 	}
+
 	for parent, ids := range moved {
 		if len(*ids) == 0 {
 			moved[parent] = nil
 		}
 	}
+
 	return r.below.With(moved)
 }
 
@@ -153,6 +156,7 @@ func (r *Policy) keysOfRoles(roles []ID) map[string]bool {
 	if r.owner != 0 && slices.Contains(roles, r.owner) {
 		return r.allKeys()
 	}
+
 	keys := map[string]bool{}
 	for _, id := range roles {
 		role := r.roles.Get(id)
@@ -165,6 +169,7 @@ func (r *Policy) keysOfRoles(roles []ID) map[string]bool {
 			}
 		}
 	}
+
 	return keys
 }
 

@@ -18,6 +18,7 @@ func rulesHold(tx *Tx) error {
 	if err != nil {
 		return err
 	}
+
 	for what, same := range map[string]bool{
 		"roles":                    sameRecords(kept.roles, read.roles),
 		"permissions":              sameRecords(kept.permissions, read.permissions),
@@ -29,6 +30,7 @@ func rulesHold(tx *Tx) error {
 			return fmt.Errorf("the %s in memory are not those in the file", what)
 		}
 	}
+
 	return keysHold(tx)
 }
 

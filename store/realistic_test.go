@@ -28,6 +28,7 @@ func realisticRole(i int) *Role {
 	if i > 3 {
 		r.GrantRoleIDs = []ID{ID(i), ID(i - 2)}
 	}
+
 	return r
 }
 
@@ -99,6 +100,7 @@ func realistic(t testing.TB, dir string) {
 		if err := SetHash(tx, Account{ID: u.ID}, "$2a$12$"+strings.Repeat("h", 53), false, 0); err != nil {
 			return err
 		}
+
 		s := &Session{
 			UserID:    u.ID,
 			IP:        "192.0.2.1",
@@ -111,6 +113,7 @@ func realistic(t testing.TB, dir string) {
 		if err := Sessions.Create(tx, s); err != nil {
 			return err
 		}
+
 		return errors.Join(SessionTokens.Create(tx, &SessionToken{
 			SessionID: s.ID,
 			Hash:      fmt.Sprint("token ", i),
@@ -181,6 +184,7 @@ func askPeople(r *reading, db *DB) {
 	} {
 		askFind(r, db, "users "+name, Users, q)
 	}
+
 	askFind(r, db, "roles found", Roles, kv.Query[Role]{Search: "words", Order: RoleBySort.Order()})
 	askFind(r, db, "app users found", AppUsers, kv.Query[AppUser]{
 		Search: "app",

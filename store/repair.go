@@ -27,12 +27,14 @@ func repairAccounts(tx *Tx, s *kv.Salvaging) error {
 			return err
 		}
 	}
+
 	var without []*User
 	for u, err := range Users.All(tx) {
 		if err == nil && u.AvatarID != 0 && !Avatars.Exists(tx, u.AvatarID) {
 			without = append(without, u)
 		}
 	}
+
 	for _, u := range without {
 		s.Changed("user %d: without the picture, which is lost", u.ID)
 		u.AvatarID, u.AvatarKey = 0, ""
@@ -40,6 +42,7 @@ func repairAccounts(tx *Tx, s *kv.Salvaging) error {
 			return err
 		}
 	}
+
 	return nil
 }
 
@@ -51,6 +54,7 @@ func repairOwner(tx *Tx, s *kv.Salvaging) error {
 			return nil
 		}
 	}
+
 	u := &User{
 		Username: "owner-" + strings.ToLower(rand.Text()[:8]),
 		Status:   true,
@@ -61,5 +65,6 @@ func repairOwner(tx *Tx, s *kv.Salvaging) error {
 	if u.ID, err = s.NextID(tx, Users); err != nil {
 		return err
 	}
+
 	return errors.Join(kv.PutRaw(tx, Users, u.ID, u), Users.Reindex(tx))
 }

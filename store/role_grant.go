@@ -48,6 +48,7 @@ func (r *Policy) ceilingOf(self ID, roles []ID, dept ID, may bool) *ceiling {
 			}
 		}
 	}
+
 	return c
 }
 
@@ -67,12 +68,14 @@ func (c *ceiling) lacks(limit *ceiling, rules *Policy) errs.Message {
 	if c.all {
 		return errs.Say("the owner role")
 	}
+
 	var missing []string
 	for id := range c.grants {
 		if p := rules.permissions.Get(id); p != nil && !limit.grants[id] {
 			missing = append(missing, p.Key)
 		}
 	}
+
 	if len(missing) > 0 {
 		slices.Sort(missing)
 		if more := len(missing) - 5; more > 0 {
@@ -83,6 +86,7 @@ func (c *ceiling) lacks(limit *ceiling, rules *Policy) errs.Message {
 	if !c.scope.within(limit.scope) {
 		return errs.Say("a data scope that is at least as wide")
 	}
+
 	return errs.Message{}
 }
 
@@ -93,6 +97,7 @@ func ceilingFor(tx *Tx) *ceiling {
 	if a.system {
 		return &ceiling{all: true}
 	}
+
 	r := a.compiled(tx)
 	c := r.ceiling.Load()
 	if c == nil {
@@ -103,6 +108,7 @@ func ceilingFor(tx *Tx) *ceiling {
 		}
 		r.ceiling.Store(c)
 	}
+
 	return c
 }
 
@@ -132,6 +138,7 @@ func checkRoleChange(tx *Tx, role *Role) error {
 	if ActorOf(tx).system {
 		return nil
 	}
+
 	rules, limit := PolicyCache.Get(tx), ceilingFor(tx)
 	c := &ceiling{
 		grants: map[ID]bool{},
@@ -141,6 +148,7 @@ func checkRoleChange(tx *Tx, role *Role) error {
 	for _, id := range role.RuleIDs {
 		c.grants[id] = true
 	}
+
 	rules.addScope(c.scope, role, ActorOf(tx).DeptID)
 	if !limit.all && slices.Contains([]string{ScopeTree, ScopeDept}, role.DataScope) &&
 		!rules.hasScope(ActorOf(tx), role.DataScope) {
@@ -150,6 +158,7 @@ func checkRoleChange(tx *Tx, role *Role) error {
 	if lacking := c.lacks(limit, rules); !lacking.Empty() {
 		return beyond(errs.Say("role %s", role.Name), lacking)
 	}
+
 	return nil
 }
 
@@ -189,11 +198,13 @@ func checkGrantableRoles(tx *Tx, ids []ID) error {
 	if ActorOf(tx).system || len(ids) == 0 {
 		return nil
 	}
+
 	a, rules := ActorOf(tx), PolicyCache.Get(tx)
 	own := rules.ceilingOf(a.ID, rules.EnabledRoles(a.RoleIDs), a.DeptID, false)
 	if a.Key != nil {
 		own = ceilingFor(tx)
 	}
+
 	for _, id := range ids {
 		role := rules.roles.Get(id)
 		if role == nil {
@@ -203,6 +214,7 @@ func checkGrantableRoles(tx *Tx, ids []ID) error {
 			return beyond(errs.Say("letting others assign role %s", role.Name), lacking)
 		}
 	}
+
 	return nil
 }
 
@@ -219,9 +231,11 @@ func constrainRole(tx *Tx, old, new *Role) error {
 	if new == nil {
 		return mayChangeRoleFactor(tx, old, nil)
 	}
+
 	for _, ids := range []*[]ID{&new.RuleIDs, &new.DeptIDs, &new.GrantRoleIDs} {
 		*ids = Distinct(*ids)
 	}
+
 	if new.DataScope != ScopeCustom && len(new.DeptIDs) > 0 {
 		return errs.Field(errs.Invalid, "dept_ids", "are allowed only with the data scope custom")
 	}
@@ -266,6 +280,7 @@ func constrainRole(tx *Tx, old, new *Role) error {
 			return err
 		}
 	}
+
 	return proveRole(tx, old, new)
 }
 
@@ -306,6 +321,7 @@ func checkWidening(tx *Tx, role *Role) error {
 	if limit.all || limit.scope.All {
 		return nil
 	}
+
 	seen := map[ID]bool{}
 	for u, err := range UserByRole.All(tx, role.ID) {
 		if err != nil {
@@ -322,6 +338,7 @@ func checkWidening(tx *Tx, role *Role) error {
 				errs.Say("a data scope that is at least as wide"))
 		}
 	}
+
 	return nil
 }
 

@@ -130,6 +130,7 @@ func TestGrant_ToUsers(t *testing.T) {
 			disktest.Equal(t, "refusal", attempt(t, db, as(t, db, test.actor), test.do), test.want)
 		})
 	}
+
 	for name, do := range map[string]func(*Tx) error{
 		"disabled": editUser(1, disable),
 		"stripped": editUser(1, withRoles()),
@@ -138,6 +139,7 @@ func TestGrant_ToUsers(t *testing.T) {
 		disktest.Equal(t, "the last owner "+name+" by the program", attempt(t, db, System, do),
 			lastOwner)
 	}
+
 	disktest.Equal(t, "an editor edited by nobody", attempt(t, db, Anonymous, editUser(3, rename)),
 		unseen)
 	disktest.Equal(t, "an editor reset by nobody", attempt(t, db, Anonymous, reset(3)), unseen)
@@ -188,6 +190,7 @@ func TestAppUser_IDsAreIndependent(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
+
 	disktest.Equal(t, "the nickname of the user with the same id",
 		attempt(t, db, app, editUser(3, rename)), unseen)
 	disktest.Equal(t, "the hash of the user with the same id",
@@ -208,6 +211,7 @@ func TestGrant_OfRoles(t *testing.T) {
 	role := func(r Role) func(tx *Tx) error {
 		return func(tx *Tx) error { r.Name, r.Status = "new", true; return Roles.Create(tx, &r) }
 	}
+
 	describe := func(r *Role) { r.Description = "described" }
 	remove := func(id ID) func(tx *Tx) error {
 		return func(tx *Tx) error { return Roles.Delete(tx, id) }
@@ -393,6 +397,7 @@ func TestRole_DeletedReferencesRemoved(t *testing.T) {
 			t.Error(err)
 		}
 	}
+
 	roles := allOf(t, db, Roles)
 	disktest.Equal(t, "rights of the chief and the manager",
 		[][]ID{roles[3].RuleIDs, roles[8].RuleIDs}, [][]ID{{}, {2, 4, 5}})
@@ -436,6 +441,7 @@ func TestLastOwner_OneOfTwoStays(t *testing.T) {
 						first = u.ID
 					}
 				}
+
 				var wg sync.WaitGroup
 				failed := make([]error, 2)
 				for i, id := range []ID{first, second} {
@@ -447,10 +453,12 @@ func TestLastOwner_OneOfTwoStays(t *testing.T) {
 						}, do(id))
 					})
 				}
+
 				wg.Wait()
 				if (failed[0] == nil) == (failed[1] == nil) {
 					t.Fatalf("%v and %v, want exactly one to win", failed[0], failed[1])
 				}
+
 				disktest.Equal(t, "the other", refusalOf(t, either(failed[0], failed[1])),
 					lastOwner)
 				update(t, db, func(tx *Tx) error { // free the name for the next round

@@ -49,6 +49,7 @@ func TestSalvage_HasOwner(t *testing.T) {
 				}
 				disktest.WriteFile(t, filepath.Join(dir, file), b)
 			}
+
 			report, err := Salvage(dir, to, Options{})
 			noErr(t, err)
 			if !slices.ContainsFunc(report.Changed, func(line string) bool {
@@ -56,6 +57,7 @@ func TestSalvage_HasOwner(t *testing.T) {
 			}) && test.says != "" {
 				t.Errorf("the report has no %q: %q", test.says, report.Changed)
 			}
+
 			db := open(t, to, Options{})
 			owners := 0
 			view(t, db, func(tx *Tx) error {
@@ -72,6 +74,7 @@ func TestSalvage_HasOwner(t *testing.T) {
 			if owners == 0 {
 				t.Error("there is no enabled owner")
 			}
+
 			disktest.Equal(t, "sessions", len(allOf(t, db, Sessions)), 0)
 			update(t, db, func(tx *Tx) error { return Depts.Create(tx, &Dept{Name: "new"}) })
 		})

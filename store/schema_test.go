@@ -55,6 +55,7 @@ func TestSchemaChange_HasVersion(t *testing.T) {
 	if found == nil {
 		t.Fatal("main.go has no version")
 	}
+
 	kept := string(disktest.ReadFile(t, path))
 	head, rest, _ := strings.Cut(kept, "\n")
 	now := schemaText(&reeve, found[1])
@@ -66,6 +67,7 @@ func TestSchemaChange_HasVersion(t *testing.T) {
 	if rest == nowRest && numbers(head) == numbers(nowHead) {
 		return
 	}
+
 	switch {
 	case numbers(head) == numbers(nowHead):
 		t.Error("the schema has changed: append a migration to schema.go, raise version in main.go, then run go test -run SchemaChange -update")

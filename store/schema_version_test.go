@@ -52,11 +52,13 @@ func nextVersion(t testing.TB, s *kv.Schema, lines string) (string, error) {
 			line += " +" + name
 		}
 	}
+
 	for _, name := range known {
 		if !slices.Contains(describedBuckets(s), name) {
 			line += " -" + name
 		}
 	}
+
 	changes := strings.Contains(line, " ")
 	switch {
 	case s.Version() == last && !changes:
@@ -68,6 +70,7 @@ func nextVersion(t testing.TB, s *kv.Schema, lines string) (string, error) {
 		return "", fmt.Errorf("append a migration to schema.go: schema %d is released without %s",
 			last, names)
 	}
+
 	return "",
 		fmt.Errorf("%s ends with schema %d, the program has %d: only append migrations, one in each commit", versionsPath, last, s.Version())
 }

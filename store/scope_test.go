@@ -82,19 +82,23 @@ func TestScope_UnionOfRoles(t *testing.T) {
 						held, ids = append(held, role), append(ids, ID(i+2))
 					}
 				}
+
 				a := &Actor{ID: own + 1, DeptID: own, RoleIDs: ids}
 				users := []ID{}
 				for dept := range ID(campusSize + 1) {
 					in := slices.ContainsFunc(held, func(r *Role) bool {
 						return dept != 0 && inCampusScope(r, own, dept)
 					})
+
 					all := slices.ContainsFunc(held, func(r *Role) bool {
 						return r.DataScope == ScopeAll
 					})
+
 					if dept != 0 && a.Scope(tx).HasDept(dept) != in {
 						t.Fatalf("roles %v in %d: department %d is in scope: %v", ids, own, dept,
 							!in)
 					}
+
 					u := &User{Ident: Ident{ID: dept + 1}, DeptID: dept}
 					if in = in || all || dept == own; a.Scope(tx).HasUser(u) != in {
 						t.Fatalf("roles %v in %d: user %d is in scope: %v", ids, own, u.ID, !in)
@@ -103,18 +107,22 @@ func TestScope_UnionOfRoles(t *testing.T) {
 						users = append(users, u.ID)
 					}
 				}
+
 				q := kv.Query[User]{Limit: 1000}
 				if c, narrow := a.Scope(tx).Users(); narrow {
 					q.Where = append(q.Where, c)
 				}
+
 				page, total, err := Users.Find(tx, q)
 				if err != nil {
 					return err
 				}
+
 				got := []ID{}
 				for _, u := range page {
 					got = append(got, u.ID)
 				}
+
 				if !slices.Equal(got, users) || total != len(users) {
 					t.Fatalf("roles %v in %d: listed %v of %d, want %v", ids, own, got, total,
 						users)
@@ -198,6 +206,7 @@ func TestDept_WriteAccess(t *testing.T) {
 	create := func(parent ID) func(tx *Tx) error {
 		return func(tx *Tx) error { return Depts.Create(tx, &Dept{Name: "new", ParentID: parent}) }
 	}
+
 	remove := func(id ID) func(tx *Tx) error {
 		return func(tx *Tx) error { return Depts.Delete(tx, id) }
 	}
@@ -238,6 +247,7 @@ func TestDept_WriteAccess(t *testing.T) {
 			disktest.Equal(t, "refusal", attempt(t, db, as(t, db, test.actor), test.do), test.want)
 		})
 	}
+
 	disktest.Equal(t, "a rename by nobody", attempt(t, db, Anonymous, editDept(4, name)), unseen)
 }
 

@@ -66,6 +66,7 @@ func ReplaceToken(tx *Tx, session ID, hash string) error {
 	if err != nil {
 		return err
 	}
+
 	ids, err := TokenBySession.IDs(tx, session)
 	for _, id := range ids {
 		if err == nil && id != now.ID {
@@ -81,6 +82,7 @@ func ReplaceToken(tx *Tx, session ID, hash string) error {
 	}); err != nil {
 		return err
 	}
+
 	return SessionTokens.Create(tx,
 		&SessionToken{SessionID: session, Hash: hash, First: now.Seed()})
 }
@@ -145,10 +147,12 @@ func EndSessions(tx *Tx, a Account, keep ID) error {
 	if err != nil && !errs.Is(err, errs.NotFound) {
 		return err
 	}
+
 	open, err := SessionsOf(tx, a)
 	if err != nil {
 		return err
 	}
+
 	var device ID
 	for _, id := range open {
 		if id == keep {
@@ -161,6 +165,7 @@ func EndSessions(tx *Tx, a Account, keep ID) error {
 			return err
 		}
 	}
+
 	return endDevices(tx, a, device)
 }
 
@@ -198,15 +203,18 @@ func endAllSessions(tx *Tx) error {
 		if err != nil {
 			return err
 		}
+
 		devices, err := DeviceByExpiry.Below(tx, 1<<62, 1000)
 		if err != nil || len(ids)+len(devices) == 0 {
 			return err
 		}
+
 		for _, id := range devices {
 			if err := Devices.Delete(tx, id); err != nil {
 				return err
 			}
 		}
+
 		for _, id := range ids {
 			if err := Sessions.Delete(tx, id); err != nil {
 				return err

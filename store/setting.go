@@ -103,6 +103,7 @@ func constrainSetting(tx *Tx, old, new *Setting) error {
 	if new == nil {
 		return nil
 	}
+
 	faults := errs.Faults{}
 	if !settingKey.MatchString(new.Key) {
 		faults.Add("key",
@@ -117,6 +118,7 @@ func constrainSetting(tx *Tx, old, new *Setting) error {
 	if new.Props == nil {
 		new.Props = []Prop{}
 	}
+
 	checkShape(new, faults)
 	if len(faults) == 0 && new.Type != "secret" {
 		text, err := normalize(new, new.Values)
@@ -134,11 +136,13 @@ func constrainSetting(tx *Tx, old, new *Setting) error {
 	if new.Values != "" && new.Values != SecretMask {
 		return fmt.Errorf("a secret setting is written through SaveSetting")
 	}
+
 	group, err := SettingGroups.Get(tx, new.GroupID)
 	if err == nil && bool(group.Public) {
 		err = errs.Field(errs.Invalid, "type", "the group %s is public and can't contain a secret",
 			group.Key)
 	}
+
 	return err
 }
 
@@ -164,6 +168,7 @@ func constrainSettingGroup(tx *Tx, old, new *SettingGroup) error {
 	if old == nil || !bool(new.Public) {
 		return nil
 	}
+
 	for s, err := range SettingByGroup.All(tx, new.ID) {
 		if err != nil {
 			return err
@@ -172,6 +177,7 @@ func constrainSettingGroup(tx *Tx, old, new *SettingGroup) error {
 			return errs.Field(errs.Invalid, "public", "the group contains the secret %s", s.Key)
 		}
 	}
+
 	return nil
 }
 
@@ -210,6 +216,7 @@ func SaveSetting(tx *Tx, id ID, edit func(*Setting) error) (*Setting, error) {
 				return err
 			}
 		}
+
 		had, was = before, masked
 		var err error
 		if plain, err = maskSecret(s); err != nil {
@@ -219,11 +226,13 @@ func SaveSetting(tx *Tx, id ID, edit func(*Setting) error) (*Setting, error) {
 			return errs.Field(errs.Invalid, "values",
 				"%s means an unchanged secret, but none is stored", SecretMask)
 		}
+
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
+
 	switch {
 	case saved.Type == "secret" && plain != SecretMask && (plain != "" || was != ""):
 		if err := authorizeSecret(tx, saved); err != nil {
@@ -236,6 +245,7 @@ func SaveSetting(tx *Tx, id ID, edit func(*Setting) error) (*Setting, error) {
 	case saved.Type != "secret" && had == "secret":
 		return saved, storeSecret(tx, id, "")
 	}
+
 	return saved, nil
 }
 
@@ -274,18 +284,22 @@ func storeSecret(tx *Tx, setting ID, plain string) error {
 	if err != nil {
 		return err
 	}
+
 	for _, id := range had {
 		if err := SettingSecrets.Delete(tx, id); err != nil {
 			return err
 		}
 	}
+
 	if plain == "" {
 		return nil
 	}
+
 	sealed, err := tx.Seal(secretPlace(setting), plain)
 	if err != nil {
 		return err
 	}
+
 	return SettingSecrets.Create(tx, &SettingSecret{SettingID: setting, Sealed: sealed})
 }
 

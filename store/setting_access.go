@@ -73,11 +73,13 @@ func protectGroupPermission(tx *Tx, old, new *Permission) error {
 			return err
 		}
 	}
+
 	restored := old == nil && new != nil && new.ID != 0 // with its group, which comes after it
 	if new != nil && groupOfPermission(new.Key) != "" && !restored &&
 		(old == nil || old.Key != new.Key) {
 		return reservedKey(new.Key)
 	}
+
 	return nil
 }
 
@@ -143,6 +145,7 @@ func addGroupPermissions(tx *Tx, g *SettingGroup) error {
 	case err != nil && !errs.Is(err, errs.NotFound):
 		return err
 	}
+
 	for _, p := range groupPermissions(g) {
 		if _, err := PermissionByKey.Get(tx, p.Key); err == nil {
 			continue
@@ -154,6 +157,7 @@ func addGroupPermissions(tx *Tx, g *SettingGroup) error {
 			return err
 		}
 	}
+
 	return nil
 }
 
@@ -182,6 +186,7 @@ func renameGroupPermissions(tx *Tx, old, new *SettingGroup) error {
 		if err != nil {
 			return err
 		}
+
 		_, err = Permissions.Update(tx, stored.ID, func(p *Permission) error {
 			p.Key = is[i].Key
 			if p.Name == was[i].Name {
@@ -208,6 +213,7 @@ func FreeGroupPermissions(tx *Tx) error {
 			taken = append(taken, p)
 		}
 	}
+
 	for _, p := range taken {
 		key := "own" + strings.TrimPrefix(p.Key, "system")
 		if _, err := PermissionByKey.Get(tx, key); err == nil {
@@ -220,5 +226,6 @@ func FreeGroupPermissions(tx *Tx) error {
 			return err
 		}
 	}
+
 	return nil
 }

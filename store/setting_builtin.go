@@ -186,6 +186,7 @@ func protectBuiltin(tx *Tx, old, new *Setting) error {
 	if err != nil {
 		return err
 	}
+
 	b := builtinOf(group.Key, old.Key)
 	if b == nil {
 		return nil
@@ -198,6 +199,7 @@ func protectBuiltin(tx *Tx, old, new *Setting) error {
 			return err
 		}
 	}
+
 	faults := errs.Faults{}
 	for field, changed := range map[string]bool{
 		"key": new.Key != old.Key, "group_id": new.GroupID != old.GroupID,
@@ -209,6 +211,7 @@ func protectBuiltin(tx *Tx, old, new *Setting) error {
 			faults.Add(field, "can't be changed: %s is a built-in setting", b.Name())
 		}
 	}
+
 	if err := faults.Err(errs.Conflict); err != nil {
 		return errs.Of(err).Coded("in_use")
 	}
@@ -225,6 +228,7 @@ func protectBuiltin(tx *Tx, old, new *Setting) error {
 			"can only be increased; for less than %s, set %s in the configuration file",
 			old.Values, b.Name())
 	}
+
 	return nil
 }
 
@@ -322,12 +326,14 @@ func FreeGroup(tx *Tx, key string) error {
 	if err != nil {
 		return ignoreMissing(err)
 	}
+
 	own := "own_" + key
 	if _, err := SettingGroupByKey.Get(tx, own); err == nil {
 		own += "_" + group.ID.String()
 	} else if !errs.Is(err, errs.NotFound) {
 		return err
 	}
+
 	_, err = SettingGroups.Update(tx, group.ID, func(g *SettingGroup) error {
 		g.Key = own
 		return nil
@@ -348,6 +354,7 @@ func AddBuiltins(tx *Tx, groups map[string]SettingGroup, texts map[string]Builti
 		if err != nil {
 			return err
 		}
+
 		stored, err := SettingByKey.Get(tx, group.ID.String()+"."+b.Key)
 		if err == nil {
 			_, err = Settings.Update(tx, stored.ID, func(s *Setting) error {

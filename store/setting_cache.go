@@ -70,6 +70,7 @@ func (c *SettingSet) with(groups map[ID]*SettingGroup,
 	if err != nil {
 		return nil, err
 	}
+
 	next.Settings, err = rowsWith(c.Settings, settings, func(s *Setting) []string {
 		return []string{s.Key, s.Title, s.Describe}
 	},
@@ -79,17 +80,20 @@ func (c *SettingSet) with(groups map[ID]*SettingGroup,
 	if err != nil {
 		return nil, err
 	}
+
 	next.records = c.records.With(settings)
 	if c.ids == nil || len(groups) > 0 || c.renamed(settings) {
 		if next.ids, err = next.named(); err != nil {
 			return nil, err
 		}
 	}
+
 	next.numbers = builtinNumbers(next.builtin)
 	next.Values, next.Config = sync.OnceValues(next.values), sync.OnceValues(next.config)
 	if c.Flags == nil || len(groups) > 0 || c.changesFlags(settings) {
 		next.Flags = sync.OnceValue(next.flags)
 	}
+
 	return &next, nil
 }
 
@@ -134,6 +138,7 @@ func (c *SettingSet) values() (*SettingValues, error) {
 			public[g.Value.Key] = map[string]any{}
 		}
 	}
+
 	for _, s := range c.Settings {
 		group := keys[s.Value.GroupID]
 		effective[group][s.Value.Key] = settingValue(s.Value)
@@ -141,6 +146,7 @@ func (c *SettingSet) values() (*SettingValues, error) {
 			open[s.Value.Key] = effective[group][s.Value.Key]
 		}
 	}
+
 	v := &SettingValues{}
 	var err error
 	if v.Public, err = json.Marshal(public); err != nil {
@@ -149,12 +155,14 @@ func (c *SettingSet) values() (*SettingValues, error) {
 	if v.Effective, err = json.Marshal(effective); err != nil {
 		return nil, err
 	}
+
 	state := slices.Clone(v.Effective)
 	for _, s := range c.Settings {
 		if s.Value.Type == "secret" { // masked, so that Effective does not change with it
 			state = fmt.Appendf(state, "%d %d\n", s.ID, s.Value.UpdatedAt)
 		}
 	}
+
 	v.ETag = etag(state)
 	return v, nil
 }
@@ -181,6 +189,7 @@ func rowsWith[T any](rows []Row[T], changed map[ID]*T, texts func(*T) []string,
 	if len(changed) == 0 {
 		return rows, nil
 	}
+
 	fresh := make([]Row[T], 0, len(changed))
 	for id, v := range changed {
 		if v == nil {
@@ -192,6 +201,7 @@ func rowsWith[T any](rows []Row[T], changed map[ID]*T, texts func(*T) []string,
 		}
 		fresh = append(fresh, row)
 	}
+
 	slices.SortFunc(fresh, func(a, b Row[T]) int { return order(a.Value, b.Value) })
 	next := make([]Row[T], 0, len(rows)+len(fresh))
 	for _, row := range rows {
@@ -203,6 +213,7 @@ func rowsWith[T any](rows []Row[T], changed map[ID]*T, texts func(*T) []string,
 		}
 		next = append(next, row)
 	}
+
 	return append(next, fresh...), nil
 }
 

@@ -64,6 +64,7 @@ func (c *SettingSet) config() ([]*ConfigGroup, error) {
 		}
 		groups, byID[g.ID], values[g.ID] = append(groups, g), g, map[string]any{}
 	}
+
 	for _, row := range c.Settings {
 		s := row.Value
 		switch g := byID[s.GroupID]; {
@@ -75,6 +76,7 @@ func (c *SettingSet) config() ([]*ConfigGroup, error) {
 			values[g.ID][s.Key] = settingValue(s)
 		}
 	}
+
 	for _, g := range groups {
 		var err error
 		if g.JSON, err = json.Marshal(values[g.ID]); err != nil {
@@ -86,6 +88,7 @@ func (c *SettingSet) config() ([]*ConfigGroup, error) {
 		g.Withheld = g.names(g.secrets)
 		g.tag = contentTag([]byte(g.Key), g.JSON, g.Withheld)
 	}
+
 	return groups, nil
 }
 
@@ -134,6 +137,7 @@ func (g *ConfigGroup) SecretsFor(tx *Tx, a *Actor) (*ConfigSecrets, error) {
 	if a.Key == nil || len(g.secrets) == 0 || !a.HasPermission(tx, g.secret) {
 		return nil, nil
 	}
+
 	out := &ConfigSecrets{Group: g}
 	var hidden []configSecret
 	version := []byte(g.Key)
@@ -147,6 +151,7 @@ func (g *ConfigGroup) SecretsFor(tx *Tx, a *Actor) (*ConfigSecrets, error) {
 		if err != nil {
 			return nil, err
 		}
+
 		out.given, out.records = append(out.given, s), append(out.records, record)
 		version = append(strconv.AppendUint(append(version, ' '), uint64(s.id), 10), s.key...)
 		if record != nil {
@@ -154,9 +159,11 @@ func (g *ConfigGroup) SecretsFor(tx *Tx, a *Actor) (*ConfigSecrets, error) {
 				uint64(record.ID), 10), '@'), int64(record.CreatedAt), 10)
 		}
 	}
+
 	if len(out.given) == 0 {
 		return nil, nil
 	}
+
 	tag := contentTag(version)
 	out.Version, out.Withheld = hex.EncodeToString(tag[:]), g.names(hidden)
 	return out, nil
@@ -190,6 +197,7 @@ func (s *ConfigSecrets) AppendTo(tx *Tx, to json.RawMessage) (json.RawMessage, e
 				return nil, err
 			}
 		}
+
 		value, err := json.Marshal(plain)
 		if err != nil {
 			return nil, err
@@ -197,6 +205,7 @@ func (s *ConfigSecrets) AppendTo(tx *Tx, to json.RawMessage) (json.RawMessage, e
 		if to[len(to)-1] != '{' {
 			to = append(to, ',')
 		}
+
 		to = append(append(strconv.AppendQuote(to, given.key), ':'), value...)
 	}
 	return append(to, '}'), nil

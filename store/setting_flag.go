@@ -76,10 +76,12 @@ func checkFlag(tx *Tx, old, new *Setting) error {
 	if new.Type != "flag" || ActorOf(tx) == System {
 		return nil
 	}
+
 	f, err := feature.Parse(new.Values)
 	if err != nil {
 		return errs.Field(errs.Invalid, "values", "%s", err)
 	}
+
 	seen := map[string]bool{}
 	if old != nil && old.Type == "flag" {
 		if before, err := feature.Parse(old.Values); err == nil { // else nothing was named before
@@ -90,6 +92,7 @@ func checkFlag(tx *Tx, old, new *Setting) error {
 			}
 		}
 	}
+
 	for _, kind := range []string{"roles", "app_roles", "depts", "users", "app_users"} {
 		for _, n := range named(f)[kind] {
 			if seen[kind+n.at.String()] {
@@ -107,6 +110,7 @@ func checkFlag(tx *Tx, old, new *Setting) error {
 			}
 		}
 	}
+
 	return nil
 }
 
@@ -182,12 +186,14 @@ func FlagSubject(tx *Tx, a *Actor) (*feature.Subject, error) {
 	} else {
 		s.User, s.Roles, s.Depts = uint64(a.ID), roles, numbers(rules.ancestors(a.DeptID))
 	}
+
 	fields, values, err := customValues(tx, a)
 	for _, f := range fields {
 		if text := values.Get(f.ID); text != "" {
 			s.Attributes["fields."+f.Key] = text
 		}
 	}
+
 	return s, err
 }
 

@@ -92,6 +92,7 @@ func TestSecretSetting(t *testing.T) {
 			t.Errorf("%s: %d secrets are kept", test.name, n)
 		}
 	}
+
 	update(t, db, func(tx *Tx) error { return Settings.Delete(tx, 1) })
 	disktest.Equal(t, "secrets after the deletion", len(allOf(t, db, SettingSecrets)), 0)
 }
@@ -151,9 +152,11 @@ func TestSecretSetting_NotInFiles(t *testing.T) {
 		}
 		plain += strings.Count(content, "not a secret at all")
 	}
+
 	if plain == 0 {
 		t.Error("the search for plain text finds no plain text at all")
 	}
+
 	db = withGroup(t, dir)
 	disktest.Equal(t, "after a start", secretOf(t, db, 1), plainSecret)
 	shut(t, db)
@@ -161,11 +164,13 @@ func TestSecretSetting_NotInFiles(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, keyName)); err != nil {
 		t.Fatal(err)
 	}
+
 	db = withGroup(t, dir)
 	err := db.View(System, func(tx *Tx) error { _, err := SettingSecretText(tx, 1); return err })
 	if err == nil || !strings.Contains(err.Error(), "enter it again") {
 		t.Errorf("with another key: %v", err)
 	}
+
 	update(t, db, func(tx *Tx) error {
 		_, err := SaveSetting(tx, 1, func(s *Setting) error {
 			s.Values = "entered again"

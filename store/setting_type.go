@@ -84,6 +84,7 @@ func checkShape(s *Setting, faults errs.Faults) {
 	if t.choice && len(s.Options) == 0 {
 		faults.Add("options", "the type %s requires at least one option", s.Type)
 	}
+
 	seen := map[string]bool{}
 	for i, o := range s.Options {
 		if seen[o.Value] {
@@ -91,6 +92,7 @@ func checkShape(s *Setting, faults errs.Faults) {
 		}
 		seen[o.Value] = true
 	}
+
 	seen = map[string]bool{}
 	for i, p := range s.Props {
 		if seen[p.Name] {
@@ -103,6 +105,7 @@ func checkShape(s *Setting, faults errs.Faults) {
 			}
 		}
 	}
+
 	checkBounds(s, faults)
 }
 
@@ -217,6 +220,7 @@ func normalizeChoices(s *Setting, text string) (string, error) {
 	if err := json.Unmarshal([]byte(text), &chosen); err != nil || chosen == nil {
 		return "", errs.Say("must be a JSON array of options")
 	}
+
 	for i, c := range chosen {
 		option, err := normalizeChoice(s, c)
 		if err != nil {
@@ -227,6 +231,7 @@ func normalizeChoices(s *Setting, text string) (string, error) {
 			return "", errs.Say("%q is chosen twice", c)
 		}
 	}
+
 	b, err := json.Marshal(chosen)
 	return string(b), err
 }

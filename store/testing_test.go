@@ -91,6 +91,7 @@ func mustVerify(t testing.TB, db *DB) {
 	if _, err := db.FilesOpened(); err != nil {
 		return
 	}
+
 	report := &kv.Report{}
 	if err := db.VerifyFiles(report); err != nil || len(report.Faults) > 0 {
 		t.Errorf("verify files: %v\n%s", err, strings.Join(report.Faults, "\n"))

@@ -20,10 +20,12 @@ func compareTexts(tx *Tx) error {
 		}
 		unique[f.ID.String()] = bool(f.Unique) && !bool(f.Deleted)
 	}
+
 	isUnique := func(key string) bool {
 		id, _, _ := strings.Cut(key, ":")
 		return unique[id]
 	}
+
 	same := fold.IsUnchanged
 	return errors.Join(
 		Users.Rekey(tx, same,

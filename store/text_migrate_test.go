@@ -101,6 +101,7 @@ func TestSchema19_TextsReadAlike(t *testing.T) {
 			disktest.Equal(t, name, got.ID, c.want)
 			noErr(t, err)
 		}
+
 		for part, want := range map[string][]ID{
 			"muller":        {1},
 			"JÜRGEN MÜLLER": {1},
@@ -112,6 +113,7 @@ func TestSchema19_TextsReadAlike(t *testing.T) {
 			noErr(t, err)
 			disktest.Equal(t, "users found by "+part, ids, want)
 		}
+
 		ids, err := Files.FindIDs(tx, kv.Query[File]{Order: FileByName.Order(), Limit: 9})
 		disktest.Equal(t, "files by name", ids, []ID{2, 4, 3, 1})
 		roles, err2 := Roles.FindIDs(tx, kv.Query[Role]{Order: RoleByName.Order(), Limit: 9})
@@ -192,9 +194,11 @@ func TestSchema19_Clashes(t *testing.T) {
 			return err
 		}))
 	}
+
 	if err := edit(5, func(u *User) { u.Email = "X@Exämple.org." }); !errs.Is(err, errs.Conflict) {
 		t.Errorf("an address that reads like two others: %v", err)
 	}
+
 	noErr(t, edit(2, func(u *User) { u.Nickname, u.Email = "New", "other@example.org" }))
 	noErr(t, edit(1, func(u *User) { u.Nickname = "New" }))
 	disktest.Equal(t, "after a change", clashesOf(t, db),
@@ -205,6 +209,7 @@ func TestSchema19_Clashes(t *testing.T) {
 	if e := errs.Of(err); e.Kind != errs.Invalid || e.Fields["nickname"].Empty() {
 		t.Errorf("another invisible name: %v", err)
 	}
+
 	noErr(t, edit(4, func(u *User) { u.Email = "" })) // its nickname is invisible and stays
 	noErr(t, db.Update(System, func(tx *Tx) error {
 		return errors.Join(Roles.Delete(tx, 2), Roles.Delete(tx, 5))
@@ -273,6 +278,7 @@ func TestUniqueTexts_OtherForms(t *testing.T) {
 				return createWithText(tx, name, s)
 			}
 		}
+
 		delete(create, name)
 		t.Run(name, func(t *testing.T) {
 			for i, pair := range c.pairs {
@@ -288,6 +294,7 @@ func TestUniqueTexts_OtherForms(t *testing.T) {
 			}
 		})
 	}
+
 	disktest.Equal(t, "indexes that do not exist", len(create), 0)
 }
 
@@ -312,6 +319,7 @@ func TestSchema19_KilledMigration(t *testing.T) {
 		}
 		t.Skip(err)
 	}
+
 	killed := 0
 	for _, call := range []string{"pwrite64", "fsync,fdatasync", "renameat,renameat2", "unlinkat"} {
 		for n := 1; ; n += disktest.Size(3, 1, 1) {
@@ -327,6 +335,7 @@ func TestSchema19_KilledMigration(t *testing.T) {
 			if err == nil || len(out) > 0 {
 				t.Fatalf("%s %d: %v: %s", call, n, err, out)
 			}
+
 			killed++
 			db := opened(t, dir)
 			view(t, db, func(tx *Tx) error {
@@ -339,6 +348,7 @@ func TestSchema19_KilledMigration(t *testing.T) {
 			disktest.Equal(t, "clashes", len(clashesOf(t, db)), 11)
 		}
 	}
+
 	if killed < 10 {
 		t.Errorf("it was killed %d times only", killed)
 	}

@@ -47,10 +47,12 @@ func TestTrash_EmptiedInTime(t *testing.T) {
 			return nil
 		})
 	}
+
 	var many []ID
 	for i := range 2*emptyStep + 50 {
 		many = append(many, mustPut(t, db, fmt.Sprint(i), []byte{byte(i)}).ID)
 	}
+
 	live, restored, later := mustPut(t, db, "live", []byte("live")), mustPut(t, db, "restored",
 		[]byte("restored")), mustPut(t, db, "later", []byte("later"))
 	trash(append(many, restored.ID)...)
@@ -87,6 +89,7 @@ func TestTrash_EmptiedInTime(t *testing.T) {
 		}
 		disktest.Equal(t, fmt.Sprint("left after ", step.at), left(), step.left)
 	}
+
 	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(time.Millisecond) {
 		stored, _ := db.FileBytes()
 		if stored == int64(len("live")+len("restored")) {

@@ -56,6 +56,7 @@ func constrainUser(tx *Tx, old, new *User) error {
 	if err := checkOwnerHash(tx, old, new); err != nil {
 		return err
 	}
+
 	return requireOwner(tx, old, new) // last, so that only those who may change an owner learn who the last one is
 }
 
@@ -79,6 +80,7 @@ func checkAssignment(tx *Tx, old, new *User) error {
 		!scope.HasDept(new.DeptID) {
 		return outOfScope("dept_id", new.DeptID)
 	}
+
 	return checkHolder(tx, errs.Say("user %s", new.Username), new.ID, new.RoleIDs, new.DeptID)
 }
 
@@ -105,11 +107,13 @@ func constrainHash(tx *Tx, old, new *PasswordHash) error {
 	if old != nil && new != nil && old.Hash == new.Hash { // only its time, see EndSessions
 		return nil
 	}
+
 	imported := new != nil && new.Imported()
 	own := ActorOf(tx).system || ownActor(tx, Account{ID: h.UserID})
 	if h.UserID == 0 || own && !imported {
 		return nil
 	}
+
 	u, err := Users.Get(tx, h.UserID)
 	if err == nil && !own {
 		err = checkUserChange(tx, u)
@@ -120,6 +124,7 @@ func constrainHash(tx *Tx, old, new *PasswordHash) error {
 	if err == nil && imported {
 		err = OwnerHash(u.RoleIDs)
 	}
+
 	return err
 }
 
@@ -153,9 +158,11 @@ func RequireOwner(tx *Tx, without ...ID) error {
 			last = u
 		}
 	}
+
 	if last == nil {
 		return nil
 	}
+
 	return errs.New(errs.Conflict, "%s is the last enabled user with the owner role",
 		last.Username).Coded("last_owner")
 }

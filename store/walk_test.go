@@ -39,10 +39,12 @@ func crowdSeed(r *rand.Rand) func(tx *Tx) error {
 			}
 			err = errors.Join(err, Permissions.Create(tx, p))
 		}
+
 		for i := range 12 {
 			err = errors.Join(err,
 				Depts.Create(tx, &Dept{Name: "D", ParentID: ID(r.IntN(i + 1)), Status: true}))
 		}
+
 		for i := range 11 {
 			role := &Role{
 				Name:    fmt.Sprint("R", i),
@@ -56,6 +58,7 @@ func crowdSeed(r *rand.Rand) func(tx *Tx) error {
 			}
 			err = errors.Join(err, Roles.Create(tx, role))
 		}
+
 		for id := ID(2); id <= 11; id++ { // not the owner role
 			if r.IntN(2) == 0 {
 				err = errors.Join(err, editRole(id, func(r2 *Role) {
@@ -65,6 +68,7 @@ func crowdSeed(r *rand.Rand) func(tx *Tx) error {
 				})(tx))
 			}
 		}
+
 		for i := range 18 {
 			u := &User{
 				Username: fmt.Sprint("u", i),
@@ -77,11 +81,13 @@ func crowdSeed(r *rand.Rand) func(tx *Tx) error {
 					return id == OwnerRole
 				})
 			}
+
 			err = errors.Join(err, Users.Create(tx, u))
 			if r.IntN(2) == 0 {
 				err = errors.Join(err, APIKeys.Create(tx, randomKey(r, tx, u.ID, u.RoleIDs)))
 			}
 		}
+
 		return err
 	}
 }
@@ -129,6 +135,7 @@ func reachOf(tx *Tx) (*reach, error) {
 		if !u.Status {
 			continue
 		}
+
 		rc.actors = append(rc.actors, &Actor{
 			ID:       u.ID,
 			Username: u.Username,
@@ -153,6 +160,7 @@ func reachOf(tx *Tx) (*reach, error) {
 			}
 		}
 	}
+
 	for k, err := range APIKeys.All(tx) {
 		if err != nil {
 			return nil, err
@@ -161,9 +169,11 @@ func reachOf(tx *Tx) (*reach, error) {
 			rc.actors = append(rc.actors, a)
 		}
 	}
+
 	if enabled == 0 {
 		return nil, errors.New("there is no enabled owner")
 	}
+
 	return rc, nil
 }
 
@@ -176,6 +186,7 @@ func wander(tx *Tx, r *rand.Rand, serial int) (what string, err error) {
 		}
 		return some
 	}
+
 	user, role, dept, rule := id(24), id(14), id(16), id(18)
 	flip := func(f *Flag) { *f = !*f }
 	scope := []string{ScopeAll, ScopeTree, ScopeDept, ScopeSelf, ScopeCustom}[r.IntN(5)]
@@ -183,6 +194,7 @@ func wander(tx *Tx, r *rand.Rand, serial int) (what string, err error) {
 	if scope == ScopeCustom {
 		depts = ids(16, 3)
 	}
+
 	switch r.IntN(24) {
 	case 0, 1:
 		roles := ids(14, 2)
@@ -271,6 +283,7 @@ func wander(tx *Tx, r *rand.Rand, serial int) (what string, err error) {
 			d.ParentID = parent
 		})(tx)
 	}
+
 	switch r.IntN(4) {
 	case 0:
 		k := randomKey(r, tx, ActorOf(tx).ID, ActorOf(tx).RoleIDs)
@@ -293,6 +306,7 @@ func wander(tx *Tx, r *rand.Rand, serial int) (what string, err error) {
 		return "create a department", Depts.Create(tx,
 			&Dept{Name: "W", ParentID: dept, Status: true})
 	}
+
 	_, err = Permissions.Update(tx, rule, func(p *Permission) error {
 		flip(&p.Status)
 		p.ParentID = ID(r.IntN(18))
@@ -322,6 +336,7 @@ func TestRandomWalk_NoRightsGained(t *testing.T) {
 						serial += steps
 						return err
 					}
+
 					serial++
 					actor := before.actors[r.IntN(len(before.actors))]
 					tx.ActAs(actor)
@@ -329,6 +344,7 @@ func TestRandomWalk_NoRightsGained(t *testing.T) {
 					if err != nil {
 						return err
 					}
+
 					given := ceilingFor(tx)
 					scope := ActorOf(tx).Scope(tx)
 					touched := tx.RecordsChanged()
@@ -342,6 +358,7 @@ func TestRandomWalk_NoRightsGained(t *testing.T) {
 						}
 						continue
 					}
+
 					done++
 					after, err := reachOf(tx)
 					if err == nil {
@@ -360,13 +377,16 @@ func TestRandomWalk_NoRightsGained(t *testing.T) {
 			if err != nil && !errors.Is(err, errRefusedHalfway) {
 				t.Fatal(err)
 			}
+
 			log.mustMatch(t, db)
 			if serial%250 == 0 {
 				mustVerify(t, db)
 			}
 		}
+
 		shutVerified(t, db)
 	}
+
 	t.Logf("%d of %d steps went well; refused by kind: %v", done, serial, outcomes)
 	if done < serial/50 || outcomes[errs.Denied] < serial/50 {
 		t.Error("the walk went nowhere")
@@ -396,15 +416,18 @@ func (before holders) gained(tx *Tx, actor *Actor, limit *ceiling, scope *Scope)
 	if err != nil {
 		return err
 	}
+
 	for id, keys := range after {
 		for key := range keys {
 			if before[id][key] {
 				continue
 			}
+
 			p, err := PermissionByKey.Get(tx, key)
 			if err != nil {
 				return err
 			}
+
 			u, err := Users.Get(tx, id)
 			if err != nil {
 				return err
@@ -418,6 +441,7 @@ func (before holders) gained(tx *Tx, actor *Actor, limit *ceiling, scope *Scope)
 			}
 		}
 	}
+
 	return nil
 }
 

@@ -200,11 +200,13 @@ func constrainWebhook(tx *Tx, old, new *Webhook) error {
 	if old != nil {
 		return nil
 	}
+
 	n, err := Webhooks.Count(tx)
 	if err == nil && n >= MaxWebhooks {
 		err = errs.New(errs.Conflict, "there are already %d webhooks, which is the maximum",
 			MaxWebhooks).Coded("too_many_webhooks")
 	}
+
 	return err
 }
 
@@ -214,6 +216,7 @@ func CreateWebhook(tx *Tx, w *Webhook, secret, generation string, seq uint64) er
 	if err := Webhooks.Create(tx, w); err != nil {
 		return err
 	}
+
 	s := &WebhookSecret{WebhookID: w.ID}
 	err := s.newDeliveries(tx)
 	if err == nil {
@@ -225,6 +228,7 @@ func CreateWebhook(tx *Tx, w *Webhook, secret, generation string, seq uint64) er
 	if err != nil {
 		return err
 	}
+
 	return WebhookStates.Create(tx, &WebhookState{
 		WebhookID:  w.ID,
 		Generation: generation,
@@ -249,6 +253,7 @@ func SetWebhookSecret(tx *Tx, webhook ID, secret string, until Time) error {
 	if err != nil {
 		return err
 	}
+
 	for _, id := range ids {
 		_, err := WebhookSecrets.Update(tx, id, func(s *WebhookSecret) (err error) {
 			s.Previous, s.PreviousUntil = kv.Sealed{}, 0
@@ -267,6 +272,7 @@ func SetWebhookSecret(tx *Tx, webhook ID, secret string, until Time) error {
 			return err
 		}
 	}
+
 	return nil
 }
 
@@ -283,10 +289,12 @@ func WebhookKeysOf(tx *Tx, webhook ID) (keys WebhookKeys, err error) {
 		if err != nil {
 			return keys, err
 		}
+
 		sealed := []kv.Sealed{s.Deliveries, s.Current}
 		if s.PreviousUntil > tx.Now() {
 			sealed, keys.PreviousUntil = append(sealed, s.Previous), s.PreviousUntil
 		}
+
 		texts := make([]string, len(sealed))
 		for i := range sealed {
 			if texts[i], err = tx.Unseal(webhookPlace(s), sealed[i]); err != nil {
@@ -294,6 +302,7 @@ func WebhookKeysOf(tx *Tx, webhook ID) (keys WebhookKeys, err error) {
 					"the secrets of webhook %d can't be decrypted with secret.key; rotate its secret", webhook).Coded("webhook_secret_lost")
 			}
 		}
+
 		keys.Deliveries, keys.Secrets = []byte(texts[0]), slices.Clip(texts[1:])
 		return keys, nil
 	}
@@ -317,6 +326,7 @@ func EnabledUser(tx *Tx, id ID) (*Actor, error) {
 	if !bool(u.Status) {
 		return nil, nil
 	}
+
 	return &Actor{
 		ID:         u.ID,
 		Username:   u.Username,

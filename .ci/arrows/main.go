@@ -55,6 +55,7 @@ func count() (packages, files int, back []string, err error) {
 		}
 		return nil
 	})
+
 	below := map[string]bool{} // what the framework imports
 	for changed := true; changed; {
 		changed = false
@@ -64,6 +65,7 @@ func count() (packages, files int, back []string, err error) {
 			}
 		}
 	}
+
 	rank := func(pkg string) int {
 		switch {
 		case pkg == root || pkg == root+"/cli" || pkg == root+"/config":
@@ -81,6 +83,7 @@ func count() (packages, files int, back []string, err error) {
 			back = append(back, pair[0]+" → "+pair[1])
 		}
 	}
+
 	return packages, files, back, err
 }
 

@@ -40,6 +40,7 @@ func run(selected *regexp.Regexp, compile bool) error {
 	if err != nil {
 		return err
 	}
+
 	defer os.RemoveAll(dir)
 	if out, err := exec.Command("sh", "-c",
 		`git ls-files -z | tar --null -T - -cf - | tar -xf - -C "$0"`, dir).CombinedOutput(); err != nil {
@@ -51,11 +52,13 @@ func run(selected *regexp.Regexp, compile bool) error {
 			return fmt.Errorf("without a fault:\n%s", out)
 		}
 	}
+
 	passed, broken := 0, 0
 	for n, line := range strings.Split(strings.TrimSpace(table), "\n") {
 		if strings.HasPrefix(line, "#") || !selected.MatchString(line) {
 			continue
 		}
+
 		f, source, err := putIn(dir, strings.Split(line, "\t"))
 		if err != nil {
 			fmt.Printf("row %d: %v\n", n+1, err) // the source has changed: the row has to follow
@@ -72,6 +75,7 @@ func run(selected *regexp.Regexp, compile bool) error {
 			return err
 		}
 	}
+
 	if compile {
 		if out, err := exec.Command("go", "-C", dir, "build", "./...").CombinedOutput(); err != nil {
 			return fmt.Errorf("%w\n%s", err, out)
@@ -80,6 +84,7 @@ func run(selected *regexp.Regexp, compile bool) error {
 	if passed+broken > 0 {
 		return fmt.Errorf("%d faults were not found, %d cannot be put in", passed, broken)
 	}
+
 	return nil
 }
 
@@ -127,10 +132,12 @@ func (f fault) isFound(dir string) (found bool) {
 			break
 		}
 	}
+
 	result, by := "NOT FOUND", ""
 	if found {
 		result, by = "found", firstFailure(out)
 	}
+
 	fmt.Printf("%-9s\t%.0f s\t%s\t%s\t%s\n", result, time.Since(began).Seconds(), f.path, f.with,
 		by)
 	return found

@@ -99,6 +99,7 @@ func (l *List) find(hash []byte) (file string, leaked bool, err error) {
 		leaked, err = search(l.path, hash)
 		return l.path, leaked, err
 	}
+
 	file = filepath.Join(l.path, string(hash[:rangeDigits])+".txt")
 	leaked, err = search(file, hash[rangeDigits:])
 	if errors.Is(err, fs.ErrNotExist) {
@@ -108,6 +109,7 @@ func (l *List) find(hash []byte) (file string, leaked bool, err error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return l.path, false, errors.New("the file of a range is missing") // the range is a part of a hash
 	}
+
 	return file, leaked, err
 }
 
@@ -141,6 +143,7 @@ func (l *List) look(whole bool) error {
 	if err != nil {
 		return l.describe(err)
 	}
+
 	return l.describe(open(path, digits, func(s *sorted) error {
 		if whole {
 			return s.sample()
@@ -168,6 +171,7 @@ func someRange(dir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+
 	defer d.Close() // opened for reading only, so Close loses nothing
 	for {
 		names, err := d.Readdirnames(100) // not all: there are a million

@@ -76,10 +76,12 @@ func TestLookup_EveryPosition(t *testing.T) {
 			for i := 1; i < len(all); i += 2 {
 				text.WriteString(hashOf(all[i]) + c.count + c.end)
 			}
+
 			content := text.String()
 			if c.cut {
 				content = strings.TrimSuffix(content, c.end)
 			}
+
 			list, err := Open(write(t, content))
 			must(t, err)
 			for i, password := range all {
@@ -100,6 +102,7 @@ func TestLookup_BlockBorders(t *testing.T) {
 	for i, password := range all {
 		hashes[i] = hashOf(password)
 	}
+
 	for shift := range 45 {
 		var text strings.Builder
 		for i := 1; i < len(all); i += 2 {
@@ -176,6 +179,7 @@ func TestDirectory_Ranges(t *testing.T) {
 					os.WriteFile(filepath.Join(dir, hash[:5]+ending),
 						[]byte(strings.Join(lines, "\r\n")), 0o600))
 			}
+
 			list, err := Open(dir)
 			must(t, err)
 			for i, password := range all {
@@ -183,6 +187,7 @@ func TestDirectory_Ranges(t *testing.T) {
 					t.Errorf("%d: %t, %v", i, leaked, err)
 				}
 			}
+
 			if _, err := list.Has("of a range that is missing"); err == nil ||
 				!strings.Contains(err.Error(), dir+": the file of a range is missing") {
 				t.Errorf("a missing range: %v", err)
@@ -198,11 +203,13 @@ func TestOpen_Refusals(t *testing.T) {
 	for _, i := range []int{7, 3, 1, 9, 5} {
 		sortedByCount.WriteString(hashOf(all[i]) + fmt.Sprintf(":%d\n", 10-i))
 	}
+
 	for _, odd := range []int{0, 1} { // two sorted lists, one after the other
 		for i := odd; i < len(all); i += 2 {
 			joined.WriteString(hashOf(all[i]) + ":1\n")
 		}
 	}
+
 	hash := hashOf("password")
 	for name, c := range map[string]struct{ text, want string }{
 		"an empty file": {"", "it is empty"},
@@ -231,6 +238,7 @@ func TestOpen_Refusals(t *testing.T) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
 	}
+
 	dir := t.TempDir()
 	must(t, os.WriteFile(filepath.Join(dir, "0000G.txt"), []byte(hash), 0o600))
 	must(t, os.WriteFile(filepath.Join(dir, "0000"), []byte(hash), 0o600))
@@ -268,6 +276,7 @@ func TestFault_UnreadableList(t *testing.T) {
 	if since, err := list.Fault(); err != nil || !since.IsZero() {
 		t.Errorf("a good one: %v %v", since, err)
 	}
+
 	middle := all[len(all)/2]
 	damaged := strings.Replace(good, hashOf(middle), "x"+hashOf(middle)[1:], 1)
 	for name, c := range map[string]struct {
@@ -294,6 +303,7 @@ func TestFault_UnreadableList(t *testing.T) {
 		if _, err := list.Fault(); (err != nil) != c.seen {
 			t.Errorf("%s, before a lookup: %v", name, err)
 		}
+
 		_, err := list.Has(middle)
 		if err == nil || !strings.Contains(err.Error(), path) {
 			t.Errorf("%s: %v", name, err)
@@ -308,6 +318,7 @@ func TestFault_UnreadableList(t *testing.T) {
 			!c.seen && (since.IsZero() || fault.Error() != err.Error()) {
 			t.Errorf("%s, after a lookup: %v %v", name, since, fault)
 		}
+
 		must(t, os.RemoveAll(path))
 		must(t, os.WriteFile(path+".new", []byte(good), 0o600))
 		must(t, os.Rename(path+".new", path))
@@ -348,6 +359,7 @@ func TestFault_MissingRange(t *testing.T) {
 	if since, err := list.Fault(); err == nil || since.IsZero() {
 		t.Errorf("%v %v", since, err)
 	}
+
 	must(t,
 		os.WriteFile(filepath.Join(dir, hashOf("another")[:5]+".txt"),
 			[]byte(hashOf("other")[5:]+":1"), 0o600))
@@ -374,6 +386,7 @@ func BenchmarkHas(b *testing.B) {
 			must(b, err)
 		}
 	}
+
 	_, err = text.WriteTo(f)
 	must(b, err)
 	must(b, f.Close())

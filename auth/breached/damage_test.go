@@ -48,6 +48,7 @@ func randomList(r *rand.Rand) (lines []string, leaked map[string]bool) {
 	for range 1 + r.IntN([]int{3, 300, 3000}[r.IntN(3)]) {
 		leaked[randomHash(r, digits)] = true
 	}
+
 	for hash := range leaked {
 		line := hash
 		switch r.IntN(4) {
@@ -59,10 +60,12 @@ func randomList(r *rand.Rand) (lines []string, leaked map[string]bool) {
 		}
 		lines = append(lines, line+end)
 	}
+
 	slices.Sort(lines)
 	if last := len(lines) - 1; r.IntN(2) == 0 {
 		lines[last] = strings.TrimSuffix(lines[last], end)
 	}
+
 	return lines, leaked
 }
 
@@ -82,6 +85,7 @@ func TestRandomLists(t *testing.T) {
 					want)
 			}
 		}
+
 		for range 300 {
 			hash := randomHash(r, digits)
 			if leaked, err := look(t, text, hash); err != nil || leaked != known[hash] {
@@ -121,6 +125,7 @@ func TestDamagedLists(t *testing.T) {
 			present[i] = present[i][:r.IntN(len(present[i]))]
 			forget(known, lines[i])
 		}
+
 		text := strings.Join(present, "")
 		for hash, want := range some(known) {
 			leaked, err := look(t, text, hash)
@@ -135,6 +140,7 @@ func TestDamagedLists(t *testing.T) {
 			}
 		}
 	}
+
 	if failed == 0 || fine == 0 {
 		t.Errorf("%d lookups failed, %d did not", failed, fine)
 	}
@@ -177,10 +183,12 @@ func TestLookup_AnyBytes(t *testing.T) {
 			lines = slices.Insert(lines, r.IntN(len(lines)),
 				strings.Repeat([]string{"A", "\n", "\x00", "5:1\n"}[r.IntN(4)], r.IntN(20_000)))
 		}
+
 		b := []byte(strings.Join(lines, ""))
 		for range r.IntN(10) {
 			b[r.IntN(len(b))] = byte(r.IntN(256))
 		}
+
 		text := string(b[:r.IntN(len(b)+1)])
 		for hash := range some(known) {
 			if leaked, err := look(t, text, hash); leaked &&
@@ -208,6 +216,7 @@ func TestLookup_ReadCount(t *testing.T) {
 		if most = max(most, c.reads); most > 26 {
 			t.Fatalf("%d reads", most)
 		}
+
 		n := r.Uint64N(size / width)
 		if leaked, err := s.find([]byte(endless{size / width, width}.hash(n))); err != nil ||
 			!leaked {

@@ -49,14 +49,17 @@ func open(path string, digits int, fn func(*sorted) error) error {
 	if !info.Mode().IsRegular() { // opening a pipe would not return
 		return errors.New("it is not a file")
 	}
+
 	f, err := os.Open(path)
 	if err != nil {
 		return err
 	}
+
 	defer f.Close() // opened for reading only, so Close loses nothing
 	if info, err = f.Stat(); err != nil {
 		return err
 	}
+
 	return fn(&sorted{file: f, size: info.Size(), digits: digits})
 }
 
@@ -86,6 +89,7 @@ func (s *sorted) find(hash []byte) (leaked bool, err error) {
 		if len(all) < 3 {
 			return false, errForm // a line that fills a third of a block
 		}
+
 		second, last := all[1], all[len(all)-1]
 		beforeLast := all[len(all)-2]
 		switch {
@@ -99,10 +103,12 @@ func (s *sorted) find(hash []byte) (leaked bool, err error) {
 			return has(all, hash), nil
 		}
 	}
+
 	all, err := s.read(from, int(to-from), true)
 	if err == nil && !between(least, all, most) {
 		err = errUnsorted
 	}
+
 	return err == nil && has(all, hash), err
 }
 
@@ -145,6 +151,7 @@ func (s *sorted) read(at int64, n int, whole bool) ([]line, error) {
 	if s.size == 0 {
 		return nil, errEmpty
 	}
+
 	text, all := s.buffer[:n], s.lines[:0]
 	if _, err := s.file.ReadAt(text, at); err != nil {
 		return nil, err // io.EOF, too: the file has become shorter
@@ -153,6 +160,7 @@ func (s *sorted) read(at int64, n int, whole bool) ([]line, error) {
 		end := bytes.IndexByte(text, '\n') + 1 // without any, the rest is no line either
 		at, text = at+int64(end), text[end:]
 	}
+
 	for len(text) > 0 {
 		end := bytes.IndexByte(text, '\n') + 1
 		if end == 0 {
@@ -161,6 +169,7 @@ func (s *sorted) read(at int64, n int, whole bool) ([]line, error) {
 				break
 			}
 		}
+
 		l, err := s.parse(text[:end], at)
 		if err != nil {
 			return nil, err
@@ -168,12 +177,15 @@ func (s *sorted) read(at int64, n int, whole bool) ([]line, error) {
 		if n := len(all); n > 0 && bytes.Compare(all[n-1].hash, l.hash) > 0 {
 			return nil, errUnsorted
 		}
+
 		all = append(all, l)
 		at, text = at+int64(end), text[end:]
 	}
+
 	if s.lines = all; whole && len(all) == 0 {
 		return nil, errForm // a line that is longer than the buffer
 	}
+
 	return all, nil
 }
 
@@ -183,6 +195,7 @@ func (s *sorted) parse(text []byte, at int64) (line, error) {
 	if len(text) < s.digits || !isHex(text[:s.digits]) {
 		return line{}, errForm
 	}
+
 	l := line{at: at, hash: text[:s.digits], leaked: true}
 	count := text[s.digits:]
 	if len(count) == 0 {
@@ -191,6 +204,7 @@ func (s *sorted) parse(text []byte, at int64) (line, error) {
 	if count[0] != ':' || len(count) < 2 || len(count) > 1+maxCount {
 		return line{}, errForm
 	}
+
 	l.leaked = false
 	for _, c := range count[1:] {
 		if c < '0' || c > '9' {
@@ -198,6 +212,7 @@ func (s *sorted) parse(text []byte, at int64) (line, error) {
 		}
 		l.leaked = l.leaked || c != '0'
 	}
+
 	return l, nil
 }
 

@@ -55,6 +55,7 @@ func (a *Authenticator) data(flags byte, rest ...byte) []byte {
 	if !a.NoCount {
 		a.Count++
 	}
+
 	host := sha256.Sum256([]byte(a.RPID))
 	data := append(host[:], flags)
 	return append(binary.BigEndian.AppendUint32(data, a.Count), rest...)
@@ -85,6 +86,7 @@ func (a *Authenticator) Create(options []byte) []byte {
 	if err := json.Unmarshal(options, &o); err != nil {
 		panic(err)
 	}
+
 	a.handle, _ = base64.RawURLEncoding.DecodeString(o.User.ID)
 	a.ID = make([]byte, 16)
 	rand.Read(a.ID)
@@ -92,10 +94,12 @@ func (a *Authenticator) Create(options []byte) []byte {
 	if a.key, err = ecdsa.GenerateKey(elliptic.P256(), rand.Reader); err != nil {
 		panic(err)
 	}
+
 	point, err := a.key.PublicKey.Bytes() // 4, x, y
 	if err != nil {
 		panic(err)
 	}
+
 	cose := append([]byte{0xa5, 0x01, 0x02, 0x03, 0x26, 0x20, 0x01, 0x21, 0x58, 32}, point[1:33]...)
 	cose = append(append(cose, 0x22, 0x58, 32), point[33:]...)
 	of := append(make([]byte, 16), 0, byte(len(a.ID))) // AAGUID, length
@@ -119,6 +123,7 @@ func (a *Authenticator) Get(options []byte) []byte {
 	if err := json.Unmarshal(options, &o); err != nil {
 		panic(err)
 	}
+
 	data, client := a.data(0), a.client("webauthn.get", o.Challenge)
 	hash := sha256.Sum256(client)
 	sum := sha256.Sum256(append(append([]byte{}, data...), hash[:]...))
@@ -126,6 +131,7 @@ func (a *Authenticator) Get(options []byte) []byte {
 	if err != nil {
 		panic(err)
 	}
+
 	return a.response(map[string]any{
 		"clientDataJSON": encode(client), "authenticatorData": encode(data),
 		"signature": encode(signature), "userHandle": encode(a.handle),

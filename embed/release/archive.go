@@ -25,6 +25,7 @@ func (r *release) archives() error {
 		if err != nil {
 			return err
 		}
+
 		dir := "reeve-" + r.version + "/"
 		files := []file{
 			{dir + t.program(), 0o755, program},
@@ -39,10 +40,12 @@ func (r *release) archives() error {
 		for _, name := range slices.Sorted(maps.Keys(r.extra.man)) {
 			files = append(files, file{dir + "man/" + name, 0o644, r.extra.man[name]})
 		}
+
 		pack, ending := r.tarGzip, ".tar.gz"
 		if t.os == "windows" {
 			pack, ending = r.zip, ".zip"
 		}
+
 		packed, err := pack(files)
 		if err != nil {
 			return fmt.Errorf("pack for %s: %w", t, err)
@@ -60,6 +63,7 @@ func (r *release) tarGzip(files []file) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	w := tar.NewWriter(z)
 	for _, f := range files {
 		head := &tar.Header{
@@ -77,9 +81,11 @@ func (r *release) tarGzip(files []file) ([]byte, error) {
 			return nil, err
 		}
 	}
+
 	if err := w.Close(); err != nil {
 		return nil, err
 	}
+
 	err = z.Close()
 	return b.Bytes(), err
 }
@@ -98,6 +104,7 @@ func (r *release) zip(files []file) ([]byte, error) {
 			return nil, err
 		}
 	}
+
 	err := w.Close()
 	return b.Bytes(), err
 }

@@ -54,23 +54,28 @@ func (r *release) readCheckout(dirty bool) error {
 	if r.commit, err = r.git("rev-parse", "HEAD"); err != nil {
 		return err
 	}
+
 	seconds, err := r.git("show", "--no-patch", "--format=%ct", "HEAD")
 	if err != nil {
 		return err
 	}
+
 	unix, err := strconv.ParseInt(seconds, 10, 64)
 	if err != nil {
 		return err
 	}
+
 	r.at = time.Unix(unix, 0).UTC()
 	source, err := os.ReadFile(filepath.Join(r.root, "main.go"))
 	if err != nil {
 		return err
 	}
+
 	found := regexp.MustCompile(`const version = "([^"]+)"`).FindSubmatch(source)
 	if found == nil {
 		return errors.New("main.go has no version")
 	}
+
 	r.version = string(found[1])
 	return nil
 }

@@ -27,6 +27,7 @@ func (r *release) packages() error {
 	if err := os.MkdirAll(stage, 0o755); err != nil {
 		return err
 	}
+
 	for _, t := range r.targets {
 		if t.deb == "" {
 			continue
@@ -39,6 +40,7 @@ func (r *release) packages() error {
 			return err
 		}
 	}
+
 	return nil
 }
 
@@ -59,6 +61,7 @@ func (r *release) deb(t target, stage string) ([]byte, error) {
 	for _, name := range slices.Sorted(maps.Keys(r.extra.man)) {
 		p.add("/usr/share/man/man1/"+name+".gz", 0o644, "", p.gzip(r.extra.man[name]))
 	}
+
 	info := nfpm.WithDefaults(&nfpm.Info{
 		Name:        "reeve",
 		Arch:        t.deb,
@@ -80,13 +83,16 @@ func (r *release) deb(t target, stage string) ([]byte, error) {
 			Deb: nfpm.Deb{Compression: "xz"},
 		},
 	})
+
 	if p.err != nil {
 		return nil, p.err
 	}
+
 	packager, err := nfpm.Get("deb")
 	if err != nil {
 		return nil, err
 	}
+
 	var b bytes.Buffer
 	err = packager.Package(info, &b)
 	return b.Bytes(), err

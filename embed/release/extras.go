@@ -37,6 +37,7 @@ func (r *release) writeExtras() error {
 		}
 		*into = content
 	}
+
 	root := cli.Tree(cli.Release{Version: r.version}, io.Discard, io.Discard)
 	for _, c := range []struct {
 		into  *[]byte
@@ -52,6 +53,7 @@ func (r *release) writeExtras() error {
 		}
 		*c.into = b.Bytes()
 	}
+
 	r.extra.man = map[string][]byte{}
 	return r.writeMan(root)
 }
@@ -71,6 +73,7 @@ func (r *release) writeMan(cmd *cobra.Command) error {
 	if err := doc.GenMan(cmd, header, &b); err != nil {
 		return fmt.Errorf("manual page of %s: %w", name, err)
 	}
+
 	r.extra.man[name+".1"] = b.Bytes()
 	for _, c := range cmd.Commands() {
 		if !c.IsAvailableCommand() || c.IsAdditionalHelpTopicCommand() {
@@ -80,5 +83,6 @@ func (r *release) writeMan(cmd *cobra.Command) error {
 			return err
 		}
 	}
+
 	return nil
 }

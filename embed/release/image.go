@@ -45,22 +45,27 @@ func (r *release) image() error {
 			Descriptor: v1.Descriptor{Platform: &v1.Platform{OS: t.os, Architecture: t.arch}},
 		})
 	}
+
 	if !found {
 		return nil
 	}
+
 	outer := mutate.AppendManifests(mutate.IndexMediaType(empty.Index, types.OCIImageIndex),
 		mutate.IndexAddendum{Add: index, Descriptor: v1.Descriptor{Annotations: map[string]string{
 			"org.opencontainers.image.ref.name": r.version,
 			"io.containerd.image.name":          "docker.io/library/reeve:" + r.version,
 		}}})
+
 	dir := filepath.Join(r.work, "image")
 	if _, err := layout.Write(dir, outer); err != nil {
 		return err
 	}
+
 	packed, err := r.tarOf(dir)
 	if err != nil {
 		return err
 	}
+
 	return r.write(r.name("oci.tar"), packed)
 }
 
@@ -69,16 +74,19 @@ func (r *release) imageFor(t target) (v1.Image, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	content, err := r.layer(program)
 	if err != nil {
 		return nil, err
 	}
+
 	layer, err := tarball.LayerFromOpener(func() (io.ReadCloser, error) {
 		return io.NopCloser(bytes.NewReader(content)), nil
 	}, tarball.WithMediaType(types.OCILayer))
 	if err != nil {
 		return nil, err
 	}
+
 	image := mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), types.OCIConfigJSON)
 	if image, err = mutate.Append(image, mutate.Addendum{
 		Layer:   layer,
@@ -86,10 +94,12 @@ func (r *release) imageFor(t target) (v1.Image, error) {
 	}); err != nil {
 		return nil, err
 	}
+
 	config, err := image.ConfigFile()
 	if err != nil {
 		return nil, err
 	}
+
 	config = config.DeepCopy()
 	config.OS, config.Architecture, config.Created = t.os, t.arch, v1.Time{Time: r.at}
 	config.Config = v1.Config{
@@ -114,6 +124,7 @@ func (r *release) imageFor(t target) (v1.Image, error) {
 			"org.opencontainers.image.licenses": "Apache-2.0",
 		},
 	}
+
 	return mutate.ConfigFile(image, config)
 }
 
@@ -123,6 +134,7 @@ func (r *release) layer(program []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	var b bytes.Buffer
 	w := tar.NewWriter(&b)
 	for _, f := range []struct {
@@ -163,6 +175,7 @@ func (r *release) layer(program []byte) ([]byte, error) {
 			return nil, err
 		}
 	}
+
 	err = w.Close()
 	return b.Bytes(), err
 }
@@ -193,6 +206,7 @@ func (r *release) tarOf(dir string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	slices.Sort(names)
 	var b bytes.Buffer
 	w := tar.NewWriter(&b)
@@ -201,10 +215,12 @@ func (r *release) tarOf(dir string) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
+
 		name, err := filepath.Rel(dir, path)
 		if err != nil {
 			return nil, err
 		}
+
 		head := &tar.Header{Typeflag: tar.TypeReg, Name: filepath.ToSlash(name),
 			Size: int64(len(content)), Mode: 0o644, ModTime: r.at, Format: tar.FormatUSTAR}
 		if err := w.WriteHeader(head); err != nil {
@@ -214,6 +230,7 @@ func (r *release) tarOf(dir string) ([]byte, error) {
 			return nil, err
 		}
 	}
+
 	err = w.Close()
 	return b.Bytes(), err
 }

@@ -47,6 +47,7 @@ func run(out, only string, dirty bool) (err error) {
 	if out == "" {
 		return fmt.Errorf("--out is missing")
 	}
+
 	r := &release{}
 	if r.root, err = filepath.Abs("../.."); err != nil {
 		return err
@@ -63,6 +64,7 @@ func run(out, only string, dirty bool) (err error) {
 	if r.work, err = os.MkdirTemp("", "reeve-release-"); err != nil {
 		return err
 	}
+
 	defer os.RemoveAll(r.work)
 	for _, step := range []func() error{
 		r.writeExtras, r.build, r.archives, r.packages, r.image, r.sbom, r.checksums,
@@ -71,6 +73,7 @@ func run(out, only string, dirty bool) (err error) {
 			return err
 		}
 	}
+
 	return nil
 }
 
@@ -112,6 +115,7 @@ func (r *release) checksums() error {
 	if err != nil {
 		return err
 	}
+
 	var sums strings.Builder
 	for _, e := range entries { // sorted by name
 		content, err := os.ReadFile(filepath.Join(r.out, e.Name()))
@@ -120,9 +124,11 @@ func (r *release) checksums() error {
 		}
 		fmt.Fprintf(&sums, "%x  %s\n", sha256.Sum256(content), e.Name())
 	}
+
 	if err := r.write("SHA256SUMS", []byte(sums.String())); err != nil {
 		return err
 	}
+
 	return r.sign("SHA256SUMS", []byte(sums.String()))
 }
 

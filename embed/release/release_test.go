@@ -102,17 +102,20 @@ func TestRelease_Repeatable(t *testing.T) {
 	if out, err := command(t, "git", "clone", "--quiet", "../..", root).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
+
 	changes, err := exec.Command("git", "-C", "../..", "status", "--porcelain").Output()
 	must(t, err)
 	if len(changes) > 0 {
 		t.Skip("the checkout has changes")
 	}
+
 	again := t.TempDir()
 	cmd := exec.Command("go", "run", ".", "--dirty", "--only", "linux/amd64", "--out", again)
 	cmd.Dir = filepath.Join(root, "embed", "release")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
+
 	for _, ending := range []string{"linux_amd64.tar.gz", "amd64.deb"} {
 		first, err := os.ReadFile(result(t, ending))
 		must(t, err)
@@ -137,6 +140,7 @@ func TestProgram_StaticAndSmall(t *testing.T) {
 			t.Errorf("%s has %d bytes, packed %d: more than %d or %d", arch, size.Size(),
 				info.Size(), mostProgram, mostPacked)
 		}
+
 		build, err := buildinfo.ReadFile(program)
 		must(t, err)
 		for _, s := range build.Settings {
@@ -162,6 +166,7 @@ func unpacked(t *testing.T, archive string) string {
 	if err != nil || len(found) != 1 {
 		t.Fatal(found, err)
 	}
+
 	for _, name := range []string{"LICENSE", "NOTICE", "config.example.toml", "man/reeve.1",
 		"man/reeve-restore.1", "completions/reeve.bash"} {
 		if info, err := os.Stat(filepath.Join(filepath.Dir(found[0]), name)); err != nil ||
@@ -169,6 +174,7 @@ func unpacked(t *testing.T, archive string) string {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+
 	return found[0]
 }
 
@@ -180,6 +186,7 @@ func extract(t *testing.T, dir string, from io.Reader) {
 		if err == io.EOF {
 			return
 		}
+
 		must(t, err)
 		path := filepath.Join(dir, head.Name)
 		if head.Typeflag == tar.TypeDir {
@@ -190,6 +197,7 @@ func extract(t *testing.T, dir string, from io.Reader) {
 			must(t, err)
 			must(t, os.WriteFile(path, content, 0o644))
 		}
+
 		must(t, os.Chmod(path, head.FileInfo().Mode()))
 		if os.Geteuid() == 0 {
 			must(t, os.Chown(path, head.Uid, head.Gid))
@@ -261,11 +269,13 @@ func (b *box) ready(address string) {
 				return
 			}
 		}
+
 		select {
 		case err := <-b.done:
 			t.Fatalf("it has ended: %v\n%s", err, &b.log)
 		default:
 		}
+
 		if time.Now().After(end) {
 			t.Fatalf("no server is ready: %v", err)
 		}
@@ -294,6 +304,7 @@ func TestDeb_RunsAsService(t *testing.T) {
 	if out, err := command(t, "dpkg-deb", "-x", result(t, "amd64.deb"), root).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
+
 	data := filepath.Join(root, "var/lib/reeve")
 	must(t, os.MkdirAll(filepath.Dir(data), 0o755))
 	must(t, os.Mkdir(data, 0o700))
@@ -318,6 +329,7 @@ func TestDeb_RunsAsService(t *testing.T) {
 	if kind := unit(t, root, "Type"); kind != "notify" {
 		t.Errorf("the type of the unit is %s", kind)
 	}
+
 	address := freeAddress(t)
 	b := &box{
 		t:    t,
@@ -333,10 +345,12 @@ func TestDeb_RunsAsService(t *testing.T) {
 		must(t, err)
 		said = string(buffer[:n])
 	}
+
 	health := b.command("/usr/bin/reeve", "health", "--config", "/etc/reeve/config.toml")
 	if out, err := health.CombinedOutput(); err != nil {
 		t.Errorf("reeve health: %v\n%s", err, out)
 	}
+
 	b.stop()
 	if _, err := os.Stat(data + "/data.db.schema-19"); err != nil {
 		t.Errorf("the older data was not migrated: %v", err)
@@ -385,6 +399,7 @@ func TestImage_RunsAsItsUser(t *testing.T) {
 		t.Helper()
 		must(t, readJSON(filepath.Join(blobs, "blobs", strings.Replace(digest, ":", "/", 1)), into))
 	}
+
 	var outer, index struct{ Manifests []descriptor }
 	must(t, readJSON(filepath.Join(blobs, "index.json"), &outer))
 	read(outer.Manifests[0].Digest, &index)
@@ -392,9 +407,11 @@ func TestImage_RunsAsItsUser(t *testing.T) {
 	for _, m := range index.Manifests {
 		platforms[m.Platform.OS+"/"+m.Platform.Architecture] = m.Digest
 	}
+
 	if len(platforms) != 2 || platforms["linux/arm64"] == "" {
 		t.Errorf("the image is for %v", platforms)
 	}
+
 	var manifest struct {
 		Config descriptor
 		Layers []descriptor
@@ -420,10 +437,12 @@ func TestImage_RunsAsItsUser(t *testing.T) {
 		extract(t, root, z)
 		must(t, layer.Close())
 	}
+
 	c := config.Config
 	if _, ok := c.Volumes["/data"]; !ok || c.User != fmt.Sprintf("%d:%[1]d", imageUser) {
 		t.Errorf("user %s, volumes %v", c.User, c.Volumes)
 	}
+
 	address := freeAddress(t)
 	b := &box{t: t, root: root, user: imageUser,
 		env: append(c.Env, "REEVE_SERVER__LISTEN="+address)}
@@ -435,6 +454,7 @@ func TestImage_RunsAsItsUser(t *testing.T) {
 	if out, err := b.command(c.Healthcheck.Test[1:]...).CombinedOutput(); err != nil {
 		t.Errorf("health check: %v\n%s", err, out)
 	}
+
 	b.stop()
 	if _, err := os.Stat(root + "/data/data.db"); err != nil {
 		t.Error(err)
@@ -453,6 +473,7 @@ func TestSBOM_Complete(t *testing.T) {
 	for _, c := range bom.Components {
 		listed[c.PURL] = true
 	}
+
 	info, err := buildinfo.ReadFile(unpacked(t, result(t, "linux_amd64.tar.gz")))
 	must(t, err)
 	for _, m := range info.Deps {
@@ -460,6 +481,7 @@ func TestSBOM_Complete(t *testing.T) {
 			t.Errorf("%s %s is missing", m.Path, m.Version)
 		}
 	}
+
 	var npm []string
 	must(t, readJSON("../console/packages.json", &npm))
 	if want := len(info.Deps) + len(npm) + 1; len(listed) < want || len(info.Deps) == 0 ||
@@ -483,6 +505,7 @@ func TestSign_Verifies(t *testing.T) {
 		minisign.Verify(public, []byte("other"), signature) {
 		t.Errorf("the signature is wrong:\n%s", signature)
 	}
+
 	t.Setenv(passwordVariable, "wrong")
 	if err := r.sign("SHA256SUMS", nil); err == nil || strings.Contains(err.Error(), "secret") {
 		t.Errorf("with a wrong password: %v", err)
@@ -523,6 +546,7 @@ func TestCompose_MatchesProgram(t *testing.T) {
 		!strings.Contains(string(text), "reeve_"+r.version+"_oci.tar") {
 		t.Errorf("the image is %s, the version %s", image, r.version)
 	}
+
 	for name := range compose.Services["reeve"].Environment {
 		table, key, _ := strings.Cut(strings.ToLower(strings.TrimPrefix(name, "REEVE_")), "__")
 		if _, keys, found := strings.Cut(config.Example(), "\n["+table+"]\n"); !found ||
@@ -530,6 +554,7 @@ func TestCompose_MatchesProgram(t *testing.T) {
 			t.Errorf("%s is no key", name)
 		}
 	}
+
 	if len(compose.Services["reeve"].Environment) == 0 {
 		t.Error("the environment is empty")
 	}

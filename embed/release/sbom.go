@@ -36,14 +36,17 @@ func (r *release) sbom() error {
 		parts[url] = cdx.Component{Type: cdx.ComponentTypeLibrary, BOMRef: url, PackageURL: url,
 			Name: "std", Version: version}
 	}
+
 	if err := r.npmPackages(parts); err != nil {
 		return err
 	}
+
 	main := "pkg:golang/reeve@" + r.version
 	all, refs := []cdx.Component{}, slices.Sorted(maps.Keys(parts))
 	for _, url := range refs {
 		all = append(all, parts[url])
 	}
+
 	bom := cdx.NewBOM()
 	id := sha256.Sum256([]byte(r.commit))
 	id[6], id[8] = id[6]&0x0f|0x80, id[8]&0x3f|0x80 // a UUID of version 8
@@ -54,6 +57,7 @@ func (r *release) sbom() error {
 			Name: "reeve", Version: r.version,
 			Licenses: &cdx.Licenses{{License: &cdx.License{ID: "Apache-2.0"}}}},
 	}
+
 	bom.Components = &all
 	bom.Dependencies = &[]cdx.Dependency{{Ref: main, Dependencies: &refs}}
 	var b bytes.Buffer
@@ -61,6 +65,7 @@ func (r *release) sbom() error {
 	if err := encoder.SetPretty(true).Encode(bom); err != nil {
 		return err
 	}
+
 	return r.write(r.name("sbom.cdx.json"), b.Bytes())
 }
 
@@ -72,12 +77,14 @@ func (r *release) npmPackages(parts map[string]cdx.Component) error {
 	if err := readJSON(filepath.Join(console, "packages.json"), &dirs); err != nil {
 		return err
 	}
+
 	var lock struct {
 		Packages map[string]struct{ Name, Version, License string }
 	}
 	if err := readJSON(filepath.Join(console, "package-lock.json"), &lock); err != nil {
 		return err
 	}
+
 	for _, dir := range dirs {
 		p, found := lock.Packages[dir]
 		if !found {
@@ -92,6 +99,7 @@ func (r *release) npmPackages(parts map[string]cdx.Component) error {
 		}
 		parts[url] = c
 	}
+
 	return nil
 }
 

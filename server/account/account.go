@@ -125,24 +125,29 @@ func readInfo(tx *store.Tx, req *web.Request, _ *web.None) (*infoOut, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	menus, err := store.TreeJSON(store.Menus(tx, req.Actor), func(p *store.Permission) any {
 		return p
 	})
 	if err != nil {
 		return nil, err
 	}
+
 	install, err := store.Installs.Get(tx, 1)
 	if err != nil {
 		return nil, err
 	}
+
 	own, err := people.UserOf(req, tx, web.OwnAudience(req), u)
 	if err != nil {
 		return nil, err
 	}
+
 	notices, err := noticesFor(tx, req, u)
 	if err != nil {
 		return nil, err
 	}
+
 	return &infoOut{own, web.Encoded[[]web.Node[store.Permission]]{JSON: menus},
 		req.Actor.PermissionKeys(tx), req.Actor.DueFactor(tx), actingOf(req), notices,
 		install.CreatedAt}, nil
@@ -169,6 +174,7 @@ func noticesFor(tx *store.Tx, req *web.Request, u *store.User) ([]Notice, error)
 	if req.Actor.By != nil || req.Actor.Key != nil {
 		return out, nil
 	}
+
 	shown, err := store.NoticesFor(tx, u, req.Session.ID, req.Session.DeviceID)
 	for _, n := range shown {
 		one := Notice{
@@ -191,6 +197,7 @@ func noticesFor(tx *store.Tx, req *web.Request, u *store.User) ([]Notice, error)
 		}
 		out = append(out, one)
 	}
+
 	return out, err
 }
 
@@ -249,6 +256,7 @@ func confirmEmail(req *web.Request, email, password *string) (confirmed bool, er
 	if err := needsPassword(email, now, password != nil && *password != ""); err != nil {
 		return false, err
 	}
+
 	return true, req.Auth().Confirm(req.Session, req.Addr, *password)
 }
 

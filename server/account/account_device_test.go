@@ -48,6 +48,7 @@ func TestOwnDevices(t *testing.T) {
 		!bool(all[1].Current) || all[1].LastUsed == 0 {
 		t.Fatalf("%+v", all)
 	}
+
 	other := fmt.Sprint("/admin/account/device/", all[0].ID)
 	in.OK("PUT", other, `{"name":"Phone"}`, "laptop").Brief(200, `"name":"Phone"`)
 	in.Call("PUT", other, `{"name":"`+strings.Repeat("x", 65)+`"}`, "laptop").Names(422, "name")
@@ -69,6 +70,7 @@ func TestOwnDevices(t *testing.T) {
 	if next := browser(in, "phone", phone, "198.51.100.8"); next == phone {
 		t.Error("a forgotten device is still known")
 	}
+
 	in.OK("GET", "/system/session", "", "laptop").Brief(200, `"device_id":`)
 }
 
@@ -86,6 +88,7 @@ func TestSignInNotice(t *testing.T) {
 		in.OK("GET", "/admin/info", "", as).Data(&out)
 		return out.Notices
 	}
+
 	laptop := browser(in, "laptop", "", "192.0.2.1")
 	in.Update(func(tx *store.Tx) error { return store.DropNotices(tx, 1, tx.Now(), 0, 0) })
 	thief := browser(in, "thief", "", "198.51.100.7")
@@ -95,23 +98,28 @@ func TestSignInNotice(t *testing.T) {
 			t.Errorf("%s is told %+v", as, got)
 		}
 	}
+
 	got := notices("laptop")
 	if len(got) != 1 || got[0].Kind != store.NewDevice || got[0].IP != "198.51.100.7" ||
 		got[0].Browser != "Firefox 140.0" || got[0].OS != "Linux x86_64" || got[0].DeviceID == 0 {
 		t.Fatalf("the laptop is told %+v", got)
 	}
+
 	browser(in, "thief elsewhere", "", "198.51.100.7") // the new device of a second sign-in
 	late, err := kv.TimeOf(time.Now().Add(time.Hour)).MarshalJSON()
 	servertest.Must(t, err)
 	for _, as := range []string{"thief", "thief again", "thief elsewhere"} {
 		in.OK("PUT", "/admin/account/notice", `{"until":`+string(late)+`}`, as)
 	}
+
 	if got := notices("laptop"); len(got) != 2 || got[0].DeviceID != 2 {
 		t.Errorf("after the thief has dismissed them: %+v", got)
 	}
+
 	for range 12 { // nor can further sign-ins push it out
 		browser(in, "thief elsewhere", "", "198.51.100.7")
 	}
+
 	browser(in, "thief again", thief, "198.51.100.7")
 	in.OK("PUT", "/admin/account/notice", `{"until":`+string(late)+`}`, "thief again")
 	for _, n := range notices("thief again") {
@@ -119,26 +127,31 @@ func TestSignInNotice(t *testing.T) {
 			t.Errorf("the thief may dismiss %+v", n)
 		}
 	}
+
 	browser(in, "laptop", laptop, "192.0.2.1") // the thief's sign-ins have ended its session
 	if got := notices("laptop"); len(got) != 10 || got[0].DeviceID != 2 ||
 		!bool(got[0].Dismissible) {
 		t.Errorf("after many sign-ins: %+v", got)
 	}
+
 	in.SendMails()
 	mails := box.All()
 	if len(mails) != 5 { // each is about one of them
 		t.Errorf("%d mails", len(mails))
 	}
+
 	text := fmt.Sprint(mails[0])
 	for _, want := range []string{"New sign-in to Reeve", "Firefox, Linux", "198.51.100.7"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the mail has no %s: %s", want, text)
 		}
 	}
+
 	in.OK("PUT", "/admin/account/notice", `{"until":`+string(late)+`}`, "laptop")
 	if got := notices("laptop"); len(got) != 0 {
 		t.Errorf("after the laptop has dismissed it: %+v", got)
 	}
+
 	browser(in, "laptop away", laptop, "203.0.113.1")
 	if got := notices("laptop away"); len(got) != 0 {
 		t.Errorf("a sign-in tells itself %+v", got)
@@ -187,5 +200,6 @@ func TestSession_BoundToNetwork(t *testing.T) {
 	if a := from("192.0.3.1"); a.Code != 401 || len(a.Header["Set-Cookie"]) > 0 {
 		t.Errorf("with a cookie: %d %q", a.Code, a.Header["Set-Cookie"])
 	}
+
 	from("192.0.2.1").Brief(200)
 }

@@ -43,9 +43,11 @@ func TestLogin_FailuresAnsweredAlike(t *testing.T) {
 		headers.Del("X-Request-Id")
 		bodies[servertest.Steady(a.Body)+fmt.Sprint(headers)] = name
 	}
+
 	if len(bodies) != 1 {
 		t.Errorf("there are %d different answers: %q", len(bodies), bodies)
 	}
+
 	for _, name := range []string{"clerk", "CLERK", "  Clerk "} {
 		in.Login(name, servertest.OwnerPassword).Brief(200, `"must_change_password":0`)
 	}
@@ -84,6 +86,7 @@ func TestPasswordChange(t *testing.T) {
 			in.In(t).Call("PUT", "/admin/password", c.body, "here").Names(422, c.field)
 		})
 	}
+
 	in.Unchanged(before)
 	in.OK("PUT", "/admin/password",
 		`{"old_password":"`+servertest.OwnerPassword+`","new_password":" 🎉\u0000 long x"}`, "here").Is(`{"data":{},"success":true,"msg":"ok","showType":0}`)
@@ -91,6 +94,7 @@ func TestPasswordChange(t *testing.T) {
 	for _, ended := range []string{"there", "clerk"} {
 		in.Call("GET", "/admin/info", "", ended).Brief(401)
 	}
+
 	in.Login("clerk", servertest.OwnerPassword).Brief(401)
 	in.Login("clerk", "🎉\x00 long x").Brief(401)
 	in.Login("clerk", " 🎉\x00 long x").Brief(200)
@@ -134,9 +138,11 @@ func TestLoginRateLimit_AnsweredAlike(t *testing.T) {
 			refused = append(refused, a.Envelope().ErrorCode)
 		}
 	}
+
 	if len(refused) != 4 {
 		t.Errorf("%d were refused", len(refused))
 	}
+
 	in.Login("clerk", servertest.OwnerPassword).Brief(200)
 }
 
@@ -198,6 +204,7 @@ func TestEmailChange_NeedsPassword(t *testing.T) {
 		put(`{"email":"other@example.org","password":"wrong"}`).Brief(422,
 			`"errorCode":"wrong_password"`)
 	}
+
 	put(`{"email":"other@example.org","password":"` + servertest.OwnerPassword + `"}`).Brief(429)
 	in.Call("PUT", "/api/user/password",
 		`{"old_password":"`+servertest.OwnerPassword+`","new_password":"another password"}`,

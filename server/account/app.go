@@ -113,6 +113,7 @@ func Register(req *web.Request, in *RegisterIn) (*registration, error) {
 			return nil, err
 		}
 	}
+
 	err := req.DB.View(store.Anonymous, func(tx *store.Tx) error {
 		if err := store.CheckRegistration(tx, u.Email); err != nil {
 			return err
@@ -122,6 +123,7 @@ func Register(req *web.Request, in *RegisterIn) (*registration, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	a := attempt(req, true, in.Username, in.Password)
 	a.MailReady = func(tx *store.Tx) error { return RegistrationMail(req.Server, tx) }
 	a.Solution = in.Altcha
@@ -129,10 +131,12 @@ func Register(req *web.Request, in *RegisterIn) (*registration, error) {
 	if err == nil && grant == nil {
 		return &registration{ConfirmationSent: true}, nil
 	}
+
 	out, err := granted(req, a, bool(in.Cookie), grant, err)
 	if err != nil {
 		return nil, err
 	}
+
 	return &registration{LoginOut: out}, nil
 }
 
@@ -183,20 +187,24 @@ func granted(req *web.Request, a auth.Attempt, cookie bool, grant *auth.Grant,
 	case err != nil:
 		event = "login_failed"
 	}
+
 	req.Note(event, req.Server.Auth.LoggableName(a.App, a.Username), err)
 	if err != nil {
 		return nil, err
 	}
+
 	out := &LoginOut{grant.Token, grant.ExpiresAt, store.Flag(grant.MustChange), grant.Device,
 		grant.Pending, web.OrEmpty(grant.Methods), orNull(grant.Options)}
 	if grant.Pending != "" {
 		return out, nil
 	}
+
 	keepDevice(req, a.App, grant.Device)
 	if cookie {
 		req.KeepSession(a.App, out.Token, out.ExpiresAt)
 		out.Token = ""
 	}
+
 	return out, nil
 }
 
@@ -232,10 +240,12 @@ func ChangeOwnAppUser(req *web.Request, in *OwnAppUserIn) (out *ownAppUserOut, e
 	if err != nil {
 		return nil, err
 	}
+
 	confirmed, err := confirmEmail(req, in.Email, in.Password)
 	if err != nil {
 		return nil, err
 	}
+
 	return out, req.DB.Update(req.Actor, func(tx *store.Tx) (err error) {
 		u, err := store.AppUsers.Get(tx, req.Actor.ID)
 		if err == nil {
@@ -253,6 +263,7 @@ func ChangeOwnAppUser(req *web.Request, in *OwnAppUserIn) (out *ownAppUserOut, e
 		if err == nil {
 			out, err = ownAppUser(tx, req, nil)
 		}
+
 		return err
 	})
 }

@@ -31,6 +31,7 @@ func TestAppUserSecondFactor_BySetting(t *testing.T) {
 	begin, otp := `{"password":"`+servertest.OwnerPassword+`"}`, func(code string) string {
 		return `{"otp":"` + code + `"}`
 	}
+
 	in.OK("GET", "/api/user/totp", "", "ann").Brief(200, `"enabled":0`, `"recovery_codes":0`,
 		`"allowed":0`)
 	in.Call("POST", "/api/user/totp", begin, "ann").Brief(403, "second_factor_off")
@@ -135,6 +136,7 @@ func TestHostedPages_SecondFactor(t *testing.T) {
 	if a := v.Get(pages.AccountPath); strings.Contains(a.Body, pages.AuthenticatorPath) {
 		t.Error("the account leads to the authenticator app while it is off")
 	}
+
 	v.Get(pages.AuthenticatorPath).Brief(403, "Authenticator apps are not in use here")
 	v.Post(pages.AuthenticatorPath, "password", servertest.OwnerPassword).Brief(403)
 
@@ -153,15 +155,18 @@ func TestHostedPages_SecondFactor(t *testing.T) {
 	if got := made.Header.Get("Cache-Control"); got != "no-store" {
 		t.Errorf("Cache-Control %s", got)
 	}
+
 	app := &servertest.Authenticator{
 		T:      t,
 		Secret: strings.ReplaceAll(secrets[0], " ", ""),
 		Next:   time.Now(),
 	}
+
 	if a := v.Get(pages.AuthenticatorPath); strings.Contains(a.Body, secrets[0]) ||
 		strings.Contains(a.Body, "<svg") {
 		t.Error("the secret is shown again")
 	}
+
 	v.Post(pages.ConfirmAppPath, "otp", "000000").Brief(422,
 		"6-digit code that the app shows: is wrong")
 	confirmed := v.Post(pages.ConfirmAppPath, "otp", app.Code())
@@ -170,6 +175,7 @@ func TestHostedPages_SecondFactor(t *testing.T) {
 	if len(recovery) != 10 {
 		t.Fatalf("the page shows %q", recovery)
 	}
+
 	v.Get(pages.AuthenticatorPath).Brief(200, "Recovery codes left: 10",
 		`href="`+pages.RenewCodesPath+`"`, `href="`+pages.RemoveAppPath+`"`)
 
@@ -179,6 +185,7 @@ func TestHostedPages_SecondFactor(t *testing.T) {
 	if v.Cookies[servertest.SessionCookie(true, false)] != "" {
 		t.Fatal("the password alone is enough")
 	}
+
 	v.Get(pages.AccountPath).Leads(pages.SignInPath)
 	v.Get(pages.CodePath).Brief(200, "<h1>Sign in</h1>", "second factor", `name="otp"`)
 	v.Post(pages.CodePath, "otp", "000000").Brief(422,
@@ -190,6 +197,7 @@ func TestHostedPages_SecondFactor(t *testing.T) {
 	if v.Cookies[servertest.PendingCookie] != "" {
 		t.Errorf("cookies %v", v.Cookies)
 	}
+
 	other := in.GuestBrowser()
 	other.Cookies[servertest.PendingCookie] = pending
 	other.Post(pages.CodePath, "otp", recovery[1]).Leads(pages.SignInPath + "?done=expired")
@@ -200,6 +208,7 @@ func TestHostedPages_SecondFactor(t *testing.T) {
 	if len(renewed) != 10 || renewed[0] == recovery[0] {
 		t.Fatalf("the page shows %q", renewed)
 	}
+
 	in.Flush()
 	for _, path := range []string{"/system/monitor/request?pageSize=1000",
 		"/system/monitor/auth?pageSize=1000", "/system/monitor/query?pageSize=1000",
@@ -207,6 +216,7 @@ func TestHostedPages_SecondFactor(t *testing.T) {
 		in.OK("GET", path, "", "owner").Lacks(append(append(renewed, recovery...), app.Secret,
 			secrets[0], pending)...)
 	}
+
 	v.Post(pages.RemoveAppPath, "otp", recovery[3]).Brief(422, "is wrong")
 	v.Post(pages.RemoveAppPath, "otp", renewed[1]).Leads(pages.AccountPath + "?done=factor_removed")
 	v.Get(pages.AccountPath+"?done=factor_removed").Brief(200, "Authenticator app turned off.")

@@ -41,6 +41,7 @@ func DeleteOwnAppUser(req *web.Request, in *OwnPassword) (web.Nothing, error) {
 	if err := req.Auth().Confirm(req.Session, req.Addr, in.Password); err != nil {
 		return web.Nothing{}, err
 	}
+
 	err := req.DB.Update(req.Actor, func(tx *store.Tx) error {
 		u, err := store.AppUsers.Get(tx, req.Actor.ID)
 		if err == nil {
@@ -59,6 +60,7 @@ func DeleteOwnAppUser(req *web.Request, in *OwnPassword) (web.Nothing, error) {
 		req.DropSession(true)
 		req.Writer.Header()["Clear-Site-Data"] = web.ClearCache
 	}
+
 	return web.Nothing{}, err
 }
 

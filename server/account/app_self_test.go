@@ -64,6 +64,7 @@ func TestAccountDeletion(t *testing.T) {
 	for _, token := range []string{"ann", "second"} {
 		in.Call("GET", "/api/user", "", token).Brief(401)
 	}
+
 	in.Call("POST", "/api/login", `{"username":"ann","password":"`+servertest.OwnerPassword+`"}`,
 		"nobody").Brief(401, "wrong_credentials")
 	in.Call("GET", "/user/list/1", "", "owner").Brief(404)

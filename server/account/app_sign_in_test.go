@@ -28,12 +28,14 @@ func TestAppUserLogin_ByNameEmailOrMobile(t *testing.T) {
 		login(typed, servertest.OwnerPassword).Brief(200, `"token":"rv_`)
 		login(typed, "wrong password").Brief(401, `"errorCode":"wrong_credentials"`)
 	}
+
 	login(strings.Repeat("a", 255), servertest.OwnerPassword).Names(422, "username")
 	login("493012345", servertest.OwnerPassword).Brief(401, `"errorCode":"wrong_credentials"`)
 	in.OK("PUT", "/user/list/1", `{"email":"other@example.org"}`, "owner") // not verified any more
 	for _, typed := range []string{long, "other@example.org"} {
 		login(typed, servertest.OwnerPassword).Brief(401, `"errorCode":"wrong_credentials"`)
 	}
+
 	in.Login(long, servertest.OwnerPassword).Brief(422) // in the other realm, a username is at most 64 bytes
 	if body := in.OK("GET", "/system/loginlog?pageSize=100", "", "owner").Body; strings.Contains(body, "@example.org") || strings.Contains(body, "493012345") {
 		t.Errorf("the login log has what was typed: %s", body)

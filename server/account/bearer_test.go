@@ -38,6 +38,7 @@ func TestForeignAuthorization_AnswersAsWithoutIt(t *testing.T) {
 			if len(header) > 0 {
 				r.Header["Authorization"] = header
 			}
+
 			a := in.Handled(r)
 			body, err := io.ReadAll(a.Body)
 			servertest.Must(in.T, err)

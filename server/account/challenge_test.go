@@ -19,6 +19,7 @@ func TestRegistration_Challenge(t *testing.T) {
 	if strings.Contains(a.Body, "success") || a.Header.Get("Cache-Control") != "no-store" {
 		t.Errorf("%v %s", a.Header, a.Body)
 	}
+
 	register := func(name, solution string) *servertest.Reply {
 		return in.Call("POST", "/api/register",
 			string(servertest.EncodeJSON(t, openapi.Object{

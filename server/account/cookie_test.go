@@ -33,6 +33,7 @@ func (b *tab) visit(server *httptest.Server, method, path, kind, body string,
 	if body != "" {
 		r.Header.Set("Content-Type", kind)
 	}
+
 	client := &http.Client{Jar: b.jar, CheckRedirect: func(*http.Request, []*http.Request) error {
 		return http.ErrUseLastResponse
 	}}
@@ -42,9 +43,11 @@ func (b *tab) visit(server *httptest.Server, method, path, kind, body string,
 	if a.StatusCode != want {
 		b.t.Errorf("%s %s%s: %d, want %d", method, server.URL, path, a.StatusCode, want)
 	}
+
 	for _, c := range a.Cookies() {
 		b.set[server.URL] = append(b.set[server.URL], c.Name)
 	}
+
 	return a
 }
 
@@ -80,6 +83,7 @@ func TestCookies_TwoInstallationsOnOneHost(t *testing.T) {
 		t.Cleanup(server.Close)
 		servers = append(servers, server)
 	}
+
 	signedIn := func(first, second int) {
 		t.Helper()
 		for i, want := range []int{first, second} {
@@ -87,16 +91,19 @@ func TestCookies_TwoInstallationsOnOneHost(t *testing.T) {
 			b.send(servers[i], "GET", "/api/user", "", want)
 		}
 	}
+
 	password := fmt.Sprintf(`"password":%q,"cookie":1}`, servertest.OwnerPassword)
 	for _, s := range servers {
 		b.send(s, "POST", "/admin/login", `{"username":"admin",`+password, 200)
 		b.send(s, "POST", "/api/login", `{"username":"bob",`+password, 200)
 		b.post(s, pages.SignInPath, "username=ann&password="+strings.ReplaceAll(servertest.OwnerPassword, " ", "+"), pages.CodePath) // waits for a code
 	}
+
 	signedIn(200, 200)
 	for _, s := range servers { // both sign-ins wait
 		b.visit(s, "POST", pages.CodePath, "application/x-www-form-urlencoded", "otp=000000", 422)
 	}
+
 	b.send(servers[1], "POST", "/admin/reauth",
 		fmt.Sprintf(`{"password":%q}`, servertest.OwnerPassword), 200)
 	signedIn(200, 200)
@@ -135,6 +142,7 @@ func TestCookies_MarksOfAnInstallation(t *testing.T) {
 	if restored.Device != was.Device || restored.Session == was.Session {
 		t.Errorf("after a restore: %v, before %v", restored, was)
 	}
+
 	in.Close()
 	if again := marks(servertest.Open(t, in.Dir)); again != was {
 		t.Errorf("after a restart: %v, before %v", again, was)
@@ -164,10 +172,12 @@ func TestCookies_FromBeforeMarks(t *testing.T) {
 			r.Header.Set("Sec-Fetch-Site", "same-origin")
 			return in.Handled(r)
 		}
+
 		token := in.SignIn(1)
 		if c.app {
 			token = in.AppSignIn(ann.ID)
 		}
+
 		old := before(c.app, c.secure, token)
 		a := ask("GET", c.url, old)
 		moved, dropped := servertest.CookieNamed(a.Cookies(),
@@ -181,6 +191,7 @@ func TestCookies_FromBeforeMarks(t *testing.T) {
 		if a := ask("GET", c.url, moved); a.StatusCode != 200 || len(a.Cookies()) != 0 {
 			t.Errorf("%v: %d %v for the cookie that has been moved", c, a.StatusCode, a.Cookies())
 		}
+
 		foreign := before(c.app, c.secure, in.Tokens["owner"][:10]+"of another installation")
 		if a := ask("GET", c.url, foreign); a.StatusCode != 401 || len(a.Cookies()) != 0 {
 			t.Errorf("%v: %d %v for a cookie of another installation", c, a.StatusCode, a.Cookies())
@@ -188,6 +199,7 @@ func TestCookies_FromBeforeMarks(t *testing.T) {
 		if a := ask("GET", c.url, foreign, moved); a.StatusCode != 200 || len(a.Cookies()) != 0 {
 			t.Errorf("%v: %d %v for cookies of two installations", c, a.StatusCode, a.Cookies())
 		}
+
 		a = ask("POST",
 			strings.Replace(strings.Replace(c.url, "info", "logout", 1), "user", "logout", 1), old)
 		for _, c := range a.Cookies() {
@@ -195,6 +207,7 @@ func TestCookies_FromBeforeMarks(t *testing.T) {
 				t.Errorf("signing out sets %v", c)
 			}
 		}
+
 		if a.StatusCode != 200 || len(a.Cookies()) != 2 ||
 			ask("GET", c.url, old).StatusCode != 401 {
 			t.Errorf("%v: %d %v when signing out", c, a.StatusCode, a.Cookies())
@@ -210,6 +223,7 @@ func TestCookies_FromBeforeMarksAtSignIn(t *testing.T) {
 			servertest.OwnerPassword)
 		return in.Handled(pageRequest("POST", "/admin/login", body, "http://example.com", cookies...))
 	}
+
 	in.Tokens["former"] = in.SignIn(1)
 	device := servertest.CookieNamed(login().Cookies(), servertest.DeviceCookie(false))
 	oldDevice := &http.Cookie{Name: web.DeviceName, Value: device.Value}
@@ -219,10 +233,12 @@ func TestCookies_FromBeforeMarksAtSignIn(t *testing.T) {
 			t.Errorf("%s is kept: %v", name, a.Cookies())
 		}
 	}
+
 	if c := servertest.CookieNamed(a.Cookies(), servertest.DeviceCookie(false)); c == nil ||
 		c.Value != device.Value {
 		t.Errorf("the device is not recognized: %v", a.Cookies())
 	}
+
 	in.Call("GET", "/admin/info", "", "former").Brief(401)
 
 	a = login(before(false, false, "of another installation"), &http.Cookie{
@@ -233,6 +249,7 @@ func TestCookies_FromBeforeMarksAtSignIn(t *testing.T) {
 		servertest.CookieNamed(a.Cookies(), web.SessionName) != nil || len(a.Cookies()) != 2 {
 		t.Errorf("cookies of another installation: %v", a.Cookies())
 	}
+
 	var doc struct {
 		Components struct {
 			SecuritySchemes map[string]struct{ Name string }

@@ -82,6 +82,7 @@ func TestUnconfiguredProxy_KnownDevicesStay(t *testing.T) {
 	if appCookie.Name != servertest.DeviceCookie(true) {
 		t.Errorf("the app's cookie is called %s", appCookie.Name)
 	}
+
 	guesses(in, proxy, behindProxy)
 	for _, tc := range []struct {
 		name, path, body string
@@ -113,10 +114,12 @@ func TestUnconfiguredProxy_KnownDevicesStay(t *testing.T) {
 			t.Errorf("%s: %d %s", tc.name, r.Code, r.Body)
 		}
 	}
+
 	if text := log.String(); strings.Count(text, "server.trusted_proxies") != 1 ||
 		!strings.Contains(text, `"address":"`+proxy+`"`) {
 		t.Errorf("the cause is not logged once: %s", text)
 	}
+
 	in.Flush()
 	data, err := os.ReadFile(filepath.Join(in.Dir, "data.db"))
 	servertest.Must(t, err)
@@ -128,6 +131,7 @@ func TestUnconfiguredProxy_KnownDevicesStay(t *testing.T) {
 			t.Errorf("a device token is in %s, or that is empty", where)
 		}
 	}
+
 	_, parts := in.HealthParts()
 	if p := parts["sign-in"]; p.State != web.Degraded ||
 		!strings.Contains(p.Text, "server.trusted_proxies") || !strings.Contains(p.Text, proxy) ||
@@ -163,6 +167,7 @@ func TestProxySuspects_BoundedAndExpire(t *testing.T) {
 		}
 		addr = addr.Next()
 	}
+
 	if s.Note(addr, now) || len(s.Logged) != web.MaxSuspects {
 		t.Errorf("%d addresses are kept", len(s.Logged))
 	}
@@ -206,6 +211,7 @@ func TestDeviceToken_EndedByEachRoute(t *testing.T) {
 		if r.Code != 200 {
 			t.Fatalf("%d %s", r.Code, r.Body)
 		}
+
 		tc.end(u.ID)
 		in.View(func(tx *store.Tx) error {
 			for d, err := range store.DeviceByUser.All(tx, u.ID) {

@@ -73,16 +73,19 @@ func TestSecondFactor_RequiredByRole(t *testing.T) {
 	if at := due(in, "ada"); at != 0 {
 		t.Errorf("a session that was open: due %v", at)
 	}
+
 	signInAs(in, "ada", "ada")
 	if left := time.Until(due(in, "ada").Std()); left > 7*24*time.Hour ||
 		left < 7*24*time.Hour-time.Minute {
 		t.Errorf("%v are left", left)
 	}
+
 	first := due(in, "ada")
 	signInAs(in, "ada", "ada")
 	if again := due(in, "ada"); again != first {
 		t.Errorf("another sign-in moves the day: %v, %v", first, again)
 	}
+
 	in.OK("GET", "/admin/role", "", "ada")
 	signInAs(in, "bob", "bob")
 	if at := due(in, "bob"); at != 0 {
@@ -99,6 +102,7 @@ func TestSecondFactor_RequiredByRole(t *testing.T) {
 	if at := due(in, "ada"); at != 0 {
 		t.Errorf("with a second factor: due %v", at)
 	}
+
 	in.OK("DELETE", "/admin/account/totp", "", "ada")
 	in.Call("GET", "/admin/role", "", "ada").Brief(403, "factor_required") // at once
 	p := servertest.NewAuthenticator()
@@ -137,6 +141,7 @@ func TestSecondFactor_RequiredBySetting(t *testing.T) {
 	if at := due(in, "bob"); at != 0 {
 		t.Errorf("somebody who is no owner: due %v", at)
 	}
+
 	in.OK("PUT", "/system/setting", `{"values":{"security.require_factor":"all"}}`, "owner")
 	signInAs(in, "bob", "bob")
 	in.Call("POST", "/admin/avatar", "", "bob").Brief(403, "factor_required")
@@ -169,11 +174,13 @@ func TestSecondFactor_RemovalNotice(t *testing.T) {
 	if len(out.Notices) != 1 || out.Notices[0].Kind != store.FactorRemoved {
 		t.Fatalf("notices: %+v", out.Notices)
 	}
+
 	in.SendMails()
 	if _, text := box.Last(t, "ada@example.org").Text(t); !strings.Contains(text,
 		"second factor of your account ada") || !strings.Contains(text, "was removed") {
 		t.Errorf("the mail: %s", text)
 	}
+
 	in.Call("PUT", "/admin/account/notice", `{}`, "ada").Names(422, "until")
 	in.OK("PUT", "/admin/account/notice",
 		fmt.Sprintf(`{"until":%q}`, out.Notices[0].At.Add(-time.Second)), "ada")

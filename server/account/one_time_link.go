@@ -170,6 +170,7 @@ func UseLink(req *web.Request, token string, password *string, field string,
 	if err != nil {
 		return nil, err
 	}
+
 	out := &LinkUsed{}
 	err = req.DB.View(store.System, func(tx *store.Tx) (err error) {
 		out.Username, err = l.Account().Username(tx)
@@ -178,6 +179,7 @@ func UseLink(req *web.Request, token string, password *string, field string,
 	if password != nil {
 		req.Note("password_changed", out.Username, err)
 	}
+
 	return out, err
 }
 
@@ -227,6 +229,7 @@ func verifyEmail(req *web.Request, address *string,
 		if err := mails.MailReady(req.Server, tx); err != nil {
 			return err
 		}
+
 		present, err := who.Email(tx)
 		if err == nil {
 			err = prove(tx, present)
@@ -234,6 +237,7 @@ func verifyEmail(req *web.Request, address *string,
 		if err != nil {
 			return err
 		}
+
 		email, purpose := present, store.EmailVerification
 		if address != nil && *address != "" && !fold.SameAddress(*address, present) {
 			email, purpose = *address, store.EmailChange
@@ -241,6 +245,7 @@ func verifyEmail(req *web.Request, address *string,
 		if email == "" {
 			return errs.Field(errs.Invalid, "email", "is required")
 		}
+
 		out = &mailQueued{email}
 		return store.RequestEmail(tx, purpose, who, email, mails.MailLanguage(req))
 	})

@@ -21,6 +21,7 @@ func TestPasskeys(t *testing.T) {
 	if len(recovery) != 10 {
 		t.Errorf("recovery codes: %q", recovery)
 	}
+
 	path := fmt.Sprint("/admin/account/passkey/", id)
 	in.OK("GET", "/admin/account/passkey", "", "owner").Brief(200, `"name":"Laptop","usable":1`,
 		`"last_used":null`, `"total":1`)
@@ -30,6 +31,7 @@ func TestPasskeys(t *testing.T) {
 		in.Call("PUT", path, `{"name":"Mine now"}`, as).Brief(404)
 		in.Call("DELETE", path, "", as).Brief(404)
 	}
+
 	in.OK("GET", "/admin/info", "", "owner").Brief(200, `"second_factor":1`)
 
 	alone := func(cookie int) *servertest.Reply {
@@ -45,6 +47,7 @@ func TestPasskeys(t *testing.T) {
 	if first.Token != "" || strings.Join(first.Methods, " ") != "passkey recovery" {
 		t.Errorf("the first step: %+v", first)
 	}
+
 	made := p.Get(first.PublicKey)
 	in.OK("POST", "/admin/login/passkey",
 		fmt.Sprintf(`{"credential":%s,"login_token":%q}`, made, first.LoginToken), "nobody").Brief(200, `"token":"rv_`)
@@ -56,6 +59,7 @@ func TestPasskeys(t *testing.T) {
 	if how.Method != auth.ByPasskey {
 		t.Errorf("confirming: %+v", how)
 	}
+
 	in.Call("POST", "/admin/reauth", `{"password":"`+servertest.OwnerPassword+`"}`, "owner").Names(422, "passkey")
 	in.Call("POST", "/admin/reauth", `{"passkey":{"id":"x"}}`, "owner").Names(422, "passkey")
 	var done account.ReauthDone
@@ -90,6 +94,7 @@ func TestPasskeys_NotRecorded(t *testing.T) {
 		in.OK("GET", path, "", "owner").Lacks(append(recovery, of.Response.Signature,
 			of.Response.ClientDataJSON)...)
 	}
+
 	in.OK("GET", "/system/audit-export", "", "owner").Lacks("My very own laptop")
 }
 

@@ -41,6 +41,7 @@ func TestPasswordHistory_UsedRefused(t *testing.T) {
 			} else {
 				id = in.Clerk("ann").ID
 			}
+
 			change := func(old, fresh string) *servertest.Reply {
 				return in.Call("PUT", realm.change,
 					string(servertest.EncodeJSON(t, openapi.Object{
@@ -48,6 +49,7 @@ func TestPasswordHistory_UsedRefused(t *testing.T) {
 						"new_password": fresh,
 					})), "ann")
 			}
+
 			signIn := func(password string) {
 				var out struct{ Token string }
 				in.OK("POST", realm.signIn,
@@ -57,9 +59,11 @@ func TestPasswordHistory_UsedRefused(t *testing.T) {
 					})), "nobody").Data(&out)
 				in.Tokens["ann"] = out.Token
 			}
+
 			refused := []string{`"errorCode":"password_used"`,
 				`"code":"password_used","params":{"count":2}`,
 				"must not be one of your last 2 passwords"}
+
 			change(servertest.OwnerPassword, "the second one").Brief(200)
 			change("the second one", servertest.OwnerPassword).Brief(422,
 				append(refused, `"errors":{"new_password":`)...)
@@ -103,6 +107,7 @@ func TestPasswordHistory_HostedPage(t *testing.T) {
 		return v.Post(pages.PasswordPath, "old_password", old, "new_password", secret,
 			"password_again", secret)
 	}
+
 	v.Get(pages.PasswordPath).Brief(200,
 		"At least 8 characters, not a common password, and none that you used recently")
 	change(servertest.OwnerPassword, servertest.NewSecret).Leads(pages.AccountPath + "?done=password")
@@ -134,6 +139,7 @@ func TestPasswordHistory_NotReadable(t *testing.T) {
 	if len(secrets) != 3 {
 		t.Fatalf("%d hashes", len(secrets))
 	}
+
 	for _, url := range []string{
 		"/system/audit?pageSize=1000", "/system/audit-export", "/admin/list",
 		fmt.Sprintf("/admin/list/%d", id), "/admin/list-export",
@@ -146,6 +152,7 @@ func TestPasswordHistory_NotReadable(t *testing.T) {
 			}
 		}
 	}
+
 	for _, secret := range secrets {
 		if strings.Contains(log.String(), secret) {
 			t.Errorf("the log has %s", secret)

@@ -68,6 +68,7 @@ func passwordWays(in *servertest.Instance) []passwordWay {
 			return in.Call(method, url, body(append(fields, "password", password)...), as)
 		}
 	}
+
 	change := func(url, as string) func(*servertest.Instance, string) *servertest.Reply {
 		return func(in *servertest.Instance, password string) *servertest.Reply {
 			return in.Call("PUT", url,
@@ -127,6 +128,7 @@ func TestLeakedPassword_Refused(t *testing.T) {
 			}
 		})
 	}
+
 	in.Unchanged(before)
 
 	servertest.Must(t, os.Remove(path))
@@ -144,6 +146,7 @@ func TestLeakedPassword_Refused(t *testing.T) {
 			}
 		})
 	}
+
 	in.Unchanged(before)
 	if n := strings.Count(log.String(), `"level":"error"`); n != 1 ||
 		!strings.Contains(log.String(), path) {
@@ -154,12 +157,14 @@ func TestLeakedPassword_Refused(t *testing.T) {
 		!strings.Contains(parts["passwords"].Text, "can't be read") {
 		t.Errorf("%s: %+v", state, parts["passwords"])
 	}
+
 	in.OK("GET", "/health", "", "nobody")
 
 	writeLeaked(t, path)
 	if _, parts := in.HealthParts(); parts["passwords"].State != web.Healthy {
 		t.Errorf("%+v", parts["passwords"])
 	}
+
 	for i, way := range ways {
 		if way.name == "the own one on a page" { // it was changed just now, in another way
 			continue
@@ -191,11 +196,13 @@ func TestLeakedPassword_DamagedList(t *testing.T) {
 	if p := parts["passwords"]; p.State != web.Degraded {
 		t.Errorf("%+v", p)
 	}
+
 	servertest.Must(t, os.WriteFile(path, []byte(lines), 0o600))
 	servertest.Must(t, os.Chtimes(path, time.Time{}, time.Now().Add(time.Second)))
 	if _, parts := in.HealthParts(); parts["passwords"].State != web.Healthy {
 		t.Errorf("%+v", parts["passwords"])
 	}
+
 	in.OK("PUT", "/admin/password",
 		`{"old_password":"`+servertest.OwnerPassword+`","new_password":"a good password"}`, "owner")
 }

@@ -65,6 +65,7 @@ func reauth(req *web.Request, in *reauthIn) (*ReauthDone, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	until, token, err := req.Auth().Prove(req.Session, req.Addr, auth.Confirmation{
 		Password: in.Password,
 		Code:     in.Code,
@@ -75,5 +76,6 @@ func reauth(req *web.Request, in *reauthIn) (*ReauthDone, error) {
 		req.SetSession(false, token, req.Session.ExpiresAt)
 		token = ""
 	}
+
 	return &ReauthDone{until, token}, err
 }

@@ -34,6 +34,7 @@ func together(in *servertest.Instance, clients int, method, url, body string) ma
 			}
 		})
 	}
+
 	wg.Wait()
 	return count
 }
@@ -48,6 +49,7 @@ func TestRegistration_ConcurrentSameName(t *testing.T) {
 	if got[200] != 1 || got[409] != 47 {
 		t.Errorf("48 clients register one name: %v, want one 200 and 47 times 409", got)
 	}
+
 	var users, sessions int
 	in.View(func(tx *store.Tx) (err error) {
 		if users, err = store.AppUsers.Count(tx); err != nil {
@@ -64,6 +66,7 @@ func TestRegistration_ConcurrentSameName(t *testing.T) {
 		strings.Replace(body, "Same.Name", "same.name", 1)); got[200] != 48 {
 		t.Errorf("48 clients sign in with one name: %v", got)
 	}
+
 	in.View(func(tx *store.Tx) error {
 		ids, err := store.SessionsOf(tx, store.Account{App: true, ID: 1})
 		if len(ids) != 10 {

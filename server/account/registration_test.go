@@ -49,6 +49,7 @@ func TestRegistration_Confirmed(t *testing.T) {
 		strings.Contains(text, "Hello N") {
 		t.Errorf("the mail is %s", text)
 	}
+
 	token := mail.Token(t)
 	in.OK("GET", mails.LinkPath+token, "", "nobody").Brief(200, "Ann@example.org",
 		"the username ann")
@@ -61,6 +62,7 @@ func TestRegistration_Confirmed(t *testing.T) {
 	for _, name := range []string{"ann", "ann@example.org", "5551"} {
 		appLogin(in, name).Brief(200, `"token":"rv_`)
 	}
+
 	in.OK("GET", "/user/list/1", "", "owner").Brief(200,
 		`"email":"Ann@example.org","email_verified":1`, `"pending":0,"pending_email":""`)
 }
@@ -90,6 +92,7 @@ func TestRegistration_NoAccountEnumeration(t *testing.T) {
 		in.OK("POST", "/api/password/forgot", `{"username":"`+name+`.2"}`, "nobody")
 		register(in, "resident", email).Brief(409, `"errors":{"username":`)
 	}
+
 	in.ResolveRequests()
 	in.SendMails()
 	subjects := map[string][]string{}
@@ -103,12 +106,14 @@ func TestRegistration_NoAccountEnumeration(t *testing.T) {
 			t.Errorf("the known address got %s", text)
 		}
 	}
+
 	if got, want := subjects["known@example.org"], []string{"You already have an account on Reeve"}; !slices.Equal(got, want) {
 		t.Errorf("the known address got %q", got)
 	}
 	if got, want := subjects["unknown@example.org"], []string{"Confirm your registration on Reeve"}; !slices.Equal(got, want) {
 		t.Errorf("the unknown address got %q", got)
 	}
+
 	in.OK("GET", "/user/list/1", "", "owner").Brief(200,
 		`"username":"resident","nickname":"R","email":"known@example.org","email_verified":1`)
 }
@@ -157,6 +162,7 @@ func TestEmailChange_ConfirmedFirst(t *testing.T) {
 			`{"email":"`+email+`","password":"`+servertest.OwnerPassword+`"}`, "ann").Names(422,
 			"email")
 	}
+
 	in.Call("POST", "/api/user/email",
 		`{"email":"ann@example.net","password":"`+servertest.OwnerPassword+`"}`, "ann").Names(422,
 		"email")
@@ -187,11 +193,13 @@ func TestRegistration_MailsPerAddressLimited(t *testing.T) {
 			if known {
 				in.AppGuest("resident", "ann@example.org")
 			}
+
 			var codes []int
 			for i := range 5 {
 				codes = append(codes, register(in, fmt.Sprint("name.", i), "ann@example.org").Code)
 				in.SendMails()
 			}
+
 			if want := []int{200, 200, 200, 429, 429}; !slices.Equal(codes, want) ||
 				len(box.All()) != 3 {
 				t.Errorf("answered %v with %d mails", codes, len(box.All()))
@@ -209,6 +217,7 @@ func TestRegistration_Domains(t *testing.T) {
 		"ann@example.org.evil.test", "ann@xexample.org", "ann@example.org."} {
 		register(in, "ann", bad).Names(422, "email")
 	}
+
 	register(in, "ann", "ann@evil.test@example.org").Names(422, "email")
 	register(in, "ann", "ann@EXAMPLE.org").ConfirmationSent()
 	register(in, "ben", "ben@example.net").ConfirmationSent()

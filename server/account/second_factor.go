@@ -102,6 +102,7 @@ func FactorOf(tx *store.Tx, who store.Account) (*SecondFactorOut, error) {
 	if err != nil && !errs.Is(err, errs.NotFound) {
 		return nil, err
 	}
+
 	c, err := store.RecoveryCodesOf(tx, who)
 	if err == nil {
 		out.Recovery = len(c.Hashes)
@@ -109,6 +110,7 @@ func FactorOf(tx *store.Tx, who store.Account) (*SecondFactorOut, error) {
 	if errs.Is(err, errs.NotFound) {
 		err = nil
 	}
+
 	return out, err
 }
 

@@ -52,6 +52,7 @@ func TestSecondFactor(t *testing.T) {
 		servertest.CookieNamed(a.Cookies(), servertest.SessionCookie(false, false)) == nil {
 		t.Errorf("with a cookie: %d %v", a.StatusCode, a.Cookies())
 	}
+
 	in.OK("GET", "/system/loginlog?result=failed", "", "owner").Brief(200, `"reason":"wrong_code"`,
 		`"username":"admin"`)
 
@@ -113,6 +114,7 @@ func TestSecondFactor_RemovedByAdmin(t *testing.T) {
 		in.Member(name, dept)
 		in.SetUpFactor(name)
 	}
+
 	in.SetUpFactor("owner")
 	id := func(name string) (path string) {
 		in.View(func(tx *store.Tx) error {
@@ -179,9 +181,11 @@ func TestCodes_TakeLineBreaks(t *testing.T) {
 			}
 		}
 	}
+
 	if found < 6 {
 		t.Errorf("%d fields for codes", found)
 	}
+
 	in := servertest.Start(t)
 	in.Call("POST", "/admin/login/totp", `{"login_token":"x","otp":"123456\r\n\t"}`, "nobody").Brief(401, "sign_in_again")
 }

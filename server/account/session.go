@@ -65,10 +65,12 @@ func SessionOf(tx *store.Tx, req *web.Request, s *store.Session) (*Session, erro
 		Current:    store.Flag(s.ID == req.Session.ID),
 		Timestamps: s.Timestamps,
 	}
+
 	u, err := s.Account().Member(tx)
 	if err != nil {
 		return nil, err
 	}
+
 	out.Username = *u.Username
 	return out, nil
 }

@@ -39,12 +39,14 @@ func TestSessionCookie_Login(t *testing.T) {
 		r.RemoteAddr = "10.0.0.1:1"
 		r.Header.Set("X-Forwarded-Proto", "https")
 	}
+
 	through := func(proto string) func(r *http.Request) {
 		return func(r *http.Request) {
 			r.RemoteAddr = "10.0.0.1:1"
 			r.Header.Set("X-Forwarded-Proto", proto)
 		}
 	}
+
 	claimed := func(r *http.Request) { r.Header.Set("X-Forwarded-Proto", "https") }
 	plain := func(*http.Request) {}
 	for _, c := range []struct {
@@ -73,6 +75,7 @@ func TestSessionCookie_Login(t *testing.T) {
 		if c.secure {
 			r.Header.Set("Sec-Fetch-Site", "same-origin")
 		}
+
 		answer := in.Handled(r)
 		cookie := servertest.CookieNamed(answer.Cookies(), c.cookie)
 		if answer.StatusCode != 200 || cookie == nil {
@@ -84,11 +87,13 @@ func TestSessionCookie_Login(t *testing.T) {
 			cookie.MaxAge < 3600 {
 			t.Errorf("%s: %s", c.name, cookie)
 		}
+
 		var out struct{ Data struct{ Token string } }
 		decodeInto(t, answer, &out)
 		if out.Data.Token != "" {
 			t.Errorf("%s: the token is in the response, too", c.name)
 		}
+
 		own := map[string]string{"admin": "/admin/info", "api": "/api/user"}[c.realm]
 		read := func(as *http.Cookie, url string) int {
 			r := pageRequest("GET", url, "", "", as)
@@ -110,6 +115,7 @@ func TestSessionCookie_Login(t *testing.T) {
 				}
 			}
 		}
+
 		r = pageRequest("POST", "/"+c.realm+"/logout", "", "http://example.com", cookie)
 		r.Body, r.ContentLength = http.NoBody, 0
 		c.over(r)
@@ -158,9 +164,11 @@ func TestSessionCookie_OtherSitesRefused(t *testing.T) {
 			tried++
 		}
 	}
+
 	if tried < 100 {
 		t.Errorf("only %d requests", tried)
 	}
+
 	for name, origin := range map[string]string{
 		"this server":    "http://example.com",
 		"its public URL": "https://reeve.example.org",
@@ -234,6 +242,7 @@ func TestSessionCookie_NotAToken(t *testing.T) {
 			t.Errorf("%s: %d", c.name, got)
 		}
 	}
+
 	in.Update(func(tx *store.Tx) error { return store.EndSessions(tx, store.Account{ID: 1}, 0) })
 	if got := get("", in.Tokens["owner"]); got != 401 {
 		t.Errorf("after the session has ended: %d", got)
@@ -261,6 +270,7 @@ func TestSessionCookie_EndedHasNoCaller(t *testing.T) {
 	if req.Session == nil || req.Actor.ID != 1 {
 		t.Fatalf("%+v", req.Actor)
 	}
+
 	in.Update(func(tx *store.Tx) error { return store.EndSessions(tx, store.Account{ID: 1}, 0) })
 	if err := req.AdmitAgain(); err != nil || req.Session != nil || req.Actor != store.Anonymous {
 		t.Errorf("%v, %+v", err, req.Actor)
@@ -327,6 +337,7 @@ func TestSessionCookie_PublicURLIsHTTPS(t *testing.T) {
 			t.Errorf("%s: %d %v", c.name, answer.StatusCode, answer.Cookies())
 			continue
 		}
+
 		r = pageRequest("GET", "/admin/info", "", "", cookie)
 		r.Host, r.Body, r.ContentLength = c.host, http.NoBody, 0
 		if answer := in.Handled(r); answer.StatusCode != 200 {

@@ -35,6 +35,7 @@ func TestOwnSessions(t *testing.T) {
 	for range 9 {
 		in.Enter("last", "ann", servertest.OwnerPassword)
 	}
+
 	in.OK("GET", "/admin/info", "", "second")
 	in.Enter("last", "ann", servertest.OwnerPassword) // the eleventh session ends the oldest
 	in.Call("GET", "/admin/info", "", "second").Brief(401)
@@ -92,6 +93,7 @@ func TestLoginLog(t *testing.T) {
 		r.Header.Set("User-Agent", firefox)
 		in.Send(r).Brief(status)
 	}
+
 	long := strings.Repeat("x", 64)
 	try("/admin/login", " ANN ", servertest.OwnerPassword, "198.51.100.1", 200)
 	try("/admin/login", "ann", "wrong", "198.51.100.2", 401)
@@ -108,6 +110,7 @@ func TestLoginLog(t *testing.T) {
 			t.Errorf("no %s in %s", part, body)
 		}
 	}
+
 	all := "/system/loginlog"
 	in.Lists(all, "username", "owner", "ann", "ann", "", "off", "ann", "ANN")
 	in.Lists(all, "result", "owner", "success", "failed", "failed", "failed", "failed", "success")

@@ -22,6 +22,7 @@ func TestUnknownLoginName_NotRecorded(t *testing.T) {
 	for range 7 { // the sixth and seventh are throttled
 		in.Call("POST", "/admin/login", `{"username":"`+typed+`","password":"wrong"}`, "nobody")
 	}
+
 	in.Call("POST", "/api/login?username="+typed, `{"username":"`+typed+`","password":"wrong"}`,
 		"nobody")
 	in.Call("POST", "/api/login", `{"username":"`+typed+`","password":"wrong"}`, "nobody")
@@ -34,10 +35,12 @@ func TestUnknownLoginName_NotRecorded(t *testing.T) {
 	if len(shown) != 17 || shown != in.Auth.LoggableName(true, strings.ToUpper(typed)) {
 		t.Errorf("the fingerprint is %q", shown)
 	}
+
 	answers := map[string]string{}
 	for _, list := range []string{"request", "auth", "query", "cache", "redis"} {
 		answers[list] = in.OK("GET", "/system/monitor/"+list+"?pageSize=100", "", "owner").Body
 	}
+
 	in.View(func(tx *store.Tx) error {
 		for row, err := range store.LoginLogs.All(tx) {
 			servertest.Must(t, err)
@@ -58,9 +61,11 @@ func TestUnknownLoginName_NotRecorded(t *testing.T) {
 			t.Errorf("%s lacks %s: %s", name, want, answers[name])
 		}
 	}
+
 	if !strings.Contains(answers["auth"], `"username":"ADMIN"`) {
 		t.Errorf("the name of a user is not shown: %s", answers["auth"])
 	}
+
 	answers["log"] = log.String()
 	in.Close()
 	servertest.Must(t, filepath.WalkDir(in.Dir, func(path string, d fs.DirEntry, err error) error {

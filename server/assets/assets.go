@@ -65,11 +65,13 @@ func (f *Files) Send(w http.ResponseWriter, r *http.Request, name string) bool {
 	if err != nil {
 		return false
 	}
+
 	defer file.Close()
 	plain, readable := file.(io.ReadSeeker)
 	if info, err := file.Stat(); err != nil || info.IsDir() || !readable {
 		return false
 	}
+
 	coding := web.Coding(r.Header, codings...)
 	c := f.content(key{name, coding}, plain)
 	h := w.Header()
@@ -82,6 +84,7 @@ func (f *Files) Send(w http.ResponseWriter, r *http.Request, name string) bool {
 		h.Set("Content-Encoding", coding)
 		body, w = bytes.NewReader(c.body), sized{w, len(c.body)}
 	}
+
 	web.CleanRange(r.Header, body) // seeking in memory does not fail
 	http.ServeContent(w, r, "", time.Time{}, body)
 	return true
@@ -95,6 +98,7 @@ func (f *Files) content(k key, plain io.ReadSeeker) *content {
 		c = new(content)
 		f.contents[k] = c
 	}
+
 	f.mu.Unlock()
 	c.made.Do(func() {
 		text, _ := io.ReadAll(plain) // reading from memory does not fail

@@ -67,6 +67,7 @@ func decoded(t testing.TB, coding string, body []byte) []byte {
 		must(t, err)
 		src = z
 	}
+
 	text, err := io.ReadAll(src)
 	must(t, err)
 	return text
@@ -83,10 +84,12 @@ func TestConsole_EveryFileInEveryCoding(t *testing.T) {
 		if err != nil || entry.IsDir() {
 			return err
 		}
+
 		text, err := fs.ReadFile(source, name)
 		if err != nil {
 			return err
 		}
+
 		for _, coding := range []string{"", "gzip", "zstd"} {
 			w := get(files, "GET", name, "Accept-Encoding", coding)
 			h, used := w.Header(), w.Header().Get("Content-Encoding")
@@ -102,9 +105,11 @@ func TestConsole_EveryFileInEveryCoding(t *testing.T) {
 			if other := tags[h.Get("Etag")]; other != "" && other != name+used {
 				t.Errorf("%s in %q has the ETag of %s", name, coding, other)
 			}
+
 			tags[h.Get("Etag")] = name + used
 			sizes[coding] += w.Body.Len()
 		}
+
 		return nil
 	}))
 	t.Logf("%d bytes, %d with zstd, %d with gzip", sizes[""], sizes["zstd"], sizes["gzip"])
@@ -155,6 +160,7 @@ func TestFirstUse_ConcurrentRequestsCompressOnce(t *testing.T) {
 			bodies[i] = get(files, "GET", "a.js", "Accept-Encoding", codings[i%2]).Body.Bytes()
 		})
 	}
+
 	close(begin)
 	all.Wait()
 	for i, body := range bodies {
@@ -162,6 +168,7 @@ func TestFirstUse_ConcurrentRequestsCompressOnce(t *testing.T) {
 			t.Fatalf("request %d got another body of %d bytes", i, len(body))
 		}
 	}
+
 	if reads := source.reads.Load(); reads != 2 {
 		t.Errorf("the file was read %d times, for two codings", reads)
 	}
@@ -184,6 +191,7 @@ func TestLimit_FurtherFilesUncompressed(t *testing.T) {
 		}
 		source[fmt.Sprintf("%d.js", i)] = &fstest.MapFile{Data: text}
 	}
+
 	files := New(source, limit)
 	once := map[string]string{}
 	for range 2 {
@@ -199,10 +207,12 @@ func TestLimit_FurtherFilesUncompressed(t *testing.T) {
 			once[name] = coding
 		}
 	}
+
 	kept := 0
 	for _, c := range files.contents {
 		kept += len(c.body)
 	}
+
 	if kept != files.size || kept > limit || kept < limit-3000 {
 		t.Errorf("%d bytes are kept, %d are counted, of at most %d", kept, files.size, limit)
 	}
@@ -239,6 +249,7 @@ func TestSend_Headers(t *testing.T) {
 			if diff := cmp.Diff(want, whole.Header()); diff != "" {
 				t.Error(diff)
 			}
+
 			head := get(files, "HEAD", "a.js", accept...)
 			if diff := cmp.Diff(want, head.Header()); diff != "" || head.Body.Len() != 0 {
 				t.Errorf("HEAD has %d bytes and %s", head.Body.Len(), diff)
@@ -275,9 +286,11 @@ func TestSend_Headers(t *testing.T) {
 			}
 		})
 	}
+
 	if w := get(files, "GET", "tiny.css", "Accept-Encoding", "zstd, gzip"); w.Body.String() != "a{}" || w.Header().Get("Content-Encoding") != "" {
 		t.Errorf("a file that compression makes larger: %v", w.Header())
 	}
+
 	for _, name := range []string{"none.js", "dir", "", ".", "../a.js", "dir/../a.js", "/a.js",
 		"a.js/"} {
 		if w := get(files, "GET", name, "Accept-Encoding", "zstd"); w.Code != 404 {

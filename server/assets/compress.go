@@ -47,6 +47,7 @@ func compress(coding string, text []byte) []byte {
 		defer small.Put(e)
 		return bytes.Clone(e.EncodeAll(text, nil))
 	}
+
 	w := gzips.Get().(*gzip.Writer)
 	defer gzips.Put(w)
 	var out bytes.Buffer

@@ -38,6 +38,7 @@ func ownActivity(req *web.Request, in *activityIn) (*ActivityPage, error) {
 	if in.PageSize > 0 {
 		size = int(min(in.PageSize, web.MaxPageSize))
 	}
+
 	own := audit.Actor{Kind: "user", ID: uint64(req.Actor.ID)}
 	rows, more, err := search(req, audit.Query{All: [][]string{{audit.ByActor(own.Kind, own.ID)}}},
 		uint64(in.Before), size)
@@ -46,6 +47,7 @@ func ownActivity(req *web.Request, in *activityIn) (*ActivityPage, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	err = req.DB.View(req.Actor, func(tx *store.Tx) error {
 		view := NewView(tx, req.Actor)
 		for _, row := range rows {
@@ -62,9 +64,11 @@ func ownActivity(req *web.Request, in *activityIn) (*ActivityPage, error) {
 		page.Damaged = page.Damaged || view.log.Damaged() > 0
 		return nil
 	})
+
 	if more && len(rows) > 0 {
 		page.Next = rows[len(rows)-1].Seq
 	}
+
 	return page, err
 }
 
@@ -74,6 +78,7 @@ func (v *View) activity(e *audit.Entry, own audit.Actor) (*activityEntry, error)
 	if err != nil {
 		return nil, err
 	}
+
 	out := &activityEntry{
 		Seq:       e.Seq,
 		At:        at,
@@ -87,6 +92,7 @@ func (v *View) activity(e *audit.Entry, own audit.Actor) (*activityEntry, error)
 		}
 		return out, err
 	}
+
 	out.By, _, err = v.text(e.Actor.Name)
 	return out, err
 }

@@ -104,11 +104,13 @@ func TestChangeLog_Filters(t *testing.T) {
 				found(in, fmt.Sprintf("%s&pageSize=%d", c.query, size), "owner"), want)
 		}
 	}
+
 	var p changes.LogPage
 	in.OK("GET", "/system/audit?collection=dict&record=1&pageSize=2", "", "owner").Data(&p)
 	if p.Total == nil || *p.Total != 4 || p.Next != seqs["dict changed by owner"] {
 		t.Errorf("%+v", p)
 	}
+
 	for query, code := range map[string]int{
 		"page=2":    400,
 		"before=0":  400,
@@ -122,6 +124,7 @@ func TestChangeLog_Filters(t *testing.T) {
 			t.Errorf("%s: %d %s", query, a.Code, a.Body)
 		}
 	}
+
 	all := found(in, "pageSize=1000", "owner")
 	if len(all) != int(in.NewestEntry()) || !slices.IsSortedFunc(all, func(a, b uint64) int {
 		return int(b) - int(a)
@@ -150,6 +153,7 @@ func TestChangeLog_ChangedFields(t *testing.T) {
 		string(f.Added[0]) != c.String() || f.Labels[c.String()] != "List departments" {
 		t.Errorf("%+v", e)
 	}
+
 	long := strings.Repeat("ä", 900)
 	in.OK("PUT", "/admin/role/2", `{"description":"`+long+`"}`, "owner")
 	var list struct{ Data []changes.LogEntry }
@@ -214,10 +218,12 @@ func TestChangeLog_ScopeAndPermissions(t *testing.T) {
 	if e.Actor.Kind != "unknown" || e.Actor.ID != 0 || e.Address != "" || len(e.Changes) != 1 {
 		t.Errorf("an actor out of scope is shown: %+v", e)
 	}
+
 	in.OK("GET", fmt.Sprintf("/system/audit/%d", byHere), "", "chief").Data(&e)
 	if e.Hidden != 1 || len(e.Changes) != 0 || e.Actor.Name != "here" {
 		t.Errorf("without system.dict.query: %+v", e)
 	}
+
 	in.OK("DELETE", fmt.Sprintf("/admin/list/%d", id("here")), "", "owner")
 	hereDeleted := in.NewestEntry()
 	in.OK("GET", fmt.Sprintf("/system/audit/%d", hereDeleted), "", "chief").Data(&e)
@@ -226,11 +232,13 @@ func TestChangeLog_ScopeAndPermissions(t *testing.T) {
 	}) {
 		t.Errorf("the deletion of a user in scope: %+v", e)
 	}
+
 	for _, seq := range []uint64{byThere, thereChanged} {
 		if a := in.Call("GET", fmt.Sprintf("/system/audit/%d", seq), "", "chief"); a.Code != http.StatusNotFound {
 			t.Errorf("entry %d: %d", seq, a.Code)
 		}
 	}
+
 	for path, code := range map[string]int{
 		fmt.Sprintf("/system/history/user/%d", chief):       200,
 		fmt.Sprintf("/system/history/user/%d", id("there")): 404,
@@ -241,9 +249,11 @@ func TestChangeLog_ScopeAndPermissions(t *testing.T) {
 			t.Errorf("%s: %d %s", path, a.Code, a.Body)
 		}
 	}
+
 	if got := found(in, "keywordSearch=there", "chief"); got != nil {
 		t.Errorf("a search finds people out of scope: %v", got)
 	}
+
 	for _, path := range []string{"/system/audit?pageSize=100",
 		"/system/audit?keywordSearch=canary"} {
 		if a := in.OK("GET", path, "", "chief"); strings.Contains(strings.ToLower(a.Body),
@@ -254,6 +264,7 @@ func TestChangeLog_ScopeAndPermissions(t *testing.T) {
 			t.Errorf("%s shows values without the permission for them: %s", path, a.Body)
 		}
 	}
+
 	if got := later(found(in, "pageSize=100", "all")); len(got) != 6 {
 		t.Errorf("with the data scope all: %v", got)
 	}
@@ -275,6 +286,7 @@ func TestRecordHistory(t *testing.T) {
 		}
 		did = append(did, e.Changes[0].Operation)
 	}
+
 	disktest.Equal(t, "history", did, []string{"delete", "update", "create"})
 	in.OK("GET", "/system/history/dict/1?pageSize=1", "", "owner").Data(&p)
 	in.OK("GET", fmt.Sprintf("/system/history/dict/1?pageSize=1&before=%d", p.Next), "", "owner").Data(&p)
@@ -297,6 +309,7 @@ func TestChangeLog_ErasedPeople(t *testing.T) {
 	if strings.Contains(strings.ToLower(a.Body), "canary") || !bool(e.Changes[0].Erased) {
 		t.Errorf("%s", a.Body)
 	}
+
 	in.OK("GET", fmt.Sprintf("/system/audit/%d", in.NewestEntry()), "", "owner").Data(&e)
 	if bool(e.Undo.Possible) || len(e.Undo.Lost) == 0 {
 		t.Errorf("an erasure can be undone: %+v", e.Undo)
@@ -313,6 +326,7 @@ func TestChangeLogExport_Verifiable(t *testing.T) {
 	for i := range 20 {
 		in.Create("/system/dict", fmt.Sprintf(`{"code":"c%d","name":"Canary Name"}`, i))
 	}
+
 	a := in.OK("GET", "/system/audit-export", "", "owner")
 	path := filepath.Join(t.TempDir(), "log.jsonl")
 	servertest.Must(t, os.WriteFile(path, []byte(a.Body), 0o600))
@@ -325,6 +339,7 @@ func TestChangeLogExport_Verifiable(t *testing.T) {
 	if entries := in.EntriesSince(head.Seq - 1); entries[0].Action != "export" {
 		t.Errorf("the export is not logged: %+v", entries)
 	}
+
 	a = in.OK("GET", "/system/audit-export?from=5&to=7", "", "owner")
 	if lines := strings.Split(strings.TrimSpace(a.Body), "\n"); len(lines) != 3 ||
 		!strings.HasPrefix(lines[0], `{"seq":5,`) {
@@ -342,11 +357,13 @@ func TestChangeLog_CollectionsHavePermissions(t *testing.T) {
 	for _, rt := range server.Routes() {
 		keys[rt.Access] = true
 	}
+
 	logged := store.LoggedTables()
 	if len(logged) != len(store.Accesses()) {
 		t.Errorf("%d collections are logged, %d have permissions", len(logged),
 			len(store.Accesses()))
 	}
+
 	for _, table := range logged {
 		access := store.AccessOf(table.Name())
 		if access.Table == nil {
@@ -372,6 +389,7 @@ func TestChangeLog_PagesWhileGrowing(t *testing.T) {
 	for i := range 30 {
 		in.Create("/system/dict", fmt.Sprintf(`{"code":"c%d","name":"N"}`, i))
 	}
+
 	last := in.NewestEntry()
 	stop, done := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -385,6 +403,7 @@ func TestChangeLog_PagesWhileGrowing(t *testing.T) {
 			}
 		}
 	}()
+
 	got := found(in, "pageSize=7", "owner")
 	close(stop)
 	<-done
@@ -393,5 +412,6 @@ func TestChangeLog_PagesWhileGrowing(t *testing.T) {
 	for seq := last; seq > 0; seq-- {
 		want = append(want, seq)
 	}
+
 	disktest.Equal(t, "entries", got, want)
 }

@@ -50,15 +50,18 @@ func TestChangeLog_EntryPerAction(t *testing.T) {
 		if a := in.Call(c.method, c.url, c.body, "owner"); a.Code != http.StatusOK {
 			t.Fatalf("%s %s: %d %.200s", c.method, c.url, a.Code, a.Body)
 		}
+
 		entries := in.EntriesSince(before)
 		if len(entries) != 1 {
 			t.Fatalf("%s %s: %d entries", c.method, c.url, len(entries))
 		}
+
 		e := entries[0]
 		var changes []string
 		for _, change := range e.Changes {
 			changes = append(changes, change.Collection+" "+change.Operation)
 		}
+
 		if e.Action != c.action || strings.Join(changes, ", ") != c.changes {
 			t.Errorf("%s %s: action %q, changes %q", c.method, c.url, e.Action, changes)
 		}
@@ -89,6 +92,7 @@ func TestChangeLog_LoginAndLogout(t *testing.T) {
 			}
 		}
 	}
+
 	want := fmt.Sprintf("user:%d create user:%[1]d delete", clerk.ID)
 	if got := strings.Join(told, " "); got != want {
 		t.Errorf("%s, want %s", got, want)
@@ -114,6 +118,7 @@ func TestChangeLog_Reasons(t *testing.T) {
 			t.Errorf("%q: %+v", sent, entries)
 		}
 	}
+
 	for _, bad := range []string{strings.Repeat("x", 201), "a%0Ab", "%ff"} {
 		before := in.DB.LogHead()
 		r := in.Request("PUT", "/admin/info", `{"nickname":"bad"}`, "owner")
@@ -135,6 +140,7 @@ func TestChangeLog_DenialsAreGrouped(t *testing.T) {
 	for range 5 {
 		in.Call("GET", "/admin/list", "", "clerk").Brief(403)
 	}
+
 	in.Login("clerk", "wrong")
 	in.Login("nobody at all", "wrong") // only in the sign-in log
 	servertest.Must(t, changes.LogDenials(in.Server.Server))
@@ -144,6 +150,7 @@ func TestChangeLog_DenialsAreGrouped(t *testing.T) {
 	for _, e := range entries {
 		told[e.Actor.Key()+" "+e.Operation.Route] = e.Action + " " + string(e.Details)
 	}
+
 	want := map[string]string{
 		fmt.Sprintf("user:%d /admin/list", clerk.ID): `denied {"count":5}`,
 		"anonymous:0 /admin/login":                   `denied {"count":1,"network":"198.51.100.0/24"}`,
@@ -151,10 +158,12 @@ func TestChangeLog_DenialsAreGrouped(t *testing.T) {
 	if len(entries) != 2 || fmt.Sprint(told) != fmt.Sprint(want) {
 		t.Errorf("%v, want %v", told, want)
 	}
+
 	for i := range 3 * web.MaxDenials { // a flood from many networks
 		in.Server.Denials.Add(web.Denial{Network: fmt.Sprint(i),
 			Route: &in.Server.Server.Routes[0]})
 	}
+
 	before = in.DB.LogHead().Seq
 	servertest.Must(t, changes.LogDenials(in.Server.Server))
 	if entries := in.EntriesSince(before); len(entries) != web.MaxDenials+1 {

@@ -39,6 +39,7 @@ func (v *View) customFields(realm string, f *audit.Field, whole bool, to *LogCha
 	if err != nil {
 		return err
 	}
+
 	is, erased2, err := v.customValues(f.New)
 	if err != nil {
 		return err
@@ -46,6 +47,7 @@ func (v *View) customFields(realm string, f *audit.Field, whole bool, to *LogCha
 	if erased || erased2 {
 		to.Fields = append(to.Fields, logField{Name: f.Name, Erased: true})
 	}
+
 	for _, c := range store.CustomFieldsOf(v.tx, realm, v.audience(to.Collection, to.ID)) {
 		before, after := was.Get(c.ID), is.Get(c.ID)
 		if before == after {
@@ -61,6 +63,7 @@ func (v *View) customFields(realm string, f *audit.Field, whole bool, to *LogCha
 		v.finish(to.Collection, &field, whole)
 		to.Fields = append(to.Fields, field)
 	}
+
 	return nil
 }
 
@@ -82,6 +85,7 @@ func customDifferences(tx *store.Tx, realm string,
 	if err := errors.Join(decodeLogged(c.Expected, &expected), decodeLogged(c.Current, &current)); err != nil {
 		return nil, err
 	}
+
 	var list []UndoDifference
 	for _, f := range store.CustomFieldsOf(tx, realm, web.AudienceOf(store.ActorOf(tx))) {
 		was, is := expected.Get(f.ID), current.Get(f.ID)
@@ -97,9 +101,11 @@ func customDifferences(tx *store.Tx, realm string,
 		}
 		list = append(list, d)
 	}
+
 	if list == nil {
 		list = []UndoDifference{{Collection: c.Collection, ID: c.ID, Field: c.Field}}
 	}
+
 	return list, nil
 }
 

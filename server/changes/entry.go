@@ -96,6 +96,7 @@ func (v *View) render(e *audit.Entry, byKnown, whole bool) (*LogEntry, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	out := &LogEntry{
 		Seq:       e.Seq,
 		EventID:   web.EventID(e.Generation, e.Seq),
@@ -107,6 +108,7 @@ func (v *View) render(e *audit.Entry, byKnown, whole bool) (*LogEntry, error) {
 		Action:    e.Action,
 		Changes:   []LogChange{},
 	}
+
 	unread := v.log.Damaged()
 	if byKnown {
 		err = v.origin(e, out)
@@ -114,6 +116,7 @@ func (v *View) render(e *audit.Entry, byKnown, whole bool) (*LogEntry, error) {
 	if err == nil && v.seesAs(e) {
 		out.As, err = v.actor(&e.As)
 	}
+
 	for i := range e.Changes {
 		c := &e.Changes[i]
 		if !v.seesChange(c) {
@@ -128,6 +131,7 @@ func (v *View) render(e *audit.Entry, byKnown, whole bool) (*LogEntry, error) {
 			out.Changes = append(out.Changes, change)
 		}
 	}
+
 	out.Damaged = v.log.Damaged() > unread
 	return out, err
 }
@@ -185,6 +189,7 @@ func (v *View) change(c *audit.Change, whole bool) (out LogChange, err error) {
 	if out.Name, out.Erased, err = v.text(c.Name); err != nil {
 		return out, err
 	}
+
 	for i := range c.Fields {
 		f := &c.Fields[i]
 		if slices.Contains(unshown, f.Name) {
@@ -196,12 +201,15 @@ func (v *View) change(c *audit.Change, whole bool) (out LogChange, err error) {
 			}
 			continue
 		}
+
 		field, err := v.field(c.Collection, f, whole)
 		if err != nil {
 			return out, err
 		}
+
 		out.Fields = append(out.Fields, field)
 	}
+
 	return out, nil
 }
 
@@ -210,6 +218,7 @@ func (v *View) field(collection string, f *audit.Field, whole bool) (out logFiel
 	if out.Secret {
 		return out, nil
 	}
+
 	for _, side := range []struct {
 		from audit.Value
 		to   *json.RawMessage
@@ -221,6 +230,7 @@ func (v *View) field(collection string, f *audit.Field, whole bool) (out logFiel
 		out.Erased = out.Erased || store.Flag(!known && side.from.Box != nil)
 		*side.to = text
 	}
+
 	v.finish(collection, &out, whole)
 	return out, nil
 }

@@ -68,6 +68,7 @@ func newEventFilter(text string) (filter EventFilter, err error) {
 	if text == "" {
 		return nil, nil
 	}
+
 	for part := range strings.SplitSeq(text, ",") {
 		part = strings.TrimSpace(part)
 		object, verb, ok := strings.Cut(part, ".")
@@ -77,9 +78,11 @@ func newEventFilter(text string) (filter EventFilter, err error) {
 		}
 		filter = append(filter, part)
 	}
+
 	if len(filter) > maxEventTypes {
 		return nil, errs.Field(errs.Malformed, "types", "must be at most %d types", maxEventTypes)
 	}
+
 	faults := errs.Faults{}
 	CheckTypes(slices.DeleteFunc(slices.Clone(filter), isAccessType), faults)
 	return filter, faults.Err(errs.Invalid)
@@ -120,6 +123,7 @@ func (v *View) Event(e *audit.Entry, part int, filter EventFilter,
 	if part == len(e.Changes) {
 		return v.actionEvent(e, out, filter)
 	}
+
 	c := &e.Changes[part]
 	if c.Collection == store.SettingSecrets.Name() {
 		return v.secretEvent(e, c, out, filter)
@@ -127,14 +131,17 @@ func (v *View) Event(e *audit.Entry, part int, filter EventFilter,
 	if out.Type = typeOf(c); out.Type == "" || !filter.Wants(out.Type) {
 		return nil, nil
 	}
+
 	out.Collection, out.Record, out.Operation = c.Collection, store.ID(c.ID), c.Operation
 	if v.who.App && !v.isAppUsers(c) || !v.who.App && !v.seesChange(c) {
 		return v.configEvent(c, out)
 	}
+
 	change, err := v.change(c, false)
 	if err != nil {
 		return nil, err
 	}
+
 	out.Name, out.Fields = change.Name, change.Fields
 	return out, v.setActor(e, out)
 }
@@ -206,14 +213,17 @@ var allEventTypes = sync.OnceValue(func() []eventType {
 			}
 		}
 	}
+
 	for _, action := range loggedActions {
 		collections[ActionTypes+"."+action] = ""
 	}
+
 	collections[HeadType] = ""
 	var types []eventType
 	for _, kind := range slices.Sorted(maps.Keys(collections)) {
 		types = append(types, eventType{kind, collections[kind]})
 	}
+
 	return types
 })
 

@@ -31,6 +31,7 @@ func (v *View) configEvent(c *audit.Change, out *Event) (*Event, error) {
 	if !lost {
 		out.Name, _, err = v.text(c.Name)
 	}
+
 	return out, err
 }
 
@@ -48,14 +49,17 @@ func (v *View) itemEvent(c *audit.Change, out *Event) (*Event, error) {
 	default:
 		return nil, err
 	}
+
 	reads, _, err := v.readsDict(dict, &audit.Change{})
 	if err != nil || !reads {
 		return nil, err
 	}
+
 	d, err := store.Dicts.Get(v.tx, dict)
 	if err != nil {
 		return nil, web.UnlessMissing(err)
 	}
+
 	out.Collection, out.Record, out.Operation, out.Name = store.Dicts.Name(), dict, "update", d.Name
 	return out, nil
 }
@@ -68,6 +72,7 @@ func (v *View) secretEvent(e *audit.Entry, c *audit.Change, out *Event,
 	if out.Type = eventWords["setting"][1]; len(ids) == 0 || !filter.Wants(out.Type) {
 		return nil, nil
 	}
+
 	told := func(other audit.Change) bool {
 		return other.Collection == store.Settings.Name() && store.ID(other.ID) == ids[0] ||
 			other.Collection == c.Collection && other.Operation == "create" &&
@@ -76,20 +81,24 @@ func (v *View) secretEvent(e *audit.Entry, c *audit.Change, out *Event,
 	if slices.ContainsFunc(e.Changes, told) {
 		return nil, nil
 	}
+
 	setting := &audit.Change{Collection: store.Settings.Name(), ID: uint64(ids[0])}
 	sees := !v.who.App && v.seesChange(setting)
 	reads, _, err := v.readsSetting(setting)
 	if err != nil || !sees && !reads {
 		return nil, err
 	}
+
 	s, err := store.Settings.Get(v.tx, ids[0])
 	if err != nil {
 		return nil, web.UnlessMissing(err)
 	}
+
 	out.Collection, out.Record, out.Operation, out.Name = setting.Collection, s.ID, "update", s.Title
 	if !sees {
 		return out, nil
 	}
+
 	return out, v.setActor(e, out)
 }
 
@@ -100,15 +109,18 @@ func (v *View) readsSetting(c *audit.Change) (reads, lost bool, err error) {
 	if err != nil {
 		return false, false, err
 	}
+
 	readsOne := func(ids []store.ID) bool {
 		return slices.ContainsFunc(groups, func(g *store.ConfigGroup) bool {
 			return slices.Contains(ids, g.ID) && v.who.ReadsGroup(v.tx, g)
 		})
 	}
+
 	s, err := store.Settings.Get(v.tx, store.ID(c.ID))
 	if err != nil {
 		return readsOne(idsOf(c, "group_id")), false, web.UnlessMissing(err)
 	}
+
 	now := readsOne([]store.ID{s.GroupID})
 	return now || readsOne(idsOf(c, "group_id")), !now, nil
 }

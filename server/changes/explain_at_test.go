@@ -89,6 +89,7 @@ func TestExplainAt_Times(t *testing.T) {
 		return in.Call("GET", "/admin/permission/explain?user_id=1&key=admin.rule.query&"+query,
 			"", "owner")
 	}
+
 	hour := between().Add(-time.Hour)
 	for name, query := range map[string]string{
 		"UTC":              "at=2020-05-08T03:04:05Z",
@@ -104,6 +105,7 @@ func TestExplainAt_Times(t *testing.T) {
 			t.Fatal(name)
 		}
 	}
+
 	ask("at=").Brief(200, `"reason":"owner"`)
 	for query, field := range map[string]string{
 		"at=yesterday":                "at",
@@ -114,6 +116,7 @@ func TestExplainAt_Times(t *testing.T) {
 	} {
 		ask(query).Names(400, field)
 	}
+
 	for _, query := range []string{"at=2999-01-01",
 		"at=" + url.QueryEscape(hour.Add(3*time.Hour).Format(time.DateTime)),
 		"at=" + url.QueryEscape(hour.Format(time.DateTime)) + "&tz=-12:00"} {

@@ -77,9 +77,11 @@ func TestExplain(t *testing.T) {
 	if got := fmt.Sprint(e.Path); got != "[{system 0} {system.setting 1} {system.setting.query 0}]" {
 		t.Errorf("the path is %s", got)
 	}
+
 	tied := in.Member("tied", 0, in.Role("Tied", func(r *store.Role) {
 		r.DataScope = store.ScopeDept
 	}, key))
+
 	in.SwitchPermission(key, "status", 1)
 	for user, want := range map[store.ID]int{1: 0, ann + 1: 1, tied: 1} {
 		servertest.Must(t,
@@ -89,6 +91,7 @@ func TestExplain(t *testing.T) {
 			t.Errorf("user %d: limited %d, want %d", user, e.Limited, want)
 		}
 	}
+
 	for query, field := range map[string]string{
 		"key=a.b":         "user_id",
 		"user_id=1":       "key",
@@ -100,6 +103,7 @@ func TestExplain(t *testing.T) {
 			t.Errorf("%s: %d %s", query, a.Code, a.Body)
 		}
 	}
+
 	in.Call("GET", "/admin/permission/explain?user_id=99&key=a.b", "", "owner").Brief(404)
 }
 
@@ -113,12 +117,15 @@ func TestEffectivePermissions(t *testing.T) {
 	tree := in.Role("Tree", func(r *store.Role) {
 		r.DataScope = store.ScopeTree
 	}, "admin.rule.query", "system.setting.query")
+
 	off := in.Role("Off", func(r *store.Role) {
 		r.DataScope, r.Status = store.ScopeAll, false
 	}, "system.info")
+
 	custom := in.Role("Custom", func(r *store.Role) {
 		r.DataScope, r.DeptIDs = store.ScopeCustom, []store.ID{sales, far}
 	})
+
 	ann := in.Member("ann", head, tree, off)
 	bob := in.Member("bob", sales, custom)
 	const url = "/admin/permission/effective?user_id="
@@ -126,6 +133,7 @@ func TestEffectivePermissions(t *testing.T) {
 		t.Helper()
 		in.OK("GET", url+id.String(), "", as).Brief(200, `"data":`+want)
 	}
+
 	names := func(ids ...store.ID) (text string) {
 		for i, id := range ids {
 			if i > 0 {

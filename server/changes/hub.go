@@ -105,12 +105,14 @@ func (st *Streams) Run(ctx context.Context) {
 			return
 		case <-st.poke:
 		}
+
 		fresh, err := st.follow()
 		if err != nil {
 			st.s.Failures.Log(st.s.Log, "event streams", err, func(line *zerolog.Event) {
 				line.Msg("event streams cannot read the change log")
 			})
 		}
+
 		select {
 		case <-ctx.Done():
 			return
@@ -151,6 +153,7 @@ func (st *Streams) follow() (n int, err error) {
 	if from == 0 {
 		return 0, nil // no stream is open
 	}
+
 	fresh, err := st.Read(from)
 	st.Mu.Lock()
 	defer st.Mu.Unlock()
@@ -165,6 +168,7 @@ func (st *Streams) follow() (n int, err error) {
 		default:
 		}
 	}
+
 	close(st.woken)
 	st.woken = make(chan struct{})
 	return len(fresh), err

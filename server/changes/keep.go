@@ -25,6 +25,7 @@ func LogDenials(s *web.Server) error {
 	if len(counts) == 0 || !s.DB.RoomForDenials() {
 		return nil
 	}
+
 	write := func(origin store.Origin, details map[string]any) error {
 		return s.DB.WithRecorder(nil).For("denials", nil).From(&origin).Update(store.System,
 			func(tx *store.Tx) error {
@@ -43,6 +44,7 @@ func LogDenials(s *web.Server) error {
 				Title:  d.Route.Title,
 			},
 		}
+
 		details := map[string]any{"count": n}
 		if d.Network != "" {
 			origin.Kind, details["network"] = "anonymous", d.Network
@@ -51,9 +53,11 @@ func LogDenials(s *web.Server) error {
 			return err
 		}
 	}
+
 	if others == 0 {
 		return nil
 	}
+
 	return write(store.Origin{
 		Kind:      "anonymous",
 		Operation: audit.Operation{Title: "Other operations"},
@@ -119,6 +123,7 @@ func ChangeLogHealth(s *web.Server) web.Part {
 			Figures: figures,
 		}
 	}
+
 	return web.Part{
 		Name:    "change_log",
 		State:   web.Healthy,

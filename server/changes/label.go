@@ -51,6 +51,7 @@ func (v *View) labels(collection string, f *logField) map[string]string {
 	if table == nil {
 		return nil
 	}
+
 	found := map[string]string{}
 	for _, value := range append([]json.RawMessage{f.Old, f.New}, append(f.Added, f.Removed...)...) {
 		id, err := strconv.ParseUint(string(value), 10, 64)
@@ -61,6 +62,7 @@ func (v *View) labels(collection string, f *logField) map[string]string {
 			found[string(value)] = name
 		}
 	}
+
 	return found
 }
 
@@ -83,15 +85,18 @@ func (v *View) findLabel(table kv.Table, id store.ID) string {
 		!v.seesUser(id), table == kv.Table(store.Depts) && !v.Scope.HasDept(id):
 		return ""
 	}
+
 	fields, err := table.FieldsOf(v.tx, id)
 	if err != nil {
 		return "" // it has been deleted
 	}
+
 	for _, name := range labelFields {
 		var text string
 		if json.Unmarshal(fields[name], &text) == nil && text != "" {
 			return text
 		}
 	}
+
 	return ""
 }

@@ -133,6 +133,7 @@ func auditList(path, access, title string, options ...web.Options) web.Route {
 		if ask.Page > 1 {
 			return errs.Field(errs.Malformed, "page", "can't be used in this list; use before")
 		}
+
 		q, err := logQueryOf(ask)
 		if err != nil {
 			return err
@@ -140,12 +141,15 @@ func auditList(path, access, title string, options ...web.Options) web.Route {
 		if err := q.findNames(req, ask.Search); err != nil {
 			return err
 		}
+
 		page, err := q.page(req)
 		if err != nil {
 			return err
 		}
+
 		return out.Record(req, page)
 	}
+
 	return rt.With(options...)
 }
 
@@ -169,6 +173,7 @@ func logQueryOf(ask *web.ListQuery) (*logQuery, error) {
 	for _, r := range ask.Ranges {
 		q.From, q.To = max(int64(r.Low), 1), min(int64(r.High), 1<<62)
 	}
+
 	texts := map[string][]string{}
 	for _, of := range ask.AnyOf {
 		texts[of.Column] = append(texts[of.Column], of.Texts...)
@@ -176,9 +181,11 @@ func logQueryOf(ask *web.ListQuery) (*logQuery, error) {
 			faults.Add(of.Column, "must be a positive integer")
 		}
 	}
+
 	if of := texts["before"]; of != nil {
 		q.before, _ = strconv.ParseUint(of[0], 10, 64) // a number, as checked above
 	}
+
 	q.subjects(texts)
 	if of := texts["actor"]; of != nil {
 		q.any(of, func(text string) []string { return []string{actorTerm(text)} })
@@ -196,6 +203,7 @@ func logQueryOf(ask *web.ListQuery) (*logQuery, error) {
 	if of := texts["address"]; of != nil {
 		q.setAddress(of[0])
 	}
+
 	return q, faults.Err(errs.Malformed)
 }
 
@@ -220,6 +228,7 @@ func (q *logQuery) subjects(texts map[string][]string) {
 	if kinds == nil {
 		kinds = changeKinds
 	}
+
 	q.any(collections, func(collection string) (terms []string) {
 		for _, kind := range kinds {
 			terms = append(terms, audit.ByChange(collection, kind))
@@ -289,6 +298,7 @@ func (q *logQuery) read(req *web.Request, page *LogPage) (countable bool, err er
 		if noteDamage(&page.Damaged, &err); err != nil {
 			return false, err
 		}
+
 		full, used := false, 0
 		err = req.DB.View(req.Actor, func(tx *store.Tx) error {
 			view := NewView(tx, req.Actor)
@@ -306,13 +316,16 @@ func (q *logQuery) read(req *web.Request, page *LogPage) (countable bool, err er
 					shown += len(row.Text)
 				}
 			}
+
 			page.Damaged = page.Damaged || view.log.Damaged() > 0
 			return nil
 		})
+
 		left -= used
 		if used > 0 {
 			before = rows[used-1].Seq
 		}
+
 		switch {
 		case err != nil:
 			return false, err
@@ -353,6 +366,7 @@ func (q *logQuery) take(view *View, row audit.Row, page *LogPage) error {
 		}
 		return err
 	}
+
 	entry, err := view.entry(&e, false)
 	if err != nil || entry == nil {
 		return err
@@ -363,6 +377,7 @@ func (q *logQuery) take(view *View, row audit.Row, page *LogPage) error {
 			return nil
 		}
 	}
+
 	page.Data = append(page.Data, entry)
 	return nil
 }

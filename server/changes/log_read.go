@@ -37,16 +37,19 @@ func getHistory(req *web.Request, in *historyIn) (*LogPage, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	q := &logQuery{before: uint64(in.Before), size: web.DefaultPageSize}
 	if in.PageSize > 0 {
 		q.size = int(min(in.PageSize, web.MaxPageSize))
 	}
+
 	q.All = [][]string{{audit.ByRecord(in.Collection, uint64(in.ID))}}
 	q.only = func(c *audit.Change) bool { return c.Collection == of.Collection && c.ID == of.ID }
 	page, err := q.page(req)
 	if err == nil && !exists && len(page.Data) == 0 && in.Before == 0 {
 		err = missing
 	}
+
 	return page, err
 }
 
@@ -64,10 +67,12 @@ func readEntry(req *web.Request, seq uint64) (*audit.Entry, *LogEntry, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+
 	e, err := row.Decode()
 	if err != nil {
 		return nil, nil, err
 	}
+
 	var out *LogEntry
 	err = req.DB.View(req.Actor, func(tx *store.Tx) (err error) {
 		out, err = NewView(tx, req.Actor).entry(&e, true)
@@ -95,11 +100,13 @@ func exportLog(req *web.Request, in *exportIn, w http.ResponseWriter) error {
 	if err := req.HoldAnswer(web.ExportMemory); err != nil {
 		return err
 	}
+
 	from := max(uint64(in.From), 1)
 	rows, next, err := ExportRows(req, from, last)
 	if err != nil {
 		return err
 	}
+
 	h := w.Header()
 	h.Set("Content-Type", jsonLines)
 	h.Set("Content-Disposition",
@@ -120,6 +127,7 @@ func exportLog(req *web.Request, in *exportIn, w http.ResponseWriter) error {
 			return err
 		}
 	}
+
 	return nil
 }
 
@@ -137,6 +145,7 @@ func ExportRows(req *web.Request, from, last uint64) (rows []audit.Row, next uin
 		if !store.IsDamage(err) || from > last {
 			return nil, from, err
 		}
+
 		row, err := req.DB.DB.LogEntry(from)
 		if store.IsDamage(err) {
 			row, err = damagedRow(from), nil

@@ -22,6 +22,7 @@ func (q *logQuery) findNames(req *web.Request, text string) error {
 	if text == "" {
 		return nil
 	}
+
 	var terms []string
 	var deletions []string
 	err := req.DB.View(req.Actor, func(tx *store.Tx) error {
@@ -44,10 +45,12 @@ func (q *logQuery) findNames(req *web.Request, text string) error {
 	if err != nil {
 		return err
 	}
+
 	rows, _, err := search(req, audit.Query{All: [][]string{deletions}}, 0, maxDeleted)
 	if noteDamage(&q.damaged, &err); err != nil {
 		return err
 	}
+
 	err = req.DB.View(req.Actor, func(tx *store.Tx) error {
 		view := NewView(tx, req.Actor)
 		for _, row := range rows {
@@ -59,6 +62,7 @@ func (q *logQuery) findNames(req *web.Request, text string) error {
 		}
 		return nil
 	})
+
 	q.All, q.none = append(q.All, terms), q.none || terms == nil
 	return err
 }
@@ -78,6 +82,7 @@ func (v *View) deletedNamed(row audit.Row, text string) (terms []string, err err
 	if err != nil {
 		return nil, err
 	}
+
 	for i := range e.Changes {
 		c := &e.Changes[i]
 		if c.Operation != "delete" || !v.seesChange(c) {
@@ -91,6 +96,7 @@ func (v *View) deletedNamed(row audit.Row, text string) (terms []string, err err
 			terms = append(terms, namedTerms(c.Collection, c.ID)...)
 		}
 	}
+
 	return terms, nil
 }
 

@@ -44,6 +44,7 @@ func (v *View) opened(id string, filter EventFilter, l errs.Language) *Opened {
 		if !filter.Wants(t.Type) {
 			continue
 		}
+
 		comes, limited, missing := v.comes(t)
 		switch {
 		case !comes && missing != "":
@@ -59,6 +60,7 @@ func (v *View) opened(id string, filter EventFilter, l errs.Language) *Opened {
 				Unsent{t.Type, "", errs.Say("only webhooks get events of this type").In(l)})
 			continue
 		}
+
 		out.Types = append(out.Types, t.Type)
 		if limited {
 			out.Limited = append(out.Limited, t.Type)
@@ -91,6 +93,7 @@ func (v *View) comes(t eventType) (comes, limited bool, missing string) {
 	case strings.HasPrefix(t.Type, ActionTypes+"."):
 		return v.ReadsLog(), !v.Scope.All, "system.audit.query"
 	}
+
 	query := store.AccessOf(t.Collection).Query
 	switch {
 	case v.who.HasPermission(v.tx, query):
@@ -100,5 +103,6 @@ func (v *View) comes(t eventType) (comes, limited bool, missing string) {
 	case t.Collection == store.Links.Name() && v.who.HasPermission(v.tx, "user.invite.query"):
 		return true, true, ""
 	}
+
 	return false, false, query
 }

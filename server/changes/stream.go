@@ -77,6 +77,7 @@ func (all *Streams) serve(req *web.Request, in *streamIn, w http.ResponseWriter)
 	if err := HoldStream(req); err != nil {
 		return err
 	}
+
 	all.Enter()
 	defer all.Leave()
 	st := &stream{
@@ -92,6 +93,7 @@ func (all *Streams) serve(req *web.Request, in *streamIn, w http.ResponseWriter)
 	if err := st.open(); err != nil {
 		return err
 	}
+
 	st.control.SetReadDeadline(time.Time{}) // fails only without a connection, in a test
 	h := w.Header()
 	h.Set("Content-Type", EventStream)
@@ -102,6 +104,7 @@ func (all *Streams) serve(req *web.Request, in *streamIn, w http.ResponseWriter)
 	if err := st.send(w); err != nil {
 		return nil // the client is gone
 	}
+
 	st.run(w)
 	return nil
 }
@@ -116,10 +119,12 @@ func (st *stream) begin(since string) error {
 	if since == "" {
 		return st.check(nil)
 	}
+
 	from, err := parsePosition(since)
 	if err != nil {
 		return err
 	}
+
 	oldest := st.req.Server.DB.LogFirst()
 	switch {
 	case from.generation != "" && from.generation != head.Generation || from.seq > head.Seq:
@@ -129,6 +134,7 @@ func (st *stream) begin(since string) error {
 		return errs.New(errs.Gone,
 			"events up to this position are no longer available; the oldest is %d: read the data again, and continue without a position", oldest)
 	}
+
 	st.at.seq = from.seq
 	return st.check(nil)
 }
@@ -172,6 +178,7 @@ func (st *stream) run(w http.ResponseWriter) {
 		if len(entries) > 0 {
 			continue
 		}
+
 		select {
 		case <-woken:
 		case <-beat.C:
@@ -211,6 +218,7 @@ func (st *stream) check(entries []*StreamEntry) error {
 		if err := st.noteAccess(tx, actor); err != nil {
 			return err
 		}
+
 		view := NewView(tx, actor)
 		for _, e := range entries {
 			if err := st.entry(view, e); err != nil {
@@ -221,6 +229,7 @@ func (st *stream) check(entries []*StreamEntry) error {
 				break // the rest comes after this has been sent
 			}
 		}
+
 		return nil
 	})
 }
@@ -256,10 +265,12 @@ func (st *stream) entry(view *View, e *StreamEntry) error {
 			return nil
 		}
 	}
+
 	text, err := st.frames(view, &e.Entry)
 	if err == nil && shared {
 		e.keep(key, text)
 	}
+
 	st.out.Write(text)
 	return err
 }
@@ -277,6 +288,7 @@ func (st *stream) frames(view *View, e *audit.Entry) (text []byte, err error) {
 			events = append(events, ev)
 		}
 	}
+
 	for i, ev := range events {
 		id := ""
 		if i == len(events)-1 {
@@ -288,5 +300,6 @@ func (st *stream) frames(view *View, e *audit.Entry) (text []byte, err error) {
 		}
 		text = append(text, one...)
 	}
+
 	return text, nil
 }

@@ -37,6 +37,7 @@ func TestStream_EventKinds(t *testing.T) {
 		data["record"] != 2.0 || data["actor"].(map[string]any)["name"] != "admin" {
 		t.Errorf("%s %v", kind, data)
 	}
+
 	l.Gets("user.created", "setting.changed", "file.created", "dict.changed", "role.deleted")
 	people.Gets("role.created", "user.created")
 	if h := l.Reply.Header; h.Get("Content-Type") != "text/event-stream" ||
@@ -62,6 +63,7 @@ func TestStream_ResumesWithoutGaps(t *testing.T) {
 		})
 		want = append(want, fmt.Sprint(i))
 	}
+
 	var got []string
 	for len(got) < n {
 		for range min(n/7+1, n-len(got)) {
@@ -71,6 +73,7 @@ func TestStream_ResumesWithoutGaps(t *testing.T) {
 		l.Reply.Body.Close()
 		l = in.Listen(url, "owner", "Last-Event-ID", l.Last)
 	}
+
 	disktest.Equal(t, "names", got, want)
 	number := l.Last[strings.Index(l.Last, "-")+1:]
 	in.Create("/system/dict", `{"code":"z","name":"Last"}`)
@@ -99,12 +102,14 @@ func TestStream_InvalidPositions(t *testing.T) {
 			t.Errorf("%s: %d %s", c.position, a.Code, a.Body)
 		}
 	}
+
 	for _, types := range []string{"user", "user.", ".x", "USER.*", "user.*,,", "a.b.c",
 		"user.*,%20", strings.Repeat("user.x,", 60) + "user.x"} {
 		if a := in.Call("GET", "/system/event?types="+types, "", "owner"); a.Code != http.StatusBadRequest {
 			t.Errorf("types %q: %d", types, a.Code)
 		}
 	}
+
 	for _, types := range []string{"nope.*", "user.upated", "none.none", "user.*,usr.*",
 		"access.x"} {
 		in.Call("GET", "/system/event?types="+types, "", "owner").Names(422, "types")
@@ -125,6 +130,7 @@ func TestStream_OpenSaysWhatCanCome(t *testing.T) {
 	for _, kind := range changes.EventTypes() {
 		known[kind.Type] = true
 	}
+
 	for as, path := range map[string]string{
 		"owner":    "/system/event",
 		"clerk":    "/system/event",
@@ -136,6 +142,7 @@ func TestStream_OpenSaysWhatCanCome(t *testing.T) {
 		for _, kind := range l.Opened.Types {
 			seen[kind] = true
 		}
+
 		for _, m := range l.Opened.Missing {
 			if seen[m.Type] || m.Reason == "" ||
 				path == "/system/event" && m.Type != changes.HeadType &&
@@ -144,10 +151,12 @@ func TestStream_OpenSaysWhatCanCome(t *testing.T) {
 			}
 			seen[m.Type] = true
 		}
+
 		if !maps.Equal(seen, known) || l.Opened.ID != l.Last {
 			t.Errorf("%s: %v", as, seen)
 		}
 	}
+
 	l := in.Listen(url+"/system/event?types=user.*,audit.head,access.*", "near")
 	disktest.Equal(t, "types", l.Opened.Types,
 		[]string{"user.created", "user.deleted", "user.updated", changes.AccessChanged})
@@ -157,6 +166,7 @@ func TestStream_OpenSaysWhatCanCome(t *testing.T) {
 		l.Opened.Missing[0].Type != changes.HeadType {
 		t.Errorf("%+v", l.Opened)
 	}
+
 	l = in.Listen(url+"/system/event?types=role.*,user.*,dict.changed,key.created", "clerk")
 	if len(l.Opened.Missing) != 1 ||
 		l.Opened.Missing[0] != (changes.Unsent{
@@ -183,6 +193,7 @@ func TestStream_PermissionsAndScope(t *testing.T) {
 	change := func(id store.ID, name string) {
 		in.OK("PUT", fmt.Sprintf("/admin/list/%d", id), `{"nickname":"`+name+`"}`, "owner")
 	}
+
 	in.Create("/system/dict", `{"code":"c","name":"Unseen","status":0}`) // no permission
 	change(distant, "Unseen")                                            // out of scope
 	change(other, "Seen")
@@ -190,6 +201,7 @@ func TestStream_PermissionsAndScope(t *testing.T) {
 	if kind != "user.updated" || data["record"] != float64(other) || data["actor"] != nil {
 		t.Errorf("%s %v", kind, data)
 	}
+
 	in.OK("PUT", fmt.Sprintf("/admin/role/%d", reader), `{"data_scope":"self"}`, "owner")
 	l.Gets("access.changed")
 	change(other, "Unseen now")
@@ -197,11 +209,13 @@ func TestStream_PermissionsAndScope(t *testing.T) {
 	if kind, data := l.Next(); kind != "user.updated" || data["record"] != float64(ann) {
 		t.Errorf("%s %v", kind, data)
 	}
+
 	in.OK("PUT", "/system/setting", `{"values":{"site.title":"Public title"}}`, "owner")
 	kind, data = l.Next()
 	if kind != "setting.changed" || len(data["fields"].([]any)) != 0 {
 		t.Errorf("a public setting: %s %v", kind, data)
 	}
+
 	in.OK("PUT", fmt.Sprintf("/admin/role/%d/rule", reader),
 		fmt.Sprintf(`{"rule_ids":[%d]}`, in.Permission("system.dict.query")), "owner")
 	l.Gets("access.changed")
@@ -247,6 +261,7 @@ func TestStream_AppUserOwnEvents(t *testing.T) {
 	for _, name := range []string{"one", "two"} {
 		in.Create("/user/list", `{"username":"`+name+`","password":"long enough it is"}`)
 	}
+
 	in.Tokens["one"] = in.AppSignIn(1)
 	url := in.Live()
 	l := in.Listen(url+"/api/event", "one")
@@ -260,6 +275,7 @@ func TestStream_AppUserOwnEvents(t *testing.T) {
 	if kind != "app_user.updated" || data["record"] != 1.0 || data["actor"] != nil {
 		t.Errorf("%s %v", kind, data)
 	}
+
 	in.OK("PUT", "/system/setting", `{"values":{"site.title":"Title"}}`, "owner")
 	l.Gets("setting.changed")
 	for path, as := range map[string]string{"/system/event": "one", "/api/event": "owner"} {
@@ -278,10 +294,12 @@ func TestStream_Limit(t *testing.T) {
 	for range 2 {
 		open = append(open, in.Listen(url, "owner"))
 	}
+
 	l := in.Listen(url, "owner")
 	if l.Reply.StatusCode != http.StatusTooManyRequests || l.Reply.Header.Get("Retry-After") == "" {
 		t.Errorf("%d", l.Reply.StatusCode)
 	}
+
 	open[0].Reply.Body.Close()
 	for i := 0; ; i++ { // until the server has noticed
 		if l := in.Listen(url, "owner"); l.Reply.StatusCode == http.StatusOK {
@@ -292,6 +310,7 @@ func TestStream_Limit(t *testing.T) {
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
+
 	in.Server.Streams.End()
 	if kind, _ := open[1].Next(); kind != "" {
 		t.Errorf("a stream goes on when the server ends: %s", kind)
@@ -312,11 +331,13 @@ func TestStream_ConcurrentWriters(t *testing.T) {
 			}
 		}()
 	}
+
 	var seqs []float64
 	for range writers * each {
 		_, data := l.Next()
 		seqs = append(seqs, data["seq"].(float64))
 	}
+
 	if !slices.IsSorted(seqs) || len(slices.Compact(seqs)) != writers*each {
 		t.Errorf("%v", seqs)
 	}

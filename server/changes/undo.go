@@ -53,11 +53,13 @@ func undoOf(req *web.Request, e *audit.Entry) (undoInfo, error) {
 	if err != nil {
 		return info, err
 	}
+
 	err = req.DB.View(req.Actor, func(tx *store.Tx) error {
 		plan, err := store.PlanUndo(tx, entries)
 		if err != nil {
 			return err
 		}
+
 		err = web.Demand(tx, "system.audit.undo")
 		if err == nil {
 			err = permitUndo(tx, plan)
@@ -74,16 +76,19 @@ func undoOf(req *web.Request, e *audit.Entry) (undoInfo, error) {
 		if !errs.Is(err, errs.Denied) && !errs.Is(err, errs.NotFound) {
 			info.Records, info.Lost = len(plan.Steps), append(info.Lost, plan.Lost...)
 		}
+
 		return err
 	})
 	if err == nil {
 		info.Possible = true
 		return info, nil
 	}
+
 	known := errs.Of(err)
 	if known.Kind == errs.Internal {
 		return info, err
 	}
+
 	info.Reason = known.Msg.In(req.Language())
 	return info, nil
 }
@@ -173,6 +178,7 @@ func permitStep(tx *store.Tx, s *store.UndoStep) error {
 	if s.Follows {
 		return nil
 	}
+
 	subject := store.AccessOf(s.Collection)
 	keys := []string{subject.Query}
 	switch s.Operation {
@@ -195,12 +201,14 @@ func permitStep(tx *store.Tx, s *store.UndoStep) error {
 			}
 		}
 	}
+
 	slices.Sort(keys)
 	for _, key := range keys {
 		if err := web.Demand(tx, key); err != nil {
 			return err
 		}
 	}
+
 	return nil
 }
 
@@ -210,6 +218,7 @@ func operationOf(req *web.Request, e *audit.Entry) (entries []*audit.Entry, err 
 	if e.JobID == 0 {
 		return []*audit.Entry{e}, nil
 	}
+
 	q := audit.Query{All: [][]string{{audit.ByJob(e.JobID)}}}
 	failed := req.DB.DB.SearchLog(q, 0, func(row audit.Row) bool {
 		part, fault := row.Decode()
@@ -221,6 +230,7 @@ func operationOf(req *web.Request, e *audit.Entry) (entries []*audit.Entry, err 
 	if err == nil {
 		err = failed
 	}
+
 	return entries, err
 }
 
@@ -239,10 +249,12 @@ func (u entryUndo) undoEntry(req *web.Request, in *entryIn) (*Undone, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	entries, err := operationOf(req, e)
 	if err != nil {
 		return nil, err
 	}
+
 	var plan *store.UndoPlan
 	var parts []jobs.Step
 	err = req.DB.View(req.Actor, func(tx *store.Tx) (err error) {
@@ -260,6 +272,7 @@ func (u entryUndo) undoEntry(req *web.Request, in *entryIn) (*Undone, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	out := &Undone{Records: len(plan.Steps), Lost: append([]store.UndoLost{}, plan.Lost...)}
 	if len(parts) > 1 {
 		id, ended, err := u.jobs.Begin(req, UndoKind, parts)
@@ -268,6 +281,7 @@ func (u entryUndo) undoEntry(req *web.Request, in *entryIn) (*Undone, error) {
 		}
 		return out, err
 	}
+
 	return out, req.DB.Update(req.Actor, func(tx *store.Tx) error {
 		plan, err := store.PlanUndo(tx, entries) // again: people may have been erased since
 		if err == nil {
@@ -317,16 +331,20 @@ func (p *undoPart) apply(tx *store.Tx) (inverse []store.UndoStep, err error) {
 		if err := permitStep(tx, step); err != nil { // first, since conflicts quote values
 			return nil, err
 		}
+
 		conflicts, err := step.Conflicts(tx)
 		if err != nil {
 			return nil, err
 		}
+
 		for _, c := range conflicts {
 			addConflict(faults, &c)
 		}
+
 		if len(faults) > 0 {
 			continue
 		}
+
 		back, err := step.Inverse(tx)
 		if err == nil {
 			err = step.Apply(tx)
@@ -334,8 +352,10 @@ func (p *undoPart) apply(tx *store.Tx) (inverse []store.UndoStep, err error) {
 		if err != nil {
 			return nil, err
 		}
+
 		inverse = append(inverse, back)
 	}
+
 	return inverse, changedSince(faults)
 }
 
@@ -351,9 +371,11 @@ func ApplyUndo(tx *store.Tx,
 	if part.Steps, err = part.apply(tx); err != nil {
 		return nil, nil, err
 	}
+
 	for i := range part.Steps {
 		made = append(made, store.ID(i+1)) // positions, since the steps are of several collections
 	}
+
 	undo, err = json.Marshal(part)
 	return made, undo, err
 }

@@ -71,6 +71,7 @@ func TestUndo_RestoresStateBefore(t *testing.T) {
 		if want := web.EventID(in.DB.LogHead().Generation, seq); a.Header.Get("Reeve-Entry") != want {
 			t.Errorf("%s: Reeve-Entry %q, want %s", name, a.Header.Get("Reeve-Entry"), want)
 		}
+
 		var detail changes.LogDetail
 		in.OK("GET", fmt.Sprintf("/system/audit/%d", seq), "", "owner").Data(&detail)
 		if !detail.Undo.Possible {
@@ -81,6 +82,7 @@ func TestUndo_RestoresStateBefore(t *testing.T) {
 			t.Errorf("%s: undo: %d %s", name, a.Code, a.Body)
 			continue
 		}
+
 		in.SameState(name+", undone", before)
 		if a := in.Undo(seq, "owner"); a.Code != http.StatusConflict ||
 			a.Envelope().ErrorCode != "changed_since" {
@@ -93,6 +95,7 @@ func TestUndo_RestoresStateBefore(t *testing.T) {
 			t.Errorf("%s: undo of the undo: %d %s", name, a.Code, a.Body)
 			continue
 		}
+
 		in.SameState(name+", redone", after)
 		in.OK("POST", fmt.Sprintf("/system/audit/%d/undo", in.NewestEntry()), "", "owner")
 		in.SameState(name+", undone again", before)
@@ -117,15 +120,18 @@ func TestUndo_EverythingLeavesBeginning(t *testing.T) {
 		method, url, body := randomChange(random, i)
 		in.Call(method, url, body, "owner") // some are refused
 	}
+
 	if in.NewestEntry() < first+10 {
 		t.Fatalf("only %d changes", in.NewestEntry()-first)
 	}
+
 	for seq := in.NewestEntry(); seq >= first; seq-- {
 		if a := in.Undo(seq, "owner"); a.Code != http.StatusOK &&
 			a.Envelope().ErrorCode != "nothing_to_undo" {
 			t.Fatalf("undo of %d: %d %s", seq, a.Code, a.Body)
 		}
 	}
+
 	in.SameState("everything undone", before)
 }
 
@@ -206,6 +212,7 @@ func TestUndo_ReportsLosses(t *testing.T) {
 				lost = append(lost, l.What)
 			}
 		}
+
 		slices.Sort(lost)
 		disktest.Equal(t, c.method+" "+c.url+": lost", lost, c.lost)
 		if bool(detail.Undo.Possible) != c.possible {
@@ -285,6 +292,7 @@ func TestUndo_NeedsRightsOfInverse(t *testing.T) {
 		if c.code != http.StatusOK && in.NewestEntry() != before {
 			t.Errorf("%s: the refused undo of %s changed something", c.who, c.what)
 		}
+
 		var detail changes.LogDetail
 		if e := in.Call("GET", fmt.Sprintf("/system/audit/%d", seqs[c.what]), "", c.who); e.Code == http.StatusOK {
 			e.Data(&detail)
@@ -337,6 +345,7 @@ func TestUndo_ConflictChangesNothing(t *testing.T) {
 		len(a.Envelope().Errors) != 1 {
 		t.Errorf("%d %s", a.Code, a.Body)
 	}
+
 	in.SameState("after a conflict", before)
 	var detail changes.LogDetail
 	in.OK("GET", fmt.Sprintf("/system/audit/%d", change), "", "owner").Data(&detail)
@@ -355,6 +364,7 @@ func TestUndo_ConflictChangesNothing(t *testing.T) {
 		strings.Contains(a.Body, "Canary") {
 		t.Errorf("an error quotes personal data: %s", a.Body)
 	}
+
 	in.OK("DELETE", "/admin/list/2", "", "owner")
 	if a := in.Undo(change, "owner"); a.Code != http.StatusConflict ||
 		a.Envelope().Errors["user.2"] != "has been deleted since" {
@@ -372,10 +382,12 @@ func TestUndo_LargeOperation(t *testing.T) {
 	for i := range n {
 		fmt.Fprintf(&csv, "person%d,Person %d\n", i, i)
 	}
+
 	before := in.State()
 	if a := in.Upload("/admin/list-import", csv.String(), "owner"); a.Code != http.StatusOK {
 		t.Fatal(a.Body)
 	}
+
 	users := func() (n int) {
 		in.View(func(tx *store.Tx) (err error) { n, err = store.Users.Count(tx); return err })
 		return n
@@ -383,22 +395,26 @@ func TestUndo_LargeOperation(t *testing.T) {
 	if users() != n+1 {
 		t.Fatalf("%d users", users())
 	}
+
 	var p struct{ Data []changes.LogEntry }
 	in.OK("GET", "/system/audit?collection=user&change=create&pageSize=1", "", "owner").Data(&p)
 	if p.Data[0].JobID == 0 {
 		t.Fatalf("no job: %+v", p.Data[0])
 	}
+
 	var detail changes.LogDetail
 	in.OK("GET", fmt.Sprintf("/system/audit/%d", p.Data[0].Seq), "", "owner").Data(&detail)
 	if detail.Undo.Records != n || !detail.Undo.Possible {
 		t.Errorf("%+v", detail.Undo)
 	}
+
 	a := in.OK("POST", fmt.Sprintf("/system/audit/%d/undo", p.Data[0].Seq), "", "owner")
 	var out changes.Undone
 	a.Data(&out)
 	if out.Job == nil || out.Job.State != store.JobDone || out.Records != n || users() != 1 {
 		t.Errorf("%s; %d users", a.Body, users())
 	}
+
 	in.SameState("the import undone", before)
 
 	in.OK("GET", "/system/audit?action=undo&pageSize=1", "", "owner").Data(&p)
@@ -417,9 +433,11 @@ func TestUndo_LargeOperationConflict(t *testing.T) {
 	for i := range 150 {
 		fmt.Fprintf(&csv, "person%d\n", i)
 	}
+
 	if a := in.Upload("/admin/list-import", csv.String(), "owner"); a.Code != http.StatusOK {
 		t.Fatal(a.Body)
 	}
+
 	in.OK("PUT", "/admin/list/70", `{"nickname":"Changed"}`, "owner")
 	before := in.State()
 	var p struct{ Data []changes.LogEntry }
@@ -428,5 +446,6 @@ func TestUndo_LargeOperationConflict(t *testing.T) {
 		a.Envelope().Errors["user.70.nickname"] == "" {
 		t.Errorf("%d %s", a.Code, a.Body)
 	}
+
 	in.SameState("after the refused undo", before)
 }

@@ -122,11 +122,13 @@ func (c *Choices) listChoices(tx *store.Tx, req *web.Request,
 		return web.Encoded[web.Tree[choice]]{}, errs.New(errs.Denied,
 			"one of these permissions is required: %s", keys)
 	}
+
 	i := slices.IndexFunc(Pickers, func(p Picker) bool { return p.Name == in.Of })
 	all, err := Pickers[i].list(tx, req.Actor)
 	if err != nil {
 		return web.Encoded[web.Tree[choice]]{}, err
 	}
+
 	id, parent := func(c *choice) store.ID {
 		return c.ID
 	}, func(c *choice) store.ID { return c.ParentID }

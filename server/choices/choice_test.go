@@ -43,6 +43,7 @@ func TestPickers_EveryFieldIsKnown(t *testing.T) {
 			if f.From != "json" && f.From != "form" || !ids.MatchString(f.Name) {
 				continue
 			}
+
 			i := slices.IndexFunc(choices.Pickers, func(p choices.Picker) bool {
 				return strings.HasPrefix(rt.Path, p.Under) && slices.Contains(p.Field, f.Name)
 			})
@@ -53,12 +54,14 @@ func TestPickers_EveryFieldIsKnown(t *testing.T) {
 				}
 				continue
 			}
+
 			at := strings.TrimSuffix(rt.Path, "/:id") + " " + f.Name
 			if seen[at] = true; unpicked[at] == "" {
 				t.Errorf("%s: where is %s chosen?", rt.Name(), f.Name)
 			}
 		}
 	}
+
 	for at := range unpicked {
 		if !seen[at] {
 			t.Errorf("there is no %s", at)
@@ -80,6 +83,7 @@ func TestChoices_OpenToWhoeverNeedsThem(t *testing.T) {
 		if answer := in.Get("GET", "/admin/choice?of="+p.Name, "none"); answer.Code != want {
 			t.Errorf("%s without a permission: %d", p.Name, answer.Code)
 		}
+
 		for i, key := range keys {
 			if key == web.SignedIn {
 				continue
@@ -118,6 +122,7 @@ func TestChoices_AreWhatTheCallerCanGive(t *testing.T) {
 			t.Errorf("%s for %s: %s, want %s", c.of, c.as, got, c.want)
 		}
 	}
+
 	in.OK("POST", "/admin/dept", `{"name":"Mine"}`, "owner")
 	in.OK("POST", "/admin/dept", `{"name":"Beside"}`, "owner")
 	in.Member("head", 1, in.Role("Head", func(r *store.Role) {

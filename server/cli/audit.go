@@ -16,6 +16,7 @@ func (p *program) verifyLog() error {
 	if err != nil {
 		return err
 	}
+
 	var result audit.Result
 	inUse := false
 	if len(p.args) > 0 {
@@ -23,6 +24,7 @@ func (p *program) verifyLog() error {
 	} else {
 		result, inUse, err = store.VerifyLog(p.config.DataDir, known, p.storeOptions())
 	}
+
 	of, do := "", ""
 	if len(p.args) == 0 {
 		of, do = " of "+p.config.DataDir, "; if it is damaged: "+wayOut
@@ -41,6 +43,7 @@ func (p *program) verifyLog() error {
 	if result.Entries == 0 {
 		return errors.New("the change log has no entries, which proves nothing")
 	}
+
 	_, err = fmt.Fprintf(p.out, "%d entries from %d to %d are intact, head %s:%d:%s\n",
 		result.Entries, result.First, result.Head.Seq, result.Head.Generation, result.Head.Seq,
 		result.Head.Hash)
@@ -53,6 +56,7 @@ func parseHead(text string) ([]audit.Head, error) {
 	if text == "" {
 		return nil, nil
 	}
+
 	head := audit.Head{}
 	parts := strings.Split(text, ":")
 	var err error
@@ -66,5 +70,6 @@ func parseHead(text string) ([]audit.Head, error) {
 		return nil,
 			fmt.Errorf("--head must be GENERATION:NUMBER:HASH, as `reeve audit verify` prints it")
 	}
+
 	return []audit.Head{head}, nil
 }

@@ -17,6 +17,7 @@ func TestVerifyLog_ExitCodes(t *testing.T) {
 		}
 		return path
 	}
+
 	entry := `{"seq":1,"generation":"g","prev":"` + strings.Repeat("0", 64) + "\"}\n"
 	for name, c := range map[string]struct {
 		args []string

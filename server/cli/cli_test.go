@@ -126,6 +126,7 @@ func TestFirstPassword_NotLogged(t *testing.T) {
 	if err := p.configure(root.Flags()); err != nil {
 		t.Fatal(err)
 	}
+
 	db, _, err := p.open()
 	if err != nil {
 		t.Fatal(err)
@@ -133,11 +134,13 @@ func TestFirstPassword_NotLogged(t *testing.T) {
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
+
 	path := filepath.Join("data", initialName)
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	words := strings.Fields(string(text))
 	password := words[len(words)-1]
 	if len(password) != len(auth.RandomPassword()) || strings.Contains(log.String(), password) ||
@@ -152,11 +155,13 @@ func TestHelp_Manual(t *testing.T) {
 		!strings.Contains(list, "reeve --help") {
 		t.Errorf("%v\n%s", err, list)
 	}
+
 	topic, _, err := runIn(t, "help", "getting-started")
 	if err != nil || !strings.HasPrefix(topic, "GETTING STARTED\n\n") ||
 		!strings.Contains(topic, "First sign-in\n-------------\n") {
 		t.Errorf("%v\n%s", err, topic)
 	}
+
 	none, _, err := runIn(t, "help", "cooking")
 	if err == nil || none != "" ||
 		!strings.HasPrefix(err.Error(),

@@ -137,6 +137,7 @@ func Tree(release Release, out, errOut io.Writer) *cobra.Command {
 		if group, rest, found := strings.Cut(c.name, " "); found {
 			parent, name = groupOf(root, group), rest
 		}
+
 		cmd := &cobra.Command{
 			Use:                   strings.TrimSpace(name + " " + c.args),
 			Short:                 c.help,
@@ -150,8 +151,10 @@ func Tree(release Release, out, errOut io.Writer) *cobra.Command {
 		if name == "help" {
 			root.SetHelpCommand(cmd)
 		}
+
 		parent.AddCommand(cmd)
 	}
+
 	helpOf := root.HelpFunc()
 	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
 		if cmd != root {

@@ -19,6 +19,7 @@ func (p *program) help() error {
 	if err != nil {
 		return err
 	}
+
 	topics, err := manual.Load(files)
 	if err != nil {
 		return err
@@ -28,6 +29,7 @@ func (p *program) help() error {
 			"Topics of the manual, for `reeve help TOPIC`:\n\n%s\nCommands and flags: `reeve --help`\n", listOf(topics))
 		return err
 	}
+
 	t := manual.Find(topics, p.args[0])
 	if t == nil {
 		if cmd, rest, err := p.root.Find(p.args); err == nil && len(rest) == 0 {
@@ -36,6 +38,7 @@ func (p *program) help() error {
 		return fmt.Errorf("unknown topic %q; the topics are:\n\n%s", strings.Join(p.args, " "),
 			strings.TrimRight(listOf(topics), "\n"))
 	}
+
 	_, err = io.WriteString(p.out, t.Text(helpWidth))
 	return err
 }

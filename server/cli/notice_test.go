@@ -31,6 +31,7 @@ func TestNotice_UpToDate(t *testing.T) {
 		}
 		t.Skip("no embed/console/node_modules; `npm ci` in embed/console makes it")
 	}
+
 	n := &notice{}
 	n.section(t, "Reeve", []component{{"reeve", licenses(t, root)}})
 	n.section(t, "Go",
@@ -104,6 +105,7 @@ func goModules(t *testing.T) []component {
 			}
 		}
 	}
+
 	var all []component
 	for name, list := range dirs {
 		slices.Sort(list)
@@ -113,6 +115,7 @@ func goModules(t *testing.T) []component {
 		}
 		all = append(all, c)
 	}
+
 	return all
 }
 
@@ -144,6 +147,7 @@ func npmPackages(t *testing.T) (all []component) {
 		}
 		all = append(all, c)
 	}
+
 	return all
 }
 

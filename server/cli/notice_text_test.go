@@ -42,9 +42,11 @@ func (n *notice) section(t *testing.T, title string, all []component) {
 			numbers, owners = append(numbers, fmt.Sprintf("[%d]", n.number(body))), append(owners,
 				head...)
 		}
+
 		if len(numbers) == 0 {
 			t.Errorf("%s: found no license", c.name)
 		}
+
 		fmt.Fprintf(&n.list, "%s %s\n", c.name, strings.Join(unique(numbers), " "))
 		for _, line := range unique(owners) {
 			fmt.Fprintf(&n.list, "    %s\n", line)

@@ -35,6 +35,7 @@ func (p *program) restore() error {
 	if err != nil {
 		return err
 	}
+
 	done, err := store.Restore(p.config.DataDir, p.args[0], identities, p.storeOptions())
 	if err != nil {
 		return err
@@ -53,6 +54,7 @@ func (p *program) restore() error {
 			fmt.Fprintln(p.out, " ", title)
 		}
 	}
+
 	_, err = fmt.Fprintln(p.out, "restored; all users must sign in again")
 	return err
 }
@@ -101,6 +103,7 @@ func (p *program) salvage() error {
 	if done == nil {
 		return err
 	}
+
 	for _, list := range []struct {
 		head  string
 		lines []string
@@ -114,6 +117,7 @@ func (p *program) salvage() error {
 	if err != nil {
 		return err
 	}
+
 	_, err = fmt.Fprintf(p.out,
 		"%d records and %d files are copied to %s, %d are lost, %d were found outside of the tree; start it with `reeve --data %[3]s`; all users must sign in again\n",
 		done.Records, done.Blobs, p.args[0], len(done.Lost), len(done.Outside))
@@ -133,16 +137,19 @@ func (p *program) recover() (err error) {
 	if dir := p.config.DataDir; !kv.HasDatabase(dir) {
 		return fmt.Errorf("there is no database in %s", dir)
 	}
+
 	db, a, err := p.open()
 	if err != nil {
 		return err
 	}
+
 	defer func() { err = errors.Join(err, db.Close()) }()
 	password := auth.RandomPassword()
 	username, err := a.Recover(password)
 	if err != nil {
 		return err
 	}
+
 	_, err = fmt.Fprintf(p.out,
 		"username: %s\npassword: %s\nIt must be changed at the next sign-in.\n", username, password)
 	return err

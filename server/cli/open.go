@@ -43,11 +43,13 @@ func (p *program) open() (*store.DB, *auth.Auth, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+
 	seed := &server.Seed{Files: files, Username: p.firstName, Cost: p.config.BcryptCost}
 	options := p.storeOptions()
 	if options.Pages, err = seed.Pages(); err != nil {
 		return nil, nil, err
 	}
+
 	options.Upgrade, options.Checked = seed.Upgrade, p.warn
 	options.Seed = func(tx *store.Tx) error {
 		if err := people.CheckUsername(usernameVariable, p.firstName); err != nil {
@@ -58,10 +60,12 @@ func (p *program) open() (*store.DB, *auth.Auth, error) {
 		}
 		return seed.Create(tx)
 	}
+
 	db, err := store.Open(p.config.DataDir, options)
 	if err != nil {
 		return nil, nil, err
 	}
+
 	p.warn(db.Warnings())
 	a, err := auth.New(db, p.authOptions())
 	if err == nil && !seed.MustChange { // otherwise the file has just been written
@@ -70,6 +74,7 @@ func (p *program) open() (*store.DB, *auth.Auth, error) {
 	if err != nil {
 		return nil, nil, errors.Join(err, db.Close())
 	}
+
 	return db, a, nil
 }
 
@@ -109,6 +114,7 @@ func (p *program) firstPassword(seed *server.Seed) (err error) {
 		return fmt.Errorf("%s and %s are both set: set one of them", passwordVariable,
 			passwordFileVariable)
 	}
+
 	from := passwordVariable
 	if seed.Password = p.first; seed.Password == "" && p.firstFile != "" {
 		from = passwordFileVariable
@@ -119,6 +125,7 @@ func (p *program) firstPassword(seed *server.Seed) (err error) {
 	if seed.Password != "" {
 		return p.authOptions().CheckFirst(p.firstName, from, seed.Password)
 	}
+
 	seed.Password, seed.MustChange = auth.RandomPassword(), true
 	return p.announce(seed.Password)
 }

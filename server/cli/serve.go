@@ -38,6 +38,7 @@ func (p *program) serve() (err error) {
 	if err != nil {
 		return err
 	}
+
 	settings, err := p.settings(socket)
 	if err != nil {
 		return err
@@ -45,10 +46,12 @@ func (p *program) serve() (err error) {
 	if err := p.openBreached(); err != nil {
 		return err
 	}
+
 	db, a, err := p.open()
 	if err != nil {
 		return err
 	}
+
 	defer func() { err = errors.Join(err, db.Close()) }()
 	p.warn(ops.InstallationWarnings(&settings, db.Dir()))
 	// Go's scheduler gives a password hash one of its processors for a long time. With
@@ -71,6 +74,7 @@ func (p *program) serve() (err error) {
 	if settings.TLSCert != "" {
 		scheme = "https"
 	}
+
 	err = s.Run(ctx, func(addr net.Addr) {
 		url := scheme + "://" + addr.String()
 		p.log.Info().Str("version", p.build()).Str("data", db.Dir()).Msg("serving " + url)
@@ -80,6 +84,7 @@ func (p *program) serve() (err error) {
 			db.View(store.Anonymous, func(*store.Tx) error { return nil })
 		})
 	})
+
 	p.log.Info().Msg("stopped")
 	return err
 }
@@ -115,6 +120,7 @@ func (p *program) settings(socket net.Listener) (web.Config, error) {
 	if socket != nil {
 		settings.Socket, settings.Listen = socket, socket.Addr().String()
 	}
+
 	settings.Version = p.version
 	if settings.Console, err = fs.Sub(embed.Console, "dist"); err != nil {
 		return settings, err
@@ -128,18 +134,22 @@ func (p *program) settings(socket net.Listener) (web.Config, error) {
 	if settings.Clients, err = fs.Sub(embed.SDK, "sdk"); err != nil {
 		return settings, err
 	}
+
 	container := ops.InContainer()
 	if settings.Manual, err = fs.Sub(embed.Manual, "manual"); err != nil {
 		return settings, err
 	}
+
 	settings.Root = os.Geteuid() == 0 && !container
 	for _, path := range []string{p.config.File, settings.TLSKey} {
 		if path != "" && !container {
 			settings.PrivateFiles = append(settings.PrivateFiles, path)
 		}
 	}
+
 	if settings.PlainBeyondLoopback() {
 		p.log.Warn().Str("listen", settings.Listen).Msg("passwords and tokens are sent unencrypted: set server.tls_cert and server.tls_key, or put a TLS proxy in front")
 	}
+
 	return settings, nil
 }

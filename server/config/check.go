@@ -28,6 +28,7 @@ func (c *Config) check() error {
 	if !slices.Contains([]string{"debug", "info", "warn", "error"}, c.LogLevel) {
 		return errors.New("log.level must be debug, info, warn or error")
 	}
+
 	return nil
 }
 

@@ -58,15 +58,18 @@ func Load(path string, flags map[string]string) (*Config, error) {
 			path = defaultFile
 		}
 	}
+
 	c := &Config{File: path, values: koanf.New("."), sources: map[string]string{}}
 	for _, load := range []func() error{c.loadDefaults, c.loadFile, c.loadEnvironment} {
 		if err := load(); err != nil {
 			return nil, err
 		}
 	}
+
 	if err := c.loadFlags(flags); err != nil {
 		return nil, err
 	}
+
 	c.DataDir, c.LogLevel = c.values.String("data.dir"), c.values.String("log.level")
 	c.PublicURL = canonicalURL(c.values.String("server.public_url")) // Server reports any other
 	c.BcryptCost, c.Breached = c.values.Int("auth.bcrypt_cost"), c.values.String("auth.breached_passwords")
@@ -86,10 +89,12 @@ func (c *Config) setChangeLog() (err error) {
 	if limits.MaxAge != 0 && limits.MaxAge < limits.MinAge {
 		return errors.New("audit.max_age must not be less than audit.min_age")
 	}
+
 	limits.MaxBytes = c.values.Int64("audit.max_size")
 	if limits.MaxBytes < 0 || limits.MaxBytes > 0 && limits.MaxBytes < 16<<20 {
 		return fmt.Errorf("audit.max_size must be 0 or a number of at least %d", 16<<20)
 	}
+
 	return nil
 }
 

@@ -43,6 +43,7 @@ func TestExample_HasDefaults(t *testing.T) {
 	if len(defaults.Effective) != len(keys) {
 		t.Fatalf("%d values are in effect, want %d", len(defaults.Effective), len(keys))
 	}
+
 	for i, want := range defaults.Effective {
 		if want.Source != "default" {
 			t.Errorf("without a file: %+v", want)
@@ -83,6 +84,7 @@ func TestSources_Precedence(t *testing.T) {
 	if want := []string{"the environment variable REEVE_SERVER__PORT is not known and is ignored"}; !slices.Equal(c.Warnings, want) {
 		t.Errorf("the warnings are %q, want %q", c.Warnings, want)
 	}
+
 	for name, want := range map[string]string{
 		"server.listen":    "flag",
 		"server.tls_cert":  "file",
@@ -112,6 +114,7 @@ func TestEffectiveValues_NoSecrets(t *testing.T) {
 			t.Errorf("%+v", v)
 		}
 	}
+
 	if s.MetricsToken != "secret-of-sixteen" || len(s.RedisTargets) != 2 ||
 		!strings.Contains(s.RedisTargets[1], "u:secret@") {
 		t.Errorf("the server is given %q and %q", s.MetricsToken, s.RedisTargets)
@@ -177,9 +180,11 @@ func TestKeys_SameTypeFromEverySource(t *testing.T) {
 					t.Errorf("with an empty variable, %+v", v)
 				}
 			}
+
 			if len(c.Warnings) > 0 {
 				t.Errorf("warnings: %q", c.Warnings)
 			}
+
 			head, name, _ := cutLast(k.name, ".")
 			for _, literal := range wrongLiterals(k) {
 				path := fileOf(t, "["+head+"]\n"+name+" = "+literal+"\n")
@@ -188,9 +193,11 @@ func TestKeys_SameTypeFromEverySource(t *testing.T) {
 					t.Errorf("file, %s: %v", literal, err)
 				}
 			}
+
 			if _, number := k.value.(int64); !number {
 				return
 			}
+
 			for _, text := range []string{"abc", "256MB", "16 connections", "0x10000000", "1.6e1",
 				"16.7", "1_6", " 16", "12345678901234567890"} {
 				t.Setenv(variable, text)
@@ -204,6 +211,7 @@ func TestKeys_SameTypeFromEverySource(t *testing.T) {
 					t.Errorf("flag, %q: %v", text, err)
 				}
 			}
+
 			if _, err := Load("", map[string]string{k.name: ""}); err == nil {
 				t.Error("an empty flag was accepted")
 			}

@@ -42,10 +42,12 @@ func (c *Config) variable(variable, text string) (string, any, error) {
 	if text == "" {
 		return "", nil, nil
 	}
+
 	value := known.parse(text)
 	if err := known.checkType(value); err != nil {
 		return "", nil, fmt.Errorf("%s: %w", variable, err)
 	}
+
 	c.sources[name] = "environment"
 	return name, value, nil
 }

@@ -29,14 +29,17 @@ func (c *Config) loadFile() error {
 	if c.File == "" {
 		return nil
 	}
+
 	f := koanf.New(".")
 	if err := f.Load(file.Provider(c.File), markedTOML{toml.Parser()}); err != nil {
 		return fmt.Errorf("read %s: %w", c.File, err)
 	}
+
 	for _, name := range f.Keys() {
 		if table, ok := f.Get(name).(map[string]any); ok && len(table) == 0 && isTable(name) {
 			continue // a heading without keys
 		}
+
 		known, ok := find(name)
 		if !ok {
 			hint := "`reeve config` lists all keys"
@@ -48,8 +51,10 @@ func (c *Config) loadFile() error {
 		if err := known.checkType(f.Get(name)); err != nil {
 			return fmt.Errorf("%s: %w", c.File, err)
 		}
+
 		c.sources[name] = "file"
 	}
+
 	return c.values.Merge(f)
 }
 
@@ -84,6 +89,7 @@ func distance(a, b string) int {
 	for j := range row {
 		row[j] = j
 	}
+
 	for i := range len(a) {
 		diagonal := row[0]
 		row[0] = i + 1
@@ -97,5 +103,6 @@ func distance(a, b string) int {
 			diagonal = above
 		}
 	}
+
 	return row[len(b)]
 }

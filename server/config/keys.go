@@ -132,9 +132,11 @@ func (k key) checkType(value any) error {
 		})
 		want = "a list of strings"
 	}
+
 	if !ok {
 		return fmt.Errorf("%s must be %s", k.name, want)
 	}
+
 	return nil
 }
 
@@ -159,6 +161,7 @@ func Example() string {
 		}
 		text += fmt.Sprintf("# %s\n%s = %s\n", k.doc, name, value)
 	}
+
 	return text
 }
 
@@ -176,10 +179,12 @@ func (c *Config) effective() []web.ConfigValue {
 				values[i] = key.mask(v)
 			}
 		}
+
 		source := c.sources[key.name]
 		if source == "" {
 			source = "default"
 		}
+
 		all = append(all, web.ConfigValue{
 			Key:    key.name,
 			Value:  strings.Join(values, ", "),

@@ -15,6 +15,7 @@ func TestManual_ListsKeys(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	_, section, _ := strings.Cut(string(page), "\n## Configuration\n")
 	section, _, _ = strings.Cut(section, "\n## ")
 	rows := map[string]string{}
@@ -26,6 +27,7 @@ func TestManual_ListsKeys(t *testing.T) {
 			}
 		}
 	}
+
 	for _, k := range keys {
 		cell, there := rows[k.name]
 		values := []string{fmt.Sprint(k.value)}
@@ -39,6 +41,7 @@ func TestManual_ListsKeys(t *testing.T) {
 		}
 		delete(rows, k.name)
 	}
+
 	for name := range rows {
 		t.Errorf("there is no key %s", name)
 	}

@@ -24,10 +24,12 @@ func TestOrigins_CanonicalForm(t *testing.T) {
 	if want := []string{"https://shop.example.org", "http://[::1]"}; !slices.Equal(s.Forward.Origins, want) || !slices.Equal(s.Forward.CrossOrigin, want[:1]) {
 		t.Errorf("%+v", s.Forward)
 	}
+
 	t.Setenv("REEVE_FORWARD_AUTH__URL", "https://sign-in.example.org:443")
 	if _, s := load(t, "", nil); s.Forward.URL != "https://sign-in.example.org" {
 		t.Errorf("%q", s.Forward.URL)
 	}
+
 	t.Setenv("REEVE_SERVER__BASE_PATH", "/Tool")
 	t.Setenv("REEVE_SERVER__PUBLIC_URL", "https://Reeve.example.org:443/Tool/")
 	t.Setenv("REEVE_FORWARD_AUTH__URL", "https://SIGN-IN.example.org/Tool/")
@@ -69,6 +71,7 @@ func TestForward_CrossOriginNamesAProgram(t *testing.T) {
 	if want := `forward_auth.cross_origin: "https://other.example.org" is not in forward_auth.origins`; err == nil || err.Error() != want {
 		t.Errorf("%v", err)
 	}
+
 	t.Setenv("REEVE_FORWARD_AUTH__URL", "")
 	if c, err = Load("", nil); err == nil {
 		_, err = c.Server()

@@ -42,6 +42,7 @@ func (c *Config) Server() (web.Config, error) {
 			return s, err
 		}
 	}
+
 	return s, nil
 }
 
@@ -217,12 +218,14 @@ func (c *Config) setForward(s *web.Config) error {
 		parseOrigins("forward_auth.cross_origin", f.CrossOrigin)); err != nil {
 		return err
 	}
+
 	for _, origin := range f.CrossOrigin {
 		if !slices.Contains(f.Origins, origin) {
 			return fmt.Errorf("forward_auth.cross_origin: %q is not in forward_auth.origins",
 				origin)
 		}
 	}
+
 	s.Forward = f
 	return nil
 }

@@ -45,6 +45,7 @@ func besiege(t *testing.T, words ...string) *besieged {
 	if err != nil {
 		t.Skip("there is no sh to limit descriptors with")
 	}
+
 	cmd.Path = shell
 	b := &besieged{process: begin(t, cmd)}
 	b.process.ready()
@@ -88,6 +89,7 @@ func (b *besieged) read(t *testing.T, n int) (here, beside time.Duration) {
 		}
 		<-time.After(5 * time.Millisecond)
 	}
+
 	slices.Sort(took[0])
 	slices.Sort(took[1])
 	return took[0][n*99/100], took[1][n*99/100]
@@ -157,6 +159,7 @@ func TestSlowDecoding_OtherRequestsServed(t *testing.T) {
 		`{"nickname":"` + strings.Repeat(`\u00e9`, 170_000) + `"}`,
 		`{"` + strings.Repeat("k", 1_000_000) + `":{"a":1}}`,
 	}
+
 	const pause = 100 * time.Millisecond // or the machine is busy with sending
 	var mu sync.Mutex
 	answers := map[int]int{}
@@ -165,6 +168,7 @@ func TestSlowDecoding_OtherRequestsServed(t *testing.T) {
 		if i%2 == 0 {
 			method, path, body, token = "POST", "/admin/login", stranger, ""
 		}
+
 		request := fmt.Appendf(nil,
 			"%s %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
 			method, path, token, len(body), body)
@@ -173,6 +177,7 @@ func TestSlowDecoding_OtherRequestsServed(t *testing.T) {
 			if err != nil {
 				return
 			}
+
 			status, size, err := w.ask(request)
 			w.conn.Close()
 			<-time.After(pause)
@@ -183,6 +188,7 @@ func TestSlowDecoding_OtherRequestsServed(t *testing.T) {
 				t.Errorf("the attack is answered %d with %d bytes", status, size)
 				return
 			}
+
 			mu.Lock()
 			answers[status]++
 			mu.Unlock()
@@ -203,6 +209,7 @@ func TestSlowBodies_DescriptorsRemain(t *testing.T) {
 				conn.Close()
 			}
 		}()
+
 		for n := 0; n < connections/8 && !stopped(stop); n++ {
 			conn, err := dialFrom(b.process, "127.0.0.2")
 			if err != nil {
@@ -212,6 +219,7 @@ func TestSlowBodies_DescriptorsRemain(t *testing.T) {
 			fmt.Fprintf(conn,
 				"POST /admin/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 4000\r\n\r\n{")
 		}
+
 		<-stop
 	}, func() bool { return b.limit("connections_rejected")+b.limit("bodies_rejected") > 0 })
 	// A client at another address can open a new connection.
@@ -219,6 +227,7 @@ func TestSlowBodies_DescriptorsRemain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	w := newWire(conn)
 	defer conn.Close()
 	if status, _, err := w.ask(rawRequest(b.process, "/health", "")); err != nil || status != 200 {
@@ -292,6 +301,7 @@ func TestDeepPicture_NotDecoded(t *testing.T) {
 			if err != nil {
 				return
 			}
+
 			status, _, err := w.ask(requests[i%2])
 			w.conn.Close()
 			if err != nil || i%2 == 0 && status != 422 && status != 429 ||
@@ -299,6 +309,7 @@ func TestDeepPicture_NotDecoded(t *testing.T) {
 				t.Errorf("the attack is answered %d, %v", status, err)
 				return
 			}
+
 			mu.Lock()
 			answers[status]++
 			mu.Unlock()

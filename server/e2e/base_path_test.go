@@ -41,10 +41,12 @@ func TestConsoleBasePath_ThroughProxies(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+
 			r.Body.Close()
 			if r.Header.Get("X-Request-Id") != "" {
 				t.Errorf("the proxy passes on every path: %s %v", r.Status, r.Header)
 			}
+
 			t.Run("console", func(t *testing.T) { belowAPath(t, server, c) })
 		})
 	}

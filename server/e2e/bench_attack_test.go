@@ -66,6 +66,7 @@ func wrongCodes(b *testing.B, p *process, c *client) attack {
 		if status != 200 {
 			return
 		}
+
 		var pending struct {
 			Data struct {
 				Token string `json:"login_token"`
@@ -75,6 +76,7 @@ func wrongCodes(b *testing.B, p *process, c *client) attack {
 			b.Errorf("%v in %s", err, answer)
 			return
 		}
+
 		for range 5 {
 			ask("/admin/login/totp", "", address,
 				object("login_token", pending.Data.Token, "otp", "123456"))
@@ -98,6 +100,7 @@ func wrongSignatures(b *testing.B, _ *process, c *client) attack {
 			b.Fatal(err)
 		}
 	}
+
 	right["response"].(map[string]any)["signature"] = other["response"].(map[string]any)["signature"]
 	body := object("credential", right)
 	return func(ask asker) { ask("/admin/login/passkey", "", anyAddress(), body) }

@@ -27,6 +27,7 @@ func BenchmarkKeys(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
+
 	c.want(200, "PUT", fmt.Sprintf("/admin/role/%d/rule", role.ID),
 		fmt.Sprintf(`{"rule_ids":%s}`, ids))
 	var key struct{ Token string }
@@ -46,15 +47,18 @@ func BenchmarkKeys(b *testing.B) {
 			request: rawRequest(p, "/system/setting", c.token),
 			size:    len(read),
 		}
+
 		withKey := &target{
 			process: p,
 			request: rawRequest(p, "/system/setting", key.Token),
 			size:    len(read),
 		}
+
 		limit := &target{process: ceiling, request: rawRequest(ceiling, "/0", ""), size: len(read)}
 		for b.Loop() {
 			compare(b, session, withKey, limit)
 		}
+
 		b.ReportMetric(median(quotients(withKey.rates, session.rates)), "key/session")
 		b.ReportMetric(median(quotients(session.costs, withKey.costs)), "cpu-key/session")
 		b.ReportMetric(median(quotients(withKey.rates, limit.rates)), "key/bare")
@@ -78,6 +82,7 @@ func BenchmarkKeys(b *testing.B) {
 			request: authorizedPost(p, "/auth/check", key.Token, body),
 			size:    len(check),
 		}
+
 		limit := &target{
 			process: ceiling,
 			request: authorizedPost(ceiling, "/1", "", body),
@@ -86,6 +91,7 @@ func BenchmarkKeys(b *testing.B) {
 		for b.Loop() {
 			compare(b, reeve, limit)
 		}
+
 		b.ReportMetric(median(quotients(reeve.rates, limit.rates)), "ratio")
 		b.ReportMetric(median(reeve.rates), "req/s")
 		b.ReportMetric(median(reeve.costs), "cpu-µs/req")
@@ -155,11 +161,13 @@ func paced(b *testing.B, t *target, perSecond float64) time.Duration {
 				}
 				took = append(took, time.Since(from))
 			}
+
 			mu.Lock()
 			defer mu.Unlock()
 			all = append(all, took...)
 		})
 	}
+
 	wg.Wait()
 	slices.Sort(all)
 	return all[len(all)*99/100]

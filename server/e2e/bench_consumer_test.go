@@ -30,6 +30,7 @@ func BenchmarkConsumers(b *testing.B) {
 		other.ready()
 		sides = append(sides, other)
 	}
+
 	clients, ids := map[*process]*client{}, map[*process][]int64{}
 	for _, p := range sides {
 		c := signedIn(b, p)
@@ -41,9 +42,11 @@ func BenchmarkConsumers(b *testing.B) {
 						object("name", fmt.Sprint("Department ", i)))).ID)
 		}
 	}
+
 	for range fewReceivers {
 		clients[busy].createWebhook(newReceiver(b), "dept.*")
 	}
+
 	watcher := clients[busy].holder(busy, "watcher", "admin.dept.query", "system.audit.query")
 	for range manyStreams {
 		s, err := watcher.subscribe("/system/event", "")
@@ -53,6 +56,7 @@ func BenchmarkConsumers(b *testing.B) {
 		b.Cleanup(s.close)
 		go func() { _, _ = io.Copy(io.Discard, s.resp.Body) }() // ends with the stream
 	}
+
 	requests := func(to *process, connections int) (all [][2][]byte) {
 		for i, id := range ids[to][:connections] {
 			var both [2][]byte
@@ -78,6 +82,7 @@ func BenchmarkConsumers(b *testing.B) {
 					}
 				}
 			}
+
 			b.ReportMetric(0, "ns/op")
 			b.ReportMetric(median(rates[1]), "writes/s")
 			b.ReportMetric(median(quotients(rates[0], rates[1])), "with/without-consumers")

@@ -70,10 +70,12 @@ func (w *wire) ask(request []byte) (status, size int, err error) {
 	if w.asked%1024 == 0 { // a deadline for each request would take part of the time that is measured
 		w.conn.SetDeadline(time.Now().Add(2 * patience))
 	}
+
 	w.asked++
 	if _, err := w.conn.Write(request); err != nil {
 		return 0, 0, err
 	}
+
 	size = -1
 	chunked := false
 	for first := true; ; first = false {
@@ -157,9 +159,11 @@ func load(b *testing.B, t *target, connections int, during time.Duration) int64 
 			total.Add(n)
 		})
 	}
+
 	wg.Wait()
 	if b.Failed() {
 		b.FailNow()
 	}
+
 	return total.Load()
 }

@@ -93,23 +93,28 @@ func BenchmarkLoginFlood(b *testing.B) {
 			if tc.prepare != nil {
 				f.attack = tc.prepare(b, p, c)
 			}
+
 			for range tc.connections {
 				f.join(b)
 			}
+
 			if tc.connections > 0 {
 				eventually(b, fmt.Sprintf("the flood is answered %d", tc.until), func() bool {
 					return f.count(tc.until) > 0
 				})
 			}
+
 			var took []time.Duration
 			before, from, lines := f.counts(), time.Now(), p.log.lines()
 			for b.Loop() {
 				took = append(took, watch(b, p, request)...)
 			}
+
 			seconds := time.Since(from).Seconds()
 			for status, n := range f.counts() {
 				b.ReportMetric(float64(n-before[status])/seconds, fmt.Sprintf("%d/s", status))
 			}
+
 			b.ReportMetric(float64(p.log.lines()-lines)/seconds, "log-lines/s")
 			close(f.stop)
 			f.Wait()
@@ -195,12 +200,14 @@ func (f *flood) join(b *testing.B) {
 			}
 			return status
 		}
+
 		attack := f.attack
 		if attack == nil {
 			attack = func(asker) { send(f.read) }
 		} else {
 			w.body = &bytes.Buffer{}
 		}
+
 		for !failed {
 			select {
 			case <-f.stop:
@@ -223,6 +230,7 @@ func watch(b *testing.B, p *process, request []byte) []time.Duration {
 	if err != nil {
 		b.Fatal(err)
 	}
+
 	defer w.conn.Close()
 	took := make([]time.Duration, 0, n)
 	begun := time.Now()
@@ -234,5 +242,6 @@ func watch(b *testing.B, p *process, request []byte) []time.Duration {
 		}
 		took = append(took, time.Since(due))
 	}
+
 	return took
 }

@@ -29,6 +29,7 @@ func BenchmarkMonitor(b *testing.B) {
 					size:    len(signed[i].want(200, "GET", path, "").raw),
 				}
 			}
+
 			var ratios, added, tails []float64
 			for b.Loop() {
 				for round := range monitorRounds + 1 {
@@ -46,6 +47,7 @@ func BenchmarkMonitor(b *testing.B) {
 						p99[0]-p99[1]), append(tails, p99[0])
 				}
 			}
+
 			b.ReportMetric(0, "ns/op")
 			b.ReportMetric(median(both[0].rates), "req/s")
 			b.ReportMetric(median(both[1].rates), "without-req/s")
@@ -79,15 +81,18 @@ func timed(b *testing.B, t *target, connections int, during time.Duration) (all 
 				took = append(took, now.Sub(from))
 				from = now
 			}
+
 			mu.Lock()
 			defer mu.Unlock()
 			all = append(all, took...)
 		})
 	}
+
 	wg.Wait()
 	if b.Failed() {
 		b.FailNow()
 	}
+
 	slices.Sort(all)
 	return all
 }

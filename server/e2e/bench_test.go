@@ -39,10 +39,12 @@ func bare() {
 		router.GET("/"+strconv.Itoa(i), serve)
 		router.POST("/"+strconv.Itoa(i), serve)
 	}
+
 	listener, err := listenLoopback()
 	if err != nil {
 		panic(err)
 	}
+
 	fmt.Fprintf(os.Stderr, "{\"message\":\"serving http://%s\"}\n", listener.Addr())
 	panic(http.Serve(listener, router))
 }
@@ -57,10 +59,12 @@ func startBare(b *testing.B, bodies ...[]byte) *process {
 		}
 		files = append(files, file)
 	}
+
 	self, err := os.Executable()
 	if err != nil {
 		b.Fatal(err)
 	}
+
 	cmd := program(b, bareFiles+"="+strings.Join(files, ":"))
 	cmd.Path, cmd.Args = self, []string{self}
 	p := begin(b, cmd)
@@ -90,6 +94,7 @@ func BenchmarkReads(b *testing.B) {
 			for b.Loop() {
 				compare(b, reeve, limit)
 			}
+
 			b.ReportMetric(0, "ns/op")
 			b.ReportMetric(median(reeve.rates), "req/s")
 			b.ReportMetric(median(limit.rates), "bare-req/s")
@@ -178,6 +183,7 @@ func BenchmarkStart(b *testing.B) {
 			p.stop()
 		}
 	}
+
 	p = start(b, dir)
 	newClient(b, p).want(200, "GET", "/health", "")
 	time.Sleep(2 * time.Second) // until it is idle
@@ -185,6 +191,7 @@ func BenchmarkStart(b *testing.B) {
 	if err != nil {
 		b.Skip(err)
 	}
+
 	for line := range strings.Lines(string(status)) {
 		if fields := strings.Fields(line); fields[0] == "RssAnon:" {
 			kb, err := strconv.ParseFloat(fields[1], 64)
@@ -194,10 +201,12 @@ func BenchmarkStart(b *testing.B) {
 			b.ReportMetric(kb/1024, "RssAnon-MiB")
 		}
 	}
+
 	info, err := os.Stat(binary)
 	if err != nil {
 		b.Fatal(err)
 	}
+
 	b.ReportMetric(0, "ns/op")
 	b.ReportMetric(median(took), "start-ms")
 	b.ReportMetric(float64(info.Size())/(1<<20), "binary-MiB")

@@ -28,6 +28,7 @@ func bareWrites() {
 	if err != nil {
 		panic(err)
 	}
+
 	router := httprouter.New()
 	for kind, write := range map[string]func(tx *store.Tx, id store.ID, text string) error{
 		"dept": func(tx *store.Tx, id store.ID, text string) error {
@@ -69,10 +70,12 @@ func bareWrites() {
 				io.WriteString(w, `{"code":0,"msg":"ok","data":{}}`)
 			})
 	}
+
 	listener, err := listenLoopback()
 	if err != nil {
 		panic(err)
 	}
+
 	fmt.Fprintf(os.Stderr, "{\"message\":\"serving http://%s\"}\n", listener.Addr())
 	panic(http.Serve(listener, router))
 }
@@ -99,6 +102,7 @@ func BenchmarkWrites(b *testing.B) {
 		ids["setting"] = append(ids["setting"],
 			c.define(group, fmt.Sprint("key", i), "input", "value"))
 	}
+
 	p.stop()
 	copied, unmonitored := copyDir(b, dir), copyDir(b, dir)
 	p, off := start(b, dir), start(b, unmonitored, "REEVE_MONITOR__MAX_BYTES=0")
@@ -107,6 +111,7 @@ func BenchmarkWrites(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
+
 	cmd := program(b, bareStore+"="+copied)
 	cmd.Path, cmd.Args = self, []string{self}
 	alone := begin(b, cmd)
@@ -149,6 +154,7 @@ func BenchmarkWrites(b *testing.B) {
 						}
 					}
 				}
+
 				b.ReportMetric(0, "ns/op")
 				b.ReportMetric(median(sides[0].rates), "writes/s")
 				b.ReportMetric(median(sides[2].rates), "bare-writes/s")
@@ -196,9 +202,11 @@ func loadWrites(b *testing.B, p *process, requests [][2][]byte, during time.Dura
 			total.Add(int64(n))
 		})
 	}
+
 	wg.Wait()
 	if b.Failed() {
 		b.FailNow()
 	}
+
 	return total.Load()
 }

@@ -42,10 +42,12 @@ func (p *page) hit(what string, find func() (runtime.RemoteObjectID, error)) {
 		if err != nil {
 			return err
 		}
+
 		var at point
 		if err := on(p, id, "function () { return place(this) }", &at); err != nil {
 			return err
 		}
+
 		ctx, cancel := context.WithTimeout(p.ctx, clickWait)
 		defer cancel()
 		if err := chromedp.Do(ctx,
@@ -53,10 +55,12 @@ func (p *page) hit(what string, find func() (runtime.RemoteObjectID, error)) {
 			chromedp.MouseClickXY(at.X, at.Y)); err != nil {
 			return fmt.Errorf("click: %w", err)
 		}
+
 		came := true
 		if err := on(p, id, "function () { return reached(this) }", &came); err == nil && !came {
 			return errors.New("the click went past it")
 		}
+
 		return nil // also if the page that contained it is gone
 	})
 }
@@ -189,6 +193,7 @@ func (p *page) choose(label string, options ...string) {
 			return element(p, "option("+quote(option)+")")
 		})
 	}
+
 	if len(options) > 1 {
 		p.press("Escape")
 	}
@@ -206,6 +211,7 @@ func (p *page) toggle(label string, to bool) {
 		}
 		return now, err
 	}
+
 	var now bool
 	p.until(fmt.Sprintf("find the switch %q", label), func() (err error) {
 		now, err = is()
@@ -214,6 +220,7 @@ func (p *page) toggle(label string, to bool) {
 	if now == to {
 		return
 	}
+
 	p.hit(fmt.Sprintf("switch %q", label), find)
 	p.until(fmt.Sprintf("have %q switched", label), func() error {
 		now, err := is()

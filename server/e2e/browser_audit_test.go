@@ -42,6 +42,7 @@ func (p *page) looksGood(name string) {
 			p.shoot(fmt.Sprintf("%s-%s-%d", name, theme(dark), width))
 		}
 	}
+
 	p.dark(false)
 	p.width(1280)
 	p.settle()
@@ -68,6 +69,7 @@ func (p *page) examine(options string) {
 		fmt.Sprintf("axe.run(uppermost() ?? document, { resultTypes: ['violations'], iframes: false, ...%s }).then((r) => r.violations)", options), &found); err != nil {
 		p.fatalf("run axe: %v", err)
 	}
+
 	for _, v := range found {
 		var nodes strings.Builder
 		for _, n := range v.Nodes {

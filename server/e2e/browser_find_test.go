@@ -93,14 +93,17 @@ func locate(p *page, name string, roles ...string) (runtime.RemoteObjectID, erro
 	if err != nil {
 		return "", err
 	}
+
 	query := accessibility.QueryAXTreeParams{ObjectID: root}
 	if len(roles) == 1 {
 		query.Role = roles[0]
 	}
+
 	tree, err := ask(p, accessibility.QueryAXTree, query)
 	if err != nil {
 		return "", err
 	}
+
 	var exact, part []*accessibility.Node
 	for _, node := range tree.Nodes {
 		if node.Ignored || !slices.Contains(roles, said(node.Role)) {
@@ -112,6 +115,7 @@ func locate(p *page, name string, roles ...string) (runtime.RemoteObjectID, erro
 			part = append(part, node)
 		}
 	}
+
 	if len(exact) == 0 {
 		exact = part
 	}
@@ -121,11 +125,13 @@ func locate(p *page, name string, roles ...string) (runtime.RemoteObjectID, erro
 	if len(exact) > 1 {
 		return "", fmt.Errorf("there are %d", len(exact))
 	}
+
 	resolved, err := ask(p, dom.ResolveNode,
 		dom.ResolveNodeParams{BackendNodeID: exact[0].BackendDOMNodeID})
 	if err != nil {
 		return "", err
 	}
+
 	return resolved.Object.ObjectID, nil
 }
 

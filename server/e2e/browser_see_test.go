@@ -194,6 +194,7 @@ func (p *page) settle() {
 		if err == nil && quiet < 3 { // between a response and the request that follows it, everything is idle too
 			err = errors.New("it has only just been quiet")
 		}
+
 		return err
 	})
 }

@@ -45,6 +45,7 @@ func TestWitness(t *testing.T) {
 			if err := evaluate(p, c.script, nil); err != nil {
 				t.Fatal(err)
 			}
+
 			p.until("be seen", func() error {
 				p.watch.mu.Lock()
 				defer p.watch.mu.Unlock()
@@ -74,6 +75,7 @@ func TestExpected(t *testing.T) {
 		`Promise.all(['/admin/info', '/media/none', '/admin/role'].map((path) => fetch(path).then((r) => r.text())))`, nil); err != nil {
 		t.Fatal(err)
 	}
+
 	want := []string{"GET /admin/role: 401 ", "/admin/info was never answered with 403"}
 	if got := p.watch.verdict(); !slices.Equal(got, want) {
 		t.Errorf("held against the page: %q, want %q", got, want)
@@ -105,10 +107,12 @@ func TestPage(t *testing.T) {
 	})()`, nil); err != nil {
 		t.Fatal(err)
 	}
+
 	file := filepath.Join(t.TempDir(), "five.txt")
 	if err := os.WriteFile(file, []byte("bytes"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+
 	p.upload(file)
 	p.see("given five.txt 5")
 	p.in("#zone").drop(file)
@@ -129,15 +133,18 @@ func TestPage(t *testing.T) {
 	}); name != "a name.txt" || string(content) != "saved" {
 		t.Errorf("saved as %q: %q", name, content)
 	}
+
 	p.in("#zone").tap()
 	if got := p.in("#said").text(); !strings.HasSuffix(got, "key ArrowDown;tapped;") {
 		t.Errorf("it says %q", got)
 	}
+
 	p.offline(true)
 	if err := evaluate(p,
 		"(async () => { if (navigator.onLine) throw new Error('it is online'); await fetch('/health') })()", nil); err == nil || !strings.Contains(err.Error(), "Failed to fetch") {
 		t.Errorf("offline: %v", err)
 	}
+
 	p.offline(false)
 	if err := evaluate(p,
 		"(async () => { if (!navigator.onLine) throw new Error('it is offline'); await fetch('/health') })()", nil); err != nil {

@@ -49,6 +49,7 @@ func chromium(t *testing.T) context.Context {
 			chromedp.Flag("lang", "en-US"),
 			chromedp.Env("LANGUAGE=en"),
 		), chromedp.WithErrorf(func(string, ...any) {})) // it logs events that it does not know
+
 		browser.err = chromedp.Do(browser.ctx)
 	})
 	if browser.err != nil {
@@ -56,6 +57,7 @@ func chromium(t *testing.T) context.Context {
 			fmt.Sprintf("no browser for the console (Debian package chromium-headless-shell): %v",
 				browser.err))
 	}
+
 	return browser.ctx
 }
 
@@ -132,6 +134,7 @@ func console(t *testing.T, server *process) *page {
 		watch: newWitness(server.url),
 		looks: &looks{},
 	}
+
 	var cancel context.CancelFunc
 	p.ctx, cancel = chromedp.NewContext(parent, chromedp.WithNewBrowserContext(),
 		chromedp.WithListener(p.watch.event))
@@ -139,6 +142,7 @@ func console(t *testing.T, server *process) *page {
 	if err := chromedp.Do(p.ctx); err != nil {
 		t.Fatalf("open a page: %v", err)
 	}
+
 	t.Cleanup(p.judge)
 	p.prepare()
 	return p
@@ -201,6 +205,7 @@ func (p *page) shoot(name string) {
 	if dir == "" {
 		return
 	}
+
 	ctx, cancel := context.WithTimeout(p.ctx, pageWait)
 	defer cancel()
 	picture, err := chromedp.Run(ctx, chromedp.FullScreenshot(100))

@@ -148,11 +148,13 @@ func (w *witness) request(e *network.EventRequestWillBeSent) {
 		(w.also == "" || !strings.HasPrefix(e.Request.URL, w.also+"/")) {
 		w.fault("a request to another place: %s", e.Request.URL)
 	}
+
 	for name := range e.Request.Headers {
 		if strings.EqualFold(name, "Authorization") {
 			w.fault("the header %s in %s %s", name, e.Request.Method, u.Path)
 		}
 	}
+
 	path := strings.TrimPrefix(u.Path, w.basePath())
 	w.answered[e.RequestID] = asked{e.Request.Method, path}
 	if e.Type != network.ResourceTypeEventSource && path != eventPath { // whose response never ends

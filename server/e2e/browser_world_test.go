@@ -73,6 +73,7 @@ func (p *page) download(act func()) (name string, content []byte) {
 	}); err != nil {
 		p.fatalf("listen for downloads: %v", err)
 	}
+
 	dir := p.t.TempDir()
 	if _, err := chromedp.CallBrowser(ctx, cdbrowser.SetDownloadBehavior,
 		cdbrowser.SetDownloadBehaviorParams{
@@ -82,6 +83,7 @@ func (p *page) download(act func()) (name string, content []byte) {
 		}); err != nil {
 		p.fatalf("allow downloads: %v", err)
 	}
+
 	act()
 	p.until("download a file", func() error {
 		mu.Lock()
@@ -140,6 +142,7 @@ func (p *page) emulate() {
 	if p.looks.moves {
 		motion = "no-preference"
 	}
+
 	send(p, emulation.SetEmulatedMedia,
 		emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
 			{Name: "prefers-color-scheme", Value: scheme}, {

@@ -64,13 +64,16 @@ func (c *client) do(method, path, body string) (*answer, error) {
 	if c.token != "" {
 		req.Header.Set("Authorization", "Bearer "+c.token)
 	}
+
 	for name, value := range c.extra {
 		req.Header.Set(name, value)
 	}
+
 	resp, err := c.http.Do(req)
 	if err != nil {
 		return nil, err
 	}
+
 	defer resp.Body.Close()
 	a := &answer{status: resp.StatusCode, header: resp.Header}
 	if a.raw, err = io.ReadAll(resp.Body); err != nil {
@@ -81,6 +84,7 @@ func (c *client) do(method, path, body string) (*answer, error) {
 			return nil, fmt.Errorf("%s %s: %w in %s", method, path, err, a.raw)
 		}
 	}
+
 	return a, nil
 }
 

@@ -28,15 +28,18 @@ func TestConfig_PrintsExample(t *testing.T) {
 	if r := run(t, "config"); r.code != 0 || r.out != string(want) {
 		t.Errorf("reeve config (%d) and config.example.toml differ:\n%s\n%s", r.code, r.out, r.err)
 	}
+
 	path, err := filepath.Abs("../../config.example.toml")
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	p := start(t, t.TempDir(), "--config", path)
 	newClient(t, p).want(200, "GET", "/health", "")
 	for _, line := range append(p.log.messages(t, "warn"), p.log.messages(t, "error")...) {
 		t.Errorf("with the example the log says %q", line)
 	}
+
 	p.stop()
 }
 
@@ -100,6 +103,7 @@ func TestDataDirectory_OneProcessOnly(t *testing.T) {
 	if err := os.WriteFile(backup, c.want(200, "GET", "/system/backup", "").raw, 0o600); err != nil {
 		t.Fatal(err)
 	}
+
 	before := snapshot(t, dir)
 	for _, words := range []string{"verify", "restore " + backup, "compact", "admin recover",
 		"serve --listen 127.0.0.1:0"} {
@@ -111,6 +115,7 @@ func TestDataDirectory_OneProcessOnly(t *testing.T) {
 			}
 		})
 	}
+
 	after := snapshot(t, dir)
 	delete(before, "commit-mark") // it follows the commit of the entry about the backup
 	delete(after, "commit-mark")
@@ -145,6 +150,7 @@ func snapshot(t testing.TB, dir string) map[string]string {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	return files
 }
 

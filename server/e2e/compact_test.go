@@ -20,10 +20,12 @@ func TestCompact_FreesSpace(t *testing.T) {
 			fmt.Sprint(c.define(group, fmt.Sprint("bulk", i), "textarea",
 				strings.Repeat("text ", 10_000))))
 	}
+
 	c.want(200, "PUT", "/system/setting", values("site.title", "kept"))
 	for _, id := range ids {
 		c.want(200, "DELETE", "/system/setting/"+id, "")
 	}
+
 	p.stop()
 	size := func() int64 {
 		t.Helper()
@@ -45,12 +47,14 @@ func TestCompact_FreesSpace(t *testing.T) {
 	if got := names(t, dir); fmt.Sprint(got) != fmt.Sprint(there) {
 		t.Errorf("there is %v, there was %v", got, there)
 	}
+
 	sound(t, dir)
 	p = start(t, dir)
 	c.base = p.url
 	if got := c.title(); got != "kept" { // the session has been kept, too
 		t.Errorf("the title is %q", got)
 	}
+
 	p.stop()
 }
 

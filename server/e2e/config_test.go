@@ -59,11 +59,13 @@ func TestConfig_Precedence(t *testing.T) {
 				}
 				want = append(want, "config.toml")
 			}
+
 			p := begin(t, cmd)
 			p.ready()
 			if !strings.HasPrefix(p.url, "http://"+tc.addr+":") {
 				t.Errorf("it serves %s, want %s", p.url, tc.addr)
 			}
+
 			p.stop()
 			slices.Sort(want)
 			if got := names(t, cmd.Dir); !slices.Equal(got, want) {
@@ -242,11 +244,13 @@ func TestConfig_Refused(t *testing.T) {
 			if tc.file != "" {
 				words = append(words, "--config", configFile(t, tc.file))
 			}
+
 			cmd := program(t, append(words, tc.words...)...)
 			r := finish(t, cmd)
 			if r.code != 1 {
 				t.Errorf("%+v, want 1", r)
 			}
+
 			for _, word := range tc.says {
 				if !strings.Contains(r.err, word) {
 					t.Errorf("it does not say %q: %s", word, r.err)
@@ -304,10 +308,12 @@ func TestDataDirectory_ReadableWarning(t *testing.T) {
 	if warnings := p.log.messages(t, "warn"); len(warnings) != 0 {
 		t.Errorf("a new directory: %q", warnings)
 	}
+
 	cmd := program(t, "--listen", "127.0.0.1:0", "--data", dir)
 	if err := os.Chmod(filepath.Join(dir, "data.db"), 0o644); err != nil {
 		t.Fatal(err)
 	}
+
 	p = begin(t, cmd)
 	p.ready()
 	if warnings := p.log.messages(t, "warn"); len(warnings) != 1 ||
@@ -317,5 +323,6 @@ func TestDataDirectory_ReadableWarning(t *testing.T) {
 	if _, parts, _ := signedIn(t, p).systemHealth(); parts["permissions"] != "degraded" {
 		t.Errorf("%v", parts)
 	}
+
 	p.stop()
 }

@@ -98,6 +98,7 @@ func TestConsoleAvatar(t *testing.T) {
 	for range 20 { // the crop moves to the right end, which is blue
 		p.press("ArrowLeft")
 	}
+
 	p.press("=")
 	p.width(320)
 	p.noSidewaysScroll()
@@ -110,11 +111,13 @@ func TestConsoleAvatar(t *testing.T) {
 	if err != nil || picture.Bounds().Dx() != 256 || picture.Bounds().Dy() != 256 {
 		t.Fatalf("%s: %v", address, err)
 	}
+
 	for _, at := range []image.Point{{2, 2}, {128, 128}, {253, 253}} {
 		if r, _, b, _ := picture.At(at.X, at.Y).RGBA(); r > 0x1000 || b < 0xf000 {
 			t.Errorf("at %v it is %v", at, picture.At(at.X, at.Y))
 		}
 	}
+
 	p.until("show it", func() error {
 		return evaluate(p,
 			"(() => { if (document.querySelectorAll('.face img[src="+`"`+address+`"`+"]').length !== 2) throw new Error('it is not there') })()", nil)
@@ -152,6 +155,7 @@ func TestConsoleAvatarFingers(t *testing.T) {
 			TouchPoints: points,
 		})
 	}
+
 	zoom := func(want string) {
 		t.Helper()
 		p.until("have the zoom "+want, func() error {

@@ -121,6 +121,7 @@ func TestConsoleImpersonation_ReadOnly(t *testing.T) {
 		all.missing("link", "API keys") // nobody manages those for somebody else
 		all.missing("link", "Settings")
 	}
+
 	p.looksGood("acting-home")
 
 	other, closeTab := p.tab(c.token, "/system/setting")
@@ -321,6 +322,7 @@ func TestConsoleNotices(t *testing.T) {
 	if notices := first.notices(); len(notices) != 0 {
 		t.Errorf("%d notices are left", len(notices))
 	}
+
 	p.open("/")
 	p.find("button", "bob")
 	p.settle()
@@ -349,6 +351,7 @@ func TestConsoleNotices_ForOlderDevices(t *testing.T) {
 			newer.want(200, "POST", "/admin/login",
 				object("username", "bob", "password", password))).Token
 	}
+
 	p := signedInAt(t, server, newer, "/")
 	p.see("New sign-in: Firefox on Linux, from 127.0.0.1.")
 	p.click("button", "Details")
@@ -365,6 +368,7 @@ func TestConsoleNotices_ForOlderDevices(t *testing.T) {
 	if notices := newer.notices(); len(notices) != 1 {
 		t.Errorf("there are %d notices, and one stays", len(notices))
 	}
+
 	p.open("/")
 	p.find("button", "bob")
 	p.settle()
@@ -391,6 +395,7 @@ func TestConsoleOwnActivity(t *testing.T) {
 	for n := range 20 {
 		b.want(200, "PUT", "/admin/info", object("nickname", fmt.Sprint("Bob ", n)))
 	}
+
 	c.actAs(bob, "ticket 7", 1)
 	c.extra["X-Act-As"] = fmt.Sprint(bob)
 	c.want(200, "POST", "/system/dict", object("code", "colours", "name", "Colours"))

@@ -78,6 +78,7 @@ func TestConsoleSessionEnds_FormIsKept(t *testing.T) {
 			if got := p.value("Username"); got != "admin" {
 				t.Errorf("the username is %q", got)
 			}
+
 			p.expect(401, "/admin/login")
 			p.signIn("admin", "wrong password")
 			p.see("Wrong username or password.")
@@ -86,6 +87,7 @@ func TestConsoleSessionEnds_FormIsKept(t *testing.T) {
 			if name == "ended" {
 				p.dialog().click("button", "Create")
 			}
+
 			p.savedAs(c, "kept-"+name, "admin")
 		})
 	}
@@ -137,6 +139,7 @@ func TestConsoleSessionEnds_AnotherUserSignsIn(t *testing.T) {
 	if found := list[struct{}](c, "/admin/list?keywordSearch=kept"); len(found) > 0 {
 		t.Errorf("it is saved: %v", found)
 	}
+
 	p.click("button", "Sign in as Administrator")
 	p.signIn("admin", password)
 	p.missing("button", "Sign in")

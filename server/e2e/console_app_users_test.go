@@ -81,6 +81,7 @@ func TestConsoleAppUsers_SearchAndDelete(t *testing.T) {
 		c.create("/user/list", "username", fmt.Sprintf("guest%02d", i), "status", i%2, "password",
 			password)
 	}
+
 	p := signedInAt(t, server, c, "/user/list?page=2")
 	p.see("guest10")
 	p.click("checkbox", "Select all")
@@ -113,6 +114,7 @@ func TestConsoleAppUsers_WithoutPermissions(t *testing.T) {
 	for _, button := range []string{"New app user", "Edit ivy", "More actions for ivy"} {
 		p.missing("button", button)
 	}
+
 	p.missing("switch", "ivy is enabled")
 	p.missing("checkbox", "Select all")
 	p.audit()

@@ -22,6 +22,7 @@ func busyOffice(t *testing.T) (server *process, owner, ann, bea *client) {
 		owner.want(200, "PUT", fmt.Sprintf("/admin/list/%d", user.ID),
 			object("role_ids", []int64{all}))
 	}
+
 	ann, bea = signedInAs(t, server, "ann"), signedInAs(t, server, "bea")
 	clerk := owner.named("/admin/role", "Clerk").ID
 	ann.want(200, "PUT", fmt.Sprintf("/admin/role/%d/rule", clerk),
@@ -61,6 +62,7 @@ func TestConsoleAuditActivity(t *testing.T) {
 		p.shoot(fmt.Sprintf("activity-entry-dark-%d", width))
 		p.dark(false)
 	}
+
 	p.press("Escape")
 	p.at("/system/audit")
 
@@ -248,6 +250,7 @@ func TestConsoleAuditPeople(t *testing.T) {
 		p.noSidewaysScroll()
 		p.audit()
 	}
+
 	p.shoot("app-person-390")
 	p.width(1440)
 	p.expect(404, "/user/list/999")

@@ -24,6 +24,7 @@ func TestConsoleBulkUsers_MoveAndRoles(t *testing.T) {
 	if u := c.person("/admin/list", "ann"); u.DeptName != "Head office" {
 		t.Errorf("%+v", u)
 	}
+
 	p.click("button", "Undo")
 	p.row("Ann Lee").see("Sales")
 
@@ -47,6 +48,7 @@ func TestConsoleBulkUsers_MoveAndRoles(t *testing.T) {
 			t.Errorf("%+v", u)
 		}
 	}
+
 	p.click("button", "Undo")
 	p.row("bea").gone("Owner")
 	p.settle()
@@ -79,6 +81,7 @@ func TestConsoleBulkUsers_AllMatching(t *testing.T) {
 	if n := len(c.people("/admin/list?dept_id=2&pageSize=1000")); n != 121 {
 		t.Errorf("%d users are in Sales", n)
 	}
+
 	p.click("button", "View job")
 	p.at("/system/job?user_id=1")
 	p.see("120 of 120")
@@ -106,6 +109,7 @@ func TestConsoleBulkUsers_AllMatching(t *testing.T) {
 	if left := c.usernames("/admin/list?status=1&pageSize=1000"); left != "admin" {
 		t.Errorf("enabled: %s", left)
 	}
+
 	p.open("/admin/list?status=0")
 	p.see("cay")
 	p.click("checkbox", "Select all")

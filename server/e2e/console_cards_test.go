@@ -126,6 +126,7 @@ func TestConsoleCards_OnPhone(t *testing.T) {
 	for i := range 12 {
 		c.create("/admin/list", "username", fmt.Sprintf("temp%02d", i), "password", password)
 	}
+
 	p := signedInAt(t, server, c, "/admin/list?keywordSearch=temp")
 	p.width(390)
 	p.see("temp00")

@@ -68,6 +68,7 @@ func TestConsoleSessionCookie(t *testing.T) {
 				cookie.Domain != host || len(cookie.Value) < 40 {
 				t.Fatalf("%+v", cookie)
 			}
+
 			p.forgot(cookie.Value)
 			p.open("/system/session") // loads the page again
 			p.row("This device")
@@ -91,6 +92,7 @@ func TestConsoleSessionCookie(t *testing.T) {
 			if again := p.session(); again == nil || again.Value == cookie.Value {
 				t.Errorf("after signing in again: %v", again)
 			}
+
 			p.open("/account")
 			p.settle()
 			tab.open("/admin/dept")
@@ -214,6 +216,7 @@ func TestConsoleSignOut_ServerSilent(t *testing.T) {
 	if n := len(list[struct{ ID int64 }](c, "/admin/session")); n != 2 {
 		t.Fatalf("%d sessions while it does not answer", n)
 	}
+
 	block()
 	p.open("/")
 	p.find("button", "Sign in")
@@ -221,6 +224,7 @@ func TestConsoleSignOut_ServerSilent(t *testing.T) {
 	if n := len(list[struct{ ID int64 }](c, "/admin/session")); n != 1 {
 		t.Errorf("%d sessions, want that of the test", n)
 	}
+
 	p.open("/")
 	p.settle() // it is not asked again
 }
@@ -238,6 +242,7 @@ func TestConsoleStorage_NothingSensitive(t *testing.T) {
 		p.open(path)
 		p.settle()
 	}
+
 	p.open("/admin/list?keywordSearch=ann")
 	p.row("Ann Lee")
 	p.click("button", "New user")
@@ -274,6 +279,7 @@ func TestConsoleStorage_NothingSensitive(t *testing.T) {
 	if len(stored.Session)+len(stored.Databases)+len(stored.Caches) > 0 || stored.Cookie != "" {
 		t.Errorf("besides the local storage: %+v", stored)
 	}
+
 	known := []string{"reeve.departments", "reeve.files", "reeve.folded", "reeve.keys",
 		"reeve.language", "reeve.mode", "reeve.recent", "reeve.signed_in"}
 	for _, key := range slices.Sorted(maps.Keys(stored.Local)) {
@@ -282,15 +288,18 @@ func TestConsoleStorage_NothingSensitive(t *testing.T) {
 				stored.Local[key])
 		}
 	}
+
 	for _, key := range []string{"reeve.mode", "reeve.recent", "reeve.signed_in"} {
 		if stored.Local[key] == "" {
 			t.Errorf("%s is not stored, so this test has not done what it is for", key)
 		}
 	}
+
 	whole, err := json.Marshal(stored)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	for _, secret := range []string{"ann", "Lee", "example.org", "typed", password,
 		p.session().Value, c.token} {
 		if strings.Contains(strings.ToLower(string(whole)), strings.ToLower(secret)) {
@@ -321,6 +330,7 @@ func TestConsoleAPIReference_TriesOperations(t *testing.T) {
 	if now := p.session(); now == nil || now.Value != before.Value {
 		t.Errorf("the session was replaced: %v", now)
 	}
+
 	p.open("/system/session")
 	p.row("This device")
 }

@@ -33,6 +33,7 @@ func TestConsoleSecurityPage(t *testing.T) {
 		"Recent sign-ins"} {
 		p.find("heading", heading)
 	}
+
 	p.row("This device").see("Chrome on Windows")
 	p.settle()
 	p.missing("heading", "API keys")
@@ -64,6 +65,7 @@ func TestConsoleSecurityPage(t *testing.T) {
 			})()`, is), nil)
 		})
 	}
+
 	q := signedInAt(t, server, c, "/account/security", inChinese)
 	q.see("Windows 上的 Chrome")
 	q.looksGood("zh-security")
@@ -169,6 +171,7 @@ func TestConsoleOtherSessions(t *testing.T) {
 	if err := evaluate(p, "void (globalThis.late = true)", nil); err != nil {
 		t.Fatal(err)
 	}
+
 	p.confirm("Sign out everywhere else")
 	p.see("3 other sessions signed out.") // with the one that has ended
 	p.missing("button", "Sign out everywhere else")

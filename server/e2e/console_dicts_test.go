@@ -91,6 +91,7 @@ func TestConsoleDictionaries(t *testing.T) {
 	if read().Status != 0 {
 		t.Error("it is still enabled")
 	}
+
 	c.dict("empty", "badge")
 	p.click("button", "Reload")
 	p.choose("Status", "Enabled")
@@ -143,6 +144,7 @@ func TestConsoleDictionaryItems(t *testing.T) {
 	if got := c.dictItems(path)[1]; got != (dictItem{2, "Settled", "paid", "success", 0, 0}) {
 		t.Errorf("it is stored as %+v", got)
 	}
+
 	p.choose("Item status", "Disabled")
 	p.at(path + "?switch=0")
 	p.gone("<b>Late</b>")
@@ -197,6 +199,7 @@ func TestConsoleLongDictionary(t *testing.T) {
 	for i := range labels {
 		labels[i] = fmt.Sprintf("Item%04d", i)
 	}
+
 	path := c.dict("long", "default", labels...)
 	p := signedInAt(t, server, c, path+"?page=2&pageSize=100")
 	p.see("1,100 total")

@@ -21,6 +21,7 @@ func TestConsoleErase(t *testing.T) {
 	if err != nil || !strings.HasSuffix(name, ".zip") || len(archive.File) < 5 {
 		t.Fatalf("%s: %v", name, err)
 	}
+
 	p.menu("ann", "Erase personal data")
 	p.dialog().see("Type ")
 	p.dialog().fill("Type ", "bob")
@@ -29,6 +30,7 @@ func TestConsoleErase(t *testing.T) {
 		p.width(width)
 		p.shoot("erase-" + map[int64]string{390: "narrow", 1440: "wide"}[width])
 	}
+
 	p.dialog().fill("Type ", "ann")
 	p.dialog().click("button", "Erase")
 	p.dialog().see("Removed: ")

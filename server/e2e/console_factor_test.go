@@ -64,6 +64,7 @@ func TestConsoleSecondFactor(t *testing.T) {
 		!strings.Contains(string(file), "admin") {
 		t.Fatalf("%s: %s", name, file)
 	}
+
 	d.click("button", "I have saved them")
 	p.gone("They are shown only once.")
 	p.see("10 recovery codes left.")
@@ -84,6 +85,7 @@ func TestConsoleSecondFactor(t *testing.T) {
 		if i == 0 {
 			q.looksGood("factor-sign-in")
 		}
+
 		q.fill("Code from the app, or a recovery code", code)
 		q.press("Enter")
 		q.find("button", "Administrator")

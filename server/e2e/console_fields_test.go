@@ -49,6 +49,7 @@ func TestConsoleFields_DeclareAndUse(t *testing.T) {
 		d.fill(fmt.Sprintf("Label %d", n+1), option+" member")
 		d.fill(fmt.Sprintf("Value %d", n+1), option)
 	}
+
 	d.toggle("Filterable", true)
 	d.toggle("In lists", true)
 	p.audit()
@@ -83,6 +84,7 @@ func TestConsoleFields_DeclareAndUse(t *testing.T) {
 	if got := c.fieldsOf("/user/list", ivy)["tier"]; got != "gold" {
 		t.Errorf("the tier is %v", got)
 	}
+
 	p.click("button", "More filters")
 	p.choose("Tier", "gold member")
 	p.gone("joe")
@@ -114,6 +116,7 @@ func TestConsoleFields_OfUsers(t *testing.T) {
 			"points": 10 * (n + 1),
 		})
 	}
+
 	p := signedInAt(t, server, c, "/user/list")
 	p.click("button", "Edit ivy")
 	d := p.dialog()
@@ -187,6 +190,7 @@ func TestConsoleFields_OwnAccount(t *testing.T) {
 		got["start"] != "2025-05-08" {
 		t.Errorf("the fields are %v", got)
 	}
+
 	p.width(390)
 	p.noSidewaysScroll()
 	p.audit()
@@ -261,6 +265,7 @@ func TestConsoleFields_Required(t *testing.T) {
 	if got := c.fieldsOf("/admin/list", 2)["badge"]; got != "Z-78" {
 		t.Errorf("the badge is %v", got)
 	}
+
 	p.click("button", "Edit bea")
 	d = p.dialog()
 	d.fill("Display name", "Bea")

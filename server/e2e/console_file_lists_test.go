@@ -14,6 +14,7 @@ func TestConsoleFiles_Selection(t *testing.T) {
 	for n := range 4 {
 		c.keepsText(fmt.Sprintf("%d.txt", n), "text")
 	}
+
 	p := signedInAt(t, server, c, "/file/list?view=list")
 	p.see("3.txt")
 	p.row("0.txt").toggle("Select 0.txt", true)
@@ -34,6 +35,7 @@ func TestConsoleFiles_Selection(t *testing.T) {
 	if got := c.filesAt(inGroup); len(got) != 4 {
 		t.Errorf("in the group are %v", got)
 	}
+
 	p.click("button", "Undo")
 	p.find("button", "Papers 0")
 	if got := c.filesAt(inGroup); len(got) != 0 {
@@ -57,10 +59,12 @@ func TestConsoleFiles_Selection(t *testing.T) {
 	if got := c.filesAt("/file/trash"); len(got) != 4 {
 		t.Errorf("in the trash are %v", got)
 	}
+
 	p.click("button", "Undo")
 	for n := range 4 { // the console restores one file after the other
 		p.see(fmt.Sprintf("%d.txt", n))
 	}
+
 	if got := c.filesAt("/file/list?public=0"); len(got) != 4 {
 		t.Errorf("there are %v", got)
 	}
@@ -123,6 +127,7 @@ func TestConsoleFiles_HostileNames(t *testing.T) {
 		f := c.keepsText("text.txt", "text")
 		c.want(200, "PUT", fmt.Sprintf("/file/list/%d", f.ID), object("name", name))
 	}
+
 	c.want(200, "POST", "/file/group",
 		object("name", strings.Repeat("w", 100), "describe", strings.Repeat("d", 1000)))
 	p := signedInAt(t, server, c, "/file/list")
@@ -135,12 +140,14 @@ func TestConsoleFiles_HostileNames(t *testing.T) {
 			p.noSidewaysScroll()
 		}
 	}
+
 	for name, f := range c.filesAt("/file/list") {
 		p.settle()
 		p.open(fmt.Sprintf("/file/list/%d", f.ID))
 		p.dialog().see(name)
 		p.noSidewaysScroll()
 	}
+
 	p.open("/file/group")
 	p.see("dddd")
 	p.noSidewaysScroll()
@@ -203,6 +210,7 @@ func TestConsoleFileGroups(t *testing.T) {
 	if got := c.filesAt("/file/group"); len(got) != 0 {
 		t.Errorf("there are %v", got)
 	}
+
 	p.click("button", "Undo")
 	p.row("Contracts").see("All papers")
 }
@@ -214,6 +222,7 @@ func TestConsoleTrash(t *testing.T) {
 	for _, name := range []string{"one.txt", "two.txt", "three.txt"} {
 		c.want(200, "DELETE", fmt.Sprintf("/file/list/%d", c.keepsText(name, "text").ID), "")
 	}
+
 	p := signedInAt(t, server, c, "/file/trash")
 	p.see("Files in the trash are deleted permanently after 30 days")
 	p.row("one.txt").click("button", "Restore")
@@ -222,6 +231,7 @@ func TestConsoleTrash(t *testing.T) {
 	if got := c.filesAt("/file/list"); len(got) != 1 {
 		t.Errorf("restored are %v", got)
 	}
+
 	p.click("button", "Undo")
 	p.row("one.txt")
 	p.row("two.txt").click("button", "More actions for two.txt")
@@ -237,6 +247,7 @@ func TestConsoleTrash(t *testing.T) {
 	if got := c.filesAt("/file/trash"); len(got) != 2 {
 		t.Errorf("in the trash are %v", got)
 	}
+
 	p.toggle("Select all", true)
 	p.see("2 selected")
 	p.in("[role=toolbar]").click("button", "Delete permanently")

@@ -130,6 +130,7 @@ func TestConsoleFilesPaste(t *testing.T) {
 	})()`, nil); err != nil {
 		t.Fatal(err)
 	}
+
 	p.in(".file-grid").see("pasted.txt")
 	if got := c.filesAt("/file/list"); len(got) != 1 {
 		t.Errorf("there are %v", got)
@@ -150,6 +151,7 @@ func TestConsoleFilesCancel(t *testing.T) {
 		paths = append(paths,
 			onDisk(t, fmt.Sprintf("large %d.txt", n), strings.Repeat("many words ", 200_000)))
 	}
+
 	p.upload(paths...)
 	p.row("large 2.txt").see(" of 2.1 MiB")
 	p.row("large 3.txt").see("Waiting") // three at the same time
@@ -158,6 +160,7 @@ func TestConsoleFilesCancel(t *testing.T) {
 	if err := evaluate(p, leaves, &warned); err != nil || !warned {
 		t.Errorf("to leave while uploading is answered with a warning: %v %v", warned, err)
 	}
+
 	p.click("button", "Cancel large 0.txt")
 	p.row("large 0.txt").see("Cancelled")
 	p.row("large 3.txt").see(" of 2.1 MiB") // the next one starts
@@ -257,10 +260,12 @@ func TestConsoleFileDetails(t *testing.T) {
 	if got.Name != "papers.txt" || got.GroupID != group.ID || got.Public != 1 {
 		t.Errorf("the record is %+v", got)
 	}
+
 	p.see(server.url + got.URL)
 	if text := readAll(t, server.url+got.URL); text != "some notes" {
 		t.Errorf("the public address answers %q", text)
 	}
+
 	p.audit()
 
 	// A concurrent change of another user is not overwritten.
@@ -274,6 +279,7 @@ func TestConsoleFileDetails(t *testing.T) {
 	if got := record(); got.Name != "theirs.txt" {
 		t.Errorf("the record is %+v", got)
 	}
+
 	p.open(path)
 	p.dialog().see("theirs.txt")
 
@@ -295,6 +301,7 @@ func TestConsoleFileDetails(t *testing.T) {
 	}); name != "theirs.txt" || string(content) != "some notes" {
 		t.Errorf("%s was saved with %q", name, content)
 	}
+
 	p.dialog().click("button", "Delete")
 	p.see("Move to trash?")
 	p.confirm("Move to trash")

@@ -21,6 +21,7 @@ func TestConsoleFirstSignIn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	_, generated, _ := strings.Cut(strings.TrimSpace(string(text)), "password: ")
 	p := console(t, server)
 	p.open("/")
@@ -53,6 +54,7 @@ func TestConsoleFirstSignIn(t *testing.T) {
 	if got := p.value("Password"); got != generated {
 		t.Errorf("the field has %q", got)
 	}
+
 	p.audit()
 	p.click("button", "Hide: Password")
 	kind("password")
@@ -105,6 +107,7 @@ func TestConsoleNextSteps(t *testing.T) {
 		`performance.getEntriesByType('resource').filter((e) => e.name.includes('/system/monitor/stats')).map((e) => new URL(e.name).searchParams.get('from'))[0]`, &from); err != nil || time.Since(from) > 20*time.Minute {
 		t.Errorf("the figures of an installation made just now begin at %v: %v", from, err)
 	}
+
 	p.click("link", "Create departments")
 	p.at("/admin/dept")
 

@@ -17,6 +17,7 @@ func TestConsoleFlags(t *testing.T) {
 	evaluate := func() string {
 		return string(c.call("POST", "/ofrep/v1/evaluate/flags/shop.checkout", `{}`).raw)
 	}
+
 	p := signedInAt(t, server, c, "/system/setting/shop")
 	p.width(390)
 	p.click("switch", "Enabled")
@@ -40,11 +41,13 @@ func TestConsoleFlags(t *testing.T) {
 		`"reason":"TARGETING_MATCH","variant":"on","value":true`) {
 		t.Errorf("it evaluates to %s", got)
 	}
+
 	stored := into[struct{ Values string }](t,
 		c.want(200, "GET", fmt.Sprintf("/system/setting/%d", flag), "")).Values
 	if !strings.Contains(stored, `"from":"2026-01-31T10:30:00Z"`) { // the browser's time zone is UTC
 		t.Errorf("stored: %s", stored)
 	}
+
 	p.width(1440)
 	p.click("button", "Edit as JSON")
 	p.click("button", "Edit as form")
@@ -83,6 +86,7 @@ func TestConsoleFlags_PermissionToSaveIsEnough(t *testing.T) {
 	for _, name := range []string{"Clerk", "Customer", "Sales"} {
 		p.see(name)
 	}
+
 	stored := into[struct{ Values string }](t,
 		c.want(200, "GET", fmt.Sprintf("/system/setting/%d", flag), "")).Values
 	if !strings.Contains(stored, `"users":[1]`) {

@@ -162,6 +162,7 @@ func TestConsolePalette(t *testing.T) {
 		strings.Contains(text, "Sign-in log") || !strings.Contains(text, "Sessions") {
 		t.Errorf("it offers\n%s", text)
 	}
+
 	p.write("wilm") // no request is sent that would be denied
 	p.see("No results")
 }
@@ -185,6 +186,7 @@ func TestConsoleKeys(t *testing.T) {
 	if got := p.value("Search"); got != "" {
 		t.Errorf("the key that leads to the search is written there: %q", got)
 	}
+
 	p.fill("Search", "gh?") // is typed as text there
 	p.at("/system/loginlog?keywordSearch=gh%3F")
 	p.open("/system/loginlog")
@@ -225,10 +227,12 @@ func TestConsoleHeldKey(t *testing.T) {
 	for range 3 {
 		key(input.DispatchKeyEventTypeKeyDown, true)
 	}
+
 	key(input.DispatchKeyEventTypeKeyUp, false)
 	if got := p.value("Search"); got != "" {
 		t.Errorf("the field has %q", got)
 	}
+
 	key(input.DispatchKeyEventTypeKeyDown, false)
 	key(input.DispatchKeyEventTypeKeyDown, true)
 	key(input.DispatchKeyEventTypeKeyUp, false)
@@ -249,6 +253,7 @@ func TestConsoleRestart(t *testing.T) {
 	for _, path := range []string{"/health", "/admin/info"} {
 		p.expect(0, path)
 	}
+
 	server.stop()
 	p.click("button", "Save")
 	p.see("Your changes are kept; retrying…")
@@ -259,6 +264,7 @@ func TestConsoleRestart(t *testing.T) {
 	if got := p.value("Display name"); got != "Typed before" {
 		t.Errorf("the field has %q", got)
 	}
+
 	p.gone("Reconnected.")
 	p.click("button", "Save")
 	p.see("Saved.")
@@ -282,6 +288,7 @@ func TestConsoleRestart_RetriesMissedRequests(t *testing.T) {
 	for _, path := range []string{"/health", "/system/session", "/console/assets/"} {
 		p.expect(0, path)
 	}
+
 	server.stop()
 	p.click("button", "Reload")
 	p.see("Can’t reach the server.")
@@ -307,6 +314,7 @@ func TestConsoleCache_ShowsLastData(t *testing.T) {
 	for _, path := range []string{"/health", "/system/session"} {
 		p.expect(0, path)
 	}
+
 	server.stop()
 	p.click("menuitem", "Sessions")
 	p.row("This device")
@@ -373,6 +381,7 @@ func TestConsoleUpgrade_OlderConsoleOpen(t *testing.T) {
 		"document.querySelector('script[type=importmap]').textContent = '{\"imports\":{\"older\":\"older\"}}'", nil); err != nil {
 		t.Fatal(err)
 	}
+
 	p.offline(true)
 	p.see("You’re offline.")
 	p.offline(false)

@@ -61,6 +61,7 @@ func TestPagesForASecondFactor(t *testing.T) {
 			if err := evaluate(p, "document.querySelector('.codes code').innerText", &secret); err != nil {
 				t.Fatal(err)
 			}
+
 			secret = strings.ReplaceAll(secret, " ", "")
 			p.fill(w.code, "000000")
 			p.expect(422, "/app/account/authenticator/confirm")
@@ -76,6 +77,7 @@ func TestPagesForASecondFactor(t *testing.T) {
 				"[...document.querySelectorAll('.codes code')].map((e) => e.innerText)", &recovery); err != nil || len(recovery) != 10 {
 				t.Fatalf("%q, %v", recovery, err)
 			}
+
 			p.click("link", w.saved)
 			p.click("button", w.signOut)
 			p.see(w.signedOut)

@@ -54,6 +54,7 @@ func TestPagesForAppUsers(t *testing.T) {
 			} {
 				c.create("/system/field", append(more, "realm", "app", "self_access", "write")...)
 			}
+
 			p := console(t, server)
 			send(p, network.SetExtraHTTPHeaders,
 				network.SetExtraHTTPHeadersParams{Headers: network.Headers{"Accept-Language": words.language}})
@@ -85,6 +86,7 @@ func (p *page) registers(w *hostedWords) {
 	if p.value(w.username) != "ann" || p.value(w.password) != "" {
 		p.t.Errorf("the form has %q, %q", p.value(w.username), p.value(w.password))
 	}
+
 	p.fill(w.password, password)
 	p.fill(w.again, password)
 	p.press("Enter")
@@ -208,6 +210,7 @@ func TestPagesSolveTheChallenge(t *testing.T) {
 	if err := evaluate(p, "isSecureContext", &secure); err != nil || secure {
 		t.Fatalf("secure: %t, %v", secure, err)
 	}
+
 	p.looksGood("hosted-challenge")
 	p.fill("Username", "ann")
 	p.fill("Password", password)
@@ -230,6 +233,7 @@ func TestPagesSolveTheChallenge(t *testing.T) {
 	for range 60 { // as many as an address gets
 		c.call("GET", "/api/challenge", "")
 	}
+
 	p.expect(429, "/api/challenge")
 	p.press("Enter")
 	p.see("Too many attempts")

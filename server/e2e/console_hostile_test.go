@@ -52,6 +52,7 @@ func hostileWorld(t *testing.T) (*process, *client) {
 	for n := range hostile {
 		options = append(options, map[string]string{"label": told(n, 200), "value": told(n, 48)})
 	}
+
 	for n, h := range hostile {
 		c.hostilePeople(n)
 		c.hostilePermissions(n)
@@ -65,6 +66,7 @@ func hostileWorld(t *testing.T) (*process, *client) {
 			c.want(200, "POST", path+"/item",
 				object("label", told(i, 200), "value", told(i, 200), "status", "error"))
 		}
+
 		group := c.create("/file/group", "name", told(n, 100), "describe", filling(h.text, 1000))
 		name := strings.NewReplacer("/", "∕", `"`, "”", `\`, "").Replace(told(n, 250))
 		file := c.keepsText(name, "text")
@@ -72,6 +74,7 @@ func hostileWorld(t *testing.T) (*process, *client) {
 		if n%3 == 0 {
 			c.want(200, "DELETE", fmt.Sprintf("/file/list/%d", c.keepsText(name, h.text).ID), "")
 		}
+
 		c.create("/system/webhook", "url",
 			fmt.Sprintf("https://%s.example/%d?%s", strings.Repeat("w", 60), n,
 				strings.Repeat("W", 1900)), "description", told(n, 200), "types",
@@ -80,6 +83,7 @@ func hostileWorld(t *testing.T) (*process, *client) {
 			[]string{"10.0.0.0/8", "2001:db8:1234:5678:9abc:def0:1234:5678", "2001:db8::/32"})
 		c.hostileCalls(server, n)
 	}
+
 	return server, c
 }
 
@@ -93,6 +97,7 @@ func (c *client) hostilePeople(n int) {
 			c.create("/admin/role", "name", fmt.Sprintf("%d%s", i, told(n, 63)), "description",
 				filling(text, 1000), "grant_role_ids", roles))
 	}
+
 	name := strings.Repeat("_-.W", 7) + fmt.Sprint(n)
 	c.create("/admin/list", "username", name, "nickname", told(n, 64), "email",
 		fmt.Sprintf("%s%d@%s.example", strings.Repeat("{names}$&'", 6), n, strings.Repeat("x", 40)),
@@ -122,6 +127,7 @@ func (c *client) hostileSettings(n int, options []map[string]string) {
 		"name":  "unit",
 		"value": filling(text, 1000),
 	}}
+
 	values := map[string]string{
 		"input": filling(text, 250), "textarea": filling(text, 1000),
 		"number": strings.Repeat("9", 64), "radio": told(n, 48), "select": told(n, 48),
@@ -151,6 +157,7 @@ func (c *client) hostileFields(n int, options []map[string]string) {
 		"checkbox": []string{told(n, 48)},
 		"json":     map[string]string{"k": filling(text, 500)},
 	}[kind]
+
 	described := []any{"key", fmt.Sprintf("k%d_%s", n, strings.Repeat("k", 28)), "title",
 		told(n, 100), "describe", filling(text, 1000), "type", kind, "listed", 1, "self_access",
 		"write", "sort", n}
@@ -160,6 +167,7 @@ func (c *client) hostileFields(n int, options []map[string]string) {
 	if kind == "input" || kind == "select" {
 		described = append(described, "filterable", 1)
 	}
+
 	for realm, path := range map[string]string{"admin": "/admin/list/1", "app": "/user/list/1"} {
 		c.create("/system/field", append(described, "realm", realm)...)
 		c.want(200, "PUT", path,
@@ -318,6 +326,7 @@ func TestConsoleOverHostileTexts(t *testing.T) {
 			paths = append(paths, path)
 		}
 	}
+
 	for _, path := range slices.Compact(paths) {
 		t.Run(strings.ReplaceAll(path, "/", "-"), func(t *testing.T) {
 			t.Parallel()

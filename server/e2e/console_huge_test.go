@@ -37,9 +37,11 @@ func (c *client) many(from, to int, write func(n int) (path, body string),
 			}
 		})
 	}
+
 	for n := from; n < to; n++ {
 		next <- n
 	}
+
 	close(next)
 	all.Wait()
 }
@@ -77,6 +79,7 @@ func (p *page) act(what string, do func()) {
 	if err := evaluate(p, "frame().then(frame).then(() => { window.longest = 0 })", nil); err != nil {
 		p.fatalf("%s: %v", what, err)
 	}
+
 	begun := time.Now()
 	do()
 	took := time.Since(begun)
@@ -89,6 +92,7 @@ func (p *page) act(what string, do func()) {
 		"({ Elements: document.querySelectorAll('*').length, Longest: window.longest })", &seen); err != nil {
 		p.fatalf("%s: %v", what, err)
 	}
+
 	p.t.Logf("%-32s %6d elements, %5.0f ms between frames at most, %s in all", what, seen.Elements,
 		seen.Longest, took.Round(time.Millisecond))
 	if seen.Elements > most {
@@ -169,6 +173,7 @@ func TestConsoleOverHugeTrees(t *testing.T) {
 	for deepest*10+19 < all {
 		deepest = deepest*10 + 19
 	}
+
 	last := fmt.Sprintf(" %d.", deepest)
 
 	for path, noun := range map[string]string{
@@ -188,6 +193,7 @@ func TestConsoleOverHugeTrees(t *testing.T) {
 			})
 		})
 	}
+
 	t.Run("rights of a role", func(t *testing.T) {
 		p := huge(t, server, c)
 		p.load(fmt.Sprintf("/admin/role/%d", role), func() { p.in(".tree").see("") })

@@ -67,6 +67,7 @@ func TestConsoleIdle(t *testing.T) {
 			if err := evaluate(p, "pass(5 * 60_000)", nil); err != nil {
 				t.Fatal(err)
 			}
+
 			before := p.watch.asked("")
 			// Each of these polls more often than this.
 			if err := evaluate(p, "new Promise((over) => setTimeout(over, 31_000))", nil); err != nil {
@@ -75,6 +76,7 @@ func TestConsoleIdle(t *testing.T) {
 			if n := p.watch.asked("") - before; n > 0 {
 				t.Errorf("it has asked %d times while nobody was there", n)
 			}
+
 			p.mouse(input.DispatchMouseEventTypeMouseMoved, point{700, 500})
 			p.keepsAsking(page.asks)
 		})

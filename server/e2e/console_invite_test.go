@@ -103,6 +103,7 @@ func TestConsoleInvitation(t *testing.T) {
 	if !signsIn(t, server, "nora", "a long enough secret") {
 		t.Error("nora can't sign in")
 	}
+
 	guest.expect(404, "/link/")
 	guest.follow(first) // all of them have ended
 	guest.see("This link doesn't work")
@@ -149,6 +150,7 @@ func TestConsoleInvitations_Batch(t *testing.T) {
 	for _, name := range []string{"tara", "theo"} {
 		c.invited(name, "")
 	}
+
 	c.create("/admin/list", "username", "tess", "nickname", "=1+1", "email", "tess@example.org",
 		"invite", "link")
 	p := signedInAt(t, server, c,
@@ -178,10 +180,12 @@ func TestConsoleInvitations_Batch(t *testing.T) {
 	if head := strings.Join(rows[0], " "); head != "username nickname email link expires_at" {
 		t.Errorf("columns %s", head)
 	}
+
 	tess := slices.IndexFunc(rows, func(row []string) bool { return row[0] == "tess" })
 	if tess < 0 || rows[tess][1] != "'=1+1" || rows[tess][2] != "tess@example.org" {
 		t.Fatalf("rows %q", rows)
 	}
+
 	accept(t, server, rows[tess][3], "a long enough secret")
 
 	p.open("/admin/invite?sorter=%7B%22expires_at%22:%22ascend%22%7D")
@@ -197,6 +201,7 @@ func TestConsoleInvitations_Batch(t *testing.T) {
 	if n := strings.Count(string(file), "/link/"); n != 2 {
 		t.Errorf("%d links in %q", n, file)
 	}
+
 	p.dialog().click("button", "Done")
 	p.gone("invited, ")
 	p.in(".list-batch").click("button", "Revoke")

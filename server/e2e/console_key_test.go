@@ -88,6 +88,7 @@ func TestConsoleKey(t *testing.T) {
 	if day := d.value("On a date"); day != time.Now().AddDate(0, 0, 90).Format(time.DateOnly) {
 		t.Errorf("the usual date: %q", day)
 	}
+
 	d.fill("On a date", time.Now().AddDate(0, 0, 60).Format(time.DateOnly))
 	p.press("Enter")
 	p.looksGood("key-date")
@@ -108,6 +109,7 @@ func TestConsoleKey(t *testing.T) {
 		"10.0.0.0/8", "Never", token[:8]} {
 		row.see(text)
 	}
+
 	key := into[struct {
 		Rate    int64   `json:"rate_limit"`
 		Scope   string  `json:"data_scope"`
@@ -116,6 +118,7 @@ func TestConsoleKey(t *testing.T) {
 	if key.Rate != 90 || key.Scope != "custom" || !slices.Equal(key.DeptIDs, []int64{sales}) {
 		t.Errorf("saved: %+v", key)
 	}
+
 	program := withKey(t, server, token)
 	program.want(200, "GET", "/system/dict", "")
 	program.want(http.StatusForbidden, "GET", "/admin/list", "")
@@ -212,6 +215,7 @@ func TestConsoleOwnKey(t *testing.T) {
 	for _, action := range []string{"Enable", "Rotate", "Become the owner"} {
 		other.missing("menuitem", action)
 	}
+
 	other.press("Escape")
 
 	p.click("button", "Reload")
@@ -235,6 +239,7 @@ func TestConsoleKeyList(t *testing.T) {
 		c.create("/admin/key", "name", fmt.Sprintf("batch-%d", n), "role_ids", []int64{reader},
 			"networks", []string{"10.0.0.0/8", "192.0.2.7", "2001:db8:1234:5678::/64"})
 	}
+
 	c.create("/admin/account/key", "name", "laptop")
 	c.want(200, "PUT", "/admin/list/2/status", object("status", 0))
 	p := signedInAt(t, server, c, "/admin/key")

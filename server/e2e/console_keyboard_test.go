@@ -46,6 +46,7 @@ func (p *page) walk() {
 	if err := evaluate(p, "void (window.there = document.querySelectorAll('body *'))", nil); err != nil {
 		p.fatalf("look at the page: %v", err)
 	}
+
 	for range 120 {
 		for range 10 {
 			p.press("Tab")
@@ -58,6 +59,7 @@ func (p *page) walk() {
 			return
 		}
 	}
+
 	p.fatalf("the focus does not come round")
 }
 
@@ -83,6 +85,7 @@ func (p *page) keepsFocus(opener string) {
 	if err := on(p, button, "function () { this.focus() }", nil); err != nil {
 		p.fatalf("focus %s: %v", opener, err)
 	}
+
 	p.press("Enter")
 	check := func(misplaced string) func() error {
 		return func() error {
@@ -103,6 +106,7 @@ func (p *page) keepsFocus(opener string) {
 		"dialog().querySelectorAll('a[href], button, input, textarea, [tabindex]').length", &stops); err != nil {
 		p.fatalf("count: %v", err)
 	}
+
 	for _, key := range []string{"Tab", "Shift+Tab"} {
 		for range stops + 2 {
 			p.press(key)
@@ -111,6 +115,7 @@ func (p *page) keepsFocus(opener string) {
 			}
 		}
 	}
+
 	p.press("Escape")
 	p.until("have the focus at "+opener+" again", func() error {
 		return on(p, button,
@@ -131,6 +136,7 @@ func (p *page) leavesLists(opener string) {
 	if err := evaluate(p, lists+".length", &n); err != nil {
 		p.fatalf("count: %v", err)
 	}
+
 	for i := range n {
 		e := fmt.Sprintf("%s[%d]", lists, i)
 		chosen := func() (text string) {
@@ -139,6 +145,7 @@ func (p *page) leavesLists(opener string) {
 			}
 			return text
 		}
+
 		p.do(e + ".focus()")
 		p.press("ArrowDown")
 		var open, several bool
@@ -148,6 +155,7 @@ func (p *page) leavesLists(opener string) {
 		if !open {
 			continue // texts are typed here
 		}
+
 		p.settle()
 		if err := evaluate(p, e+".closest('.ant-select-multiple') !== null", &several); err != nil {
 			p.fatalf("look at list %d: %v", i, err)
@@ -155,6 +163,7 @@ func (p *page) leavesLists(opener string) {
 		if several {
 			p.press("Enter")
 		}
+
 		p.press("ArrowDown")
 		before := chosen()
 		p.press("Tab")
@@ -166,6 +175,7 @@ func (p *page) leavesLists(opener string) {
 			p.t.Errorf("%s, list %d: Tab has chosen %q after %q", opener, i, after, before)
 		}
 	}
+
 	p.until("close what "+opener+" opened", func() error {
 		err := evaluate(p, "(() => { if (uppermost()) throw new Error('it is open') })()", nil)
 		if err == nil {
@@ -192,6 +202,7 @@ func (p *page) named() {
 			p.t.Errorf("a %s has no name", said(node.Role))
 		}
 	}
+
 	var icons []string
 	if err := evaluate(p,
 		`[...document.querySelectorAll('.anticon[role=img]')].filter((e) => e.classList.contains('anticon-' + e.ariaLabel)).map((e) => e.parentElement.outerHTML.slice(0, 200))`, &icons); err != nil {
@@ -241,6 +252,7 @@ func TestConsoleKeyboard(t *testing.T) {
 			if len(missed) > 0 {
 				t.Errorf("no key leads to\n%s", strings.Join(missed, "\n"))
 			}
+
 			for _, opener := range opened {
 				p.keepsFocus(opener)
 				p.leavesLists(opener)

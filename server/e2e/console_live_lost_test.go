@@ -92,6 +92,7 @@ func TestConsoleLiveHidden(t *testing.T) {
 	if n := hidden.watch.asked("/admin/list") - before; n > 0 {
 		t.Errorf("the hidden tab has asked %d times", n)
 	}
+
 	hidden.do("show(true)")
 	hidden.row("Ann Two")
 }
@@ -118,6 +119,7 @@ func TestConsoleLiveSessionEnds(t *testing.T) {
 			owner.want(200, "DELETE", fmt.Sprintf("/system/session/%d", session.ID), "")
 		}
 	}
+
 	first.see("Your session expired.")
 	second.find("button", "Sign in")
 	owner.streams(0)

@@ -92,6 +92,7 @@ func TestConsoleLiveActivity(t *testing.T) {
 	for n := range 30 {
 		dora.create("/admin/dept", "name", fmt.Sprintf("Branch %d", n))
 	}
+
 	p := signedInAt(t, server, owner, "/system/audit?collection=dept")
 	owner.streams(1)
 	p.see("created the department Branch 29")

@@ -19,18 +19,22 @@ func (p *page) tab(token, path string, scripts ...string) (tab *page, closeTab f
 		watch: newWitness(p.base),
 		looks: &looks{},
 	}
+
 	var cancel context.CancelFunc
 	tab.ctx, cancel = chromedp.NewContext(p.ctx, chromedp.WithListener(tab.watch.event))
 	if err := chromedp.Do(tab.ctx); err != nil {
 		p.t.Fatalf("open a tab: %v", err)
 	}
+
 	tab.prepare()
 	if token != "" {
 		tab.as(token)
 	}
+
 	for _, script := range scripts {
 		tab.before(script)
 	}
+
 	tab.open(path)
 	return tab, func() {
 		tab.judge()
@@ -65,6 +69,7 @@ func TestConsoleLiveList(t *testing.T) {
 	other := owner.holder(server, "dora", "admin", "admin.list", "admin.list.query",
 		"admin.list.update", "system.dict.query", "system.dict.create", "admin.dept.query",
 		"admin.dept.create")
+
 	p := signedInAt(t, server, owner, "/admin/list")
 	owner.streams(1)
 	p.click("checkbox", "Select all")
@@ -139,6 +144,7 @@ func TestConsoleLivePermissions(t *testing.T) {
 	if got := p.dialog().value("Username"); got != "typed" {
 		t.Errorf("the field has %q", got)
 	}
+
 	p.press("Escape")
 	p.dialog().click("button", "Discard")
 	p.missing("button", "New user")
@@ -167,11 +173,13 @@ func TestConsoleLiveDrawer(t *testing.T) {
 	if got := d.value("Name"); got != "Clerk" {
 		t.Errorf("the name is %q", got)
 	}
+
 	d.click("button", "Reload")
 	d.gone("Changed by ann")
 	if got := d.value("Name"); got != "Clerks" {
 		t.Errorf("the name is %q", got)
 	}
+
 	d.fill("Name", "Clerical staff")
 	d.click("button", "Save")
 	p.row("Clerical staff")
@@ -197,6 +205,7 @@ func TestConsoleLiveWithoutLocks(t *testing.T) {
 		tab.row("ann")
 		tabs = append(tabs, tab)
 	}
+
 	owner.streams(2)
 	ann := owner.person("/admin/list", "ann")
 	owner.want(200, "PUT", fmt.Sprintf("/admin/list/%d", ann.ID), object("nickname", "Ann Renamed"))

@@ -18,6 +18,7 @@ func TestConsoleLockout(t *testing.T) {
 		newClient(t, server).want(401, "POST", "/api/login",
 			object("username", "ivy", "password", "wrong"))
 	}
+
 	newClient(t, server).want(429, "POST", "/admin/login",
 		object("username", "ann", "password", password))
 
@@ -52,6 +53,7 @@ func TestConsoleLockout(t *testing.T) {
 		newClient(t, server).want(401, "POST", "/admin/login",
 			object("username", "ann", "password", "wrong"))
 	}
+
 	p = signedInAt(t, server, reader, fmt.Sprintf("/admin/list/%d", ann))
 	p.see("Locked out until")
 	p.missing("button", "Unlock")

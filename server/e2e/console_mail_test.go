@@ -27,6 +27,7 @@ func newPostOffice(t *testing.T) *postOffice {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	o := &postOffice{Listener: l}
 	var all sync.WaitGroup
 	all.Go(func() {
@@ -87,6 +88,7 @@ func (o *postOffice) receive(in *bufio.Reader) bool {
 		}
 		text.WriteString(line)
 	}
+
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.messages = append(o.messages, text.String())
@@ -137,6 +139,7 @@ func TestConsoleMail(t *testing.T) {
 		"The mail server refused the recipient", refusal} {
 		row.see(text)
 	}
+
 	p.looksGood("mail-outbox")
 	p.choose("State", "Sent")
 	p.see("No results")
@@ -151,6 +154,7 @@ func TestConsoleMail(t *testing.T) {
 	if n := o.count(); n != 1 {
 		t.Errorf("%d mails", n)
 	}
+
 	p.menu("nora", "Delete")
 	p.dialog().see("Delete the mail to nora?")
 	p.audit()
@@ -270,6 +274,7 @@ func TestConsoleForgottenPassword(t *testing.T) {
 		p.press("Enter") // the way back has the focus
 		p.click("button", "Forgot password?")
 	}
+
 	eventually(t, "get one mail", func() bool { return o.count() == 1 })
 
 	c.want(200, "PUT", "/system/setting",

@@ -14,6 +14,7 @@ func TestConsoleManual(t *testing.T) {
 	if len(topics) < 15 {
 		t.Fatalf("%d topics", len(topics))
 	}
+
 	for _, topic := range topics {
 		p.width(1440)
 		p.in(".topics").click("link", topic.Title)

@@ -28,6 +28,7 @@ func watched(t *testing.T) (server *process, c *client, span url.Values) {
 			object("username", fmt.Sprintf("somebody%d", i), "password", "a very secret word"))
 		ids = append(ids, fmt.Sprint(into[struct{ ID int64 }](t, made).ID))
 	}
+
 	last := c.want(200, "DELETE", "/admin/list?ids="+strings.Join(ids, ","), "")
 	c.stored(last.header.Get("X-Request-Id"))
 	at := func(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
@@ -72,15 +73,18 @@ func TestConsoleMonitorFilters(t *testing.T) {
 			RequestID string `json:"request_id"`
 		}
 	}](t, id).Data[0].RequestID
+
 	choose := func(label, option string) func(*page) {
 		return func(p *page) { p.choose(label, option) }
 	}
+
 	fill := func(label, text string) func(*page) {
 		return func(p *page) {
 			p.fill(label, text)
 			p.press("Tab")
 		}
 	}
+
 	toggle := func(label string) func(*page) { return func(p *page) { p.toggle(label, true) } }
 	type filter struct {
 		condition string
@@ -222,6 +226,7 @@ func TestConsoleMonitorMore(t *testing.T) {
 	for i := range 120 {
 		last = c.want(404, "GET", fmt.Sprintf("/nothing/%d", i), "").header.Get("X-Request-Id")
 	}
+
 	c.stored(last)
 	p := signedInAt(t, server, c, "/system/monitor/request?status=404")
 	p.see("Showing 50 of 120.")
@@ -293,6 +298,7 @@ func TestConsoleMonitorTraces(t *testing.T) {
 		}
 		return routes
 	}
+
 	p := signedInAt(t, server, c, "/system/monitor/trace")
 	p.see("No trace is running.")
 	p.click("button", "Start trace")
@@ -313,15 +319,18 @@ func TestConsoleMonitorTraces(t *testing.T) {
 	if got := running(); len(got) != 1 || got[0] != "GET /admin/role" {
 		t.Fatalf("running: %v", got)
 	}
+
 	for range 3 {
 		c.want(200, "GET", "/admin/role", "")
 	}
+
 	p.row("GET /admin/role").find("cell", "3")
 	p.row("GET /admin/role").click("button", "Stop")
 	p.row("GET /admin/role").see("ended")
 	if got := running(); len(got) != 0 {
 		t.Fatalf("still running: %v", got)
 	}
+
 	traced := c.create("/admin/list", "username", "traced", "password", password)
 	c.want(200, "POST", "/system/monitor/trace", object("user_id", traced))
 	p.open("/system/monitor/trace")

@@ -121,6 +121,7 @@ func TestConsoleCustomPagesOpen(t *testing.T) {
 			return err
 		})
 	}
+
 	p.settle()
 	p.press("Ctrl+K")
 	p.see("Commands")

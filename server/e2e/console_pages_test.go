@@ -58,8 +58,10 @@ func (p *page) linked(c *client) (paths []string) {
 			}
 		}
 	}
+
 	if len(paths) == 0 {
 		p.fatalf("the console shows no menu")
 	}
+
 	return paths
 }

@@ -49,6 +49,7 @@ func (p *page) authenticator() (touch, recognize func(bool)) {
 				Enabled:         on,
 			})
 	}
+
 	recognize = func(on bool) {
 		p.t.Helper()
 		send(p, webauthn.SetUserVerified, webauthn.SetUserVerifiedParams{

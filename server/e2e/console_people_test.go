@@ -112,6 +112,7 @@ func TestConsoleUser_Create(t *testing.T) {
 		"Dora May", "dora@example.org", "+49 30 12", 2, "Head office", []string{"Clerk"}, 1, 1}) {
 		t.Errorf("%+v", u)
 	}
+
 	newClient(t, server).want(200, "POST", "/admin/login",
 		object("username", "dora", "password", secret))
 
@@ -145,6 +146,7 @@ func TestConsoleUser_Edit(t *testing.T) {
 		nickname != "Ann Lee" {
 		t.Errorf("loaded again: %q %q", mobile, nickname)
 	}
+
 	d.fill("Display name", "Anna")
 	d.toggle("Enabled", false)
 	d.click("button", "Save")
@@ -240,6 +242,7 @@ func TestConsoleUsers_Batch(t *testing.T) {
 	for i := range 3 {
 		c.create("/admin/list", "username", fmt.Sprintf("temp%d", i), "password", password)
 	}
+
 	p := console(t, server)
 	p.before(streamGate) // the page does not learn that another session deletes a user
 	p.as(c.token)
@@ -255,6 +258,7 @@ func TestConsoleUsers_Batch(t *testing.T) {
 	if left := c.usernames("/admin/list?status=1&keywordSearch=temp"); left != "" {
 		t.Errorf("enabled: %s", left)
 	}
+
 	p.click("button", "Undo")
 	p.see("3 users enabled.")
 	if on := c.usernames("/admin/list?status=1&keywordSearch=temp"); on != "temp0 temp1 temp2" {
@@ -272,6 +276,7 @@ func TestConsoleUsers_Batch(t *testing.T) {
 	if on := c.usernames("/admin/list?status=1&keywordSearch=temp"); on != "temp0 temp2" { // all or none
 		t.Errorf("enabled: %s", on)
 	}
+
 	p.click("button", "Delete")
 	p.dialog().see("This can’t be undone.")
 	p.confirm("Cancel")
@@ -407,6 +412,7 @@ func TestConsoleUsers_Import(t *testing.T) {
 		string(content) != "\ufeffusername,nickname,email,mobile,sex,department,roles,status\r\n" {
 		t.Errorf("%s: %q", name, content)
 	}
+
 	p.expect(422, "/admin/list-import")
 	d.upload(onDisk(t, "broken.csv", "name\nx\n"))
 	d.see(`unknown column "name"`)
@@ -427,6 +433,7 @@ func TestConsoleUsers_Import(t *testing.T) {
 	if there := c.usernames("/admin/list"); there != "admin ann bea cay" {
 		t.Errorf("before the import: %s", there)
 	}
+
 	d.click("button", "Import 2 users")
 	p.see("2 users imported.")
 	p.see("gia")
@@ -436,6 +443,7 @@ func TestConsoleUsers_Import(t *testing.T) {
 		fmt.Sprint(u.RoleNames) != "[Clerk]" {
 		t.Errorf("%+v", u)
 	}
+
 	p.choose("Status", "Disabled")
 	p.gone("gia")
 	p.see("cay")
@@ -545,6 +553,7 @@ func TestConsoleImport_Encoding(t *testing.T) {
 	if u := c.person("/admin/list", "fay"); u.Nickname != "张镕" {
 		t.Errorf("%+v", u)
 	}
+
 	p.settle()
 	p.click("button", "Import and export")
 	p.click("menuitem", "Import")

@@ -92,6 +92,7 @@ func TestConsolePerson_WithoutPermissions(t *testing.T) {
 	for _, tab := range []string{"Permissions", "Sessions", "Sign-ins", "Activity"} {
 		p.missing("tab", tab)
 	}
+
 	p.missing("button", "Edit")
 	p.missing("button", "More actions for bea")
 	p.audit()
@@ -131,6 +132,7 @@ func TestConsolePerson_LinkedFromNames(t *testing.T) {
 			return nil
 		})
 	}
+
 	p.open("/system/loginlog")
 	p.see("wrong password")
 	p.row("wrong password").click("link", "ann")

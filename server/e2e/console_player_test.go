@@ -122,6 +122,7 @@ func TestConsoleLargeFile(t *testing.T) {
 	}); name != "large.png" || string(content) != large {
 		t.Errorf("%s was saved with %d bytes", name, len(content))
 	}
+
 	p.dialog().click("button", "Load anyway")
 	p.appears(`.preview-stage img[src^="blob:"]`)
 }
@@ -137,6 +138,7 @@ func TestConsoleFolder(t *testing.T) {
 		os.WriteFile(filepath.Join(folder, "inner", "two.txt"), []byte("two"), 0o644)); err != nil {
 		t.Fatal(err)
 	}
+
 	p := signedInAt(t, server, c, "/file/list")
 	p.see("No files here")
 	p.in("main").drop(folder, onDisk(t, "beside.txt", "beside"))

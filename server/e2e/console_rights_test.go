@@ -68,12 +68,14 @@ func TestConsoleDepartments(t *testing.T) {
 		d.Phone != "+49 30 1" {
 		t.Fatalf("made: %+v", d)
 	}
+
 	for _, name := range []string{"North", "South"} {
 		p.menu("Sales", "Add child")
 		p.fill("Name", name)
 		p.click("button", "Create")
 		p.row(name).see(name)
 	}
+
 	p.menu("South", "Edit")
 	p.fill("Name", "South-east")
 	p.fill("Email", "no address")
@@ -178,6 +180,7 @@ func TestConsolePermissions(t *testing.T) {
 	if key := p.value("Key"); key != "shop.order." {
 		t.Errorf("the key of what lies below begins with %q", key)
 	}
+
 	p.fill("Name", "Refund")
 	p.fill("Key", "shop.order.refund")
 	p.click("button", "Create")
@@ -192,6 +195,7 @@ func TestConsolePermissions(t *testing.T) {
 	if c.named("/admin/rule", "Orders").Show != 0 {
 		t.Error("it is shown")
 	}
+
 	p.click("button", "Undo")
 	eventually(t, "have it shown", func() bool {
 		return c.named("/admin/rule", "Orders").Show == 1
@@ -410,6 +414,7 @@ func TestConsoleRights_MissingNotOffered(t *testing.T) {
 	for _, button := range []string{"New permission", "More actions for Roles"} {
 		p.missing("button", button)
 	}
+
 	p.missing("switch", "Enabled: Roles")
 	p.open("/admin/role/2")
 	p.see("Permissions of Role of reader")

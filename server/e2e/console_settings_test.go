@@ -48,6 +48,7 @@ func TestConsoleSettings_SavedTogether(t *testing.T) {
 	if !warns {
 		t.Error("the tab closes without a question")
 	}
+
 	p.click("menuitem", "Sessions")
 	p.find("heading", "Sessions")
 	p.click("menuitem", "Settings")
@@ -56,6 +57,7 @@ func TestConsoleSettings_SavedTogether(t *testing.T) {
 	if title := c.title(); title != "Reeve" {
 		t.Errorf("the title is %q before it is saved", title)
 	}
+
 	p.press("Ctrl+S")
 	p.see("Saved: 2.")
 	p.gone("Unsaved changes")
@@ -85,6 +87,7 @@ func TestConsoleSettings_LeadToErrors(t *testing.T) {
 	if c.title() != "Reeve" {
 		t.Error("a part of it is saved")
 	}
+
 	p.write("9") // the field has the focus
 	p.until("be in the field at fault", func() error {
 		if !strings.Contains(p.value("Sign-in attempts"), "9") {
@@ -117,6 +120,7 @@ func TestConsoleSettings_EachType(t *testing.T) {
 			object("key", kind, "title", "The "+kind, "type", kind, "group_id", json.Number(g),
 				"sort", i, "options", options))
 	}
+
 	p := signedInAt(t, server, c, "/system/setting/g")
 	p.fill("The input", "<b>x</b>")
 	p.fill("The textarea", "one")
@@ -160,6 +164,7 @@ func TestConsoleSettings_EachType(t *testing.T) {
 			t.Errorf("%s: %q, want %q", key, got, want)
 		}
 	}
+
 	p.gone("hunter2")
 	p.gone("******")
 	p.click("button", "Remove secret")
@@ -182,6 +187,7 @@ func TestConsoleSettings_ConcurrentChange(t *testing.T) {
 	if title := c.title(); title != "Theirs" {
 		t.Errorf("the title is %q", title)
 	}
+
 	p.click("button", "Keep mine")
 	p.press("Ctrl+S")
 	p.see("Saved: 1.")
@@ -324,6 +330,7 @@ func TestConsoleSettings_ReadOnly(t *testing.T) {
 		"New setting", "Upload", "Edit site.title"} {
 		p.missing("button", button)
 	}
+
 	var fields int
 	p.until("look at the fields", func() error {
 		return evaluate(p,
@@ -332,6 +339,7 @@ func TestConsoleSettings_ReadOnly(t *testing.T) {
 	if fields != 0 {
 		t.Errorf("%d fields can be changed", fields)
 	}
+
 	p.audit()
 }
 

@@ -99,14 +99,17 @@ func sizeIn(t *testing.T, url, coding string) int {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	r.Header.Set("Accept-Encoding", coding)
 	a, err := http.DefaultClient.Do(r)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	a.Body.Close()
 	if a.StatusCode != 200 {
 		t.Fatalf("%s: %s", url, a.Status)
 	}
+
 	return int(a.ContentLength)
 }

@@ -43,11 +43,13 @@ func TestConsoleStrength(t *testing.T) {
 	if n := p.meter(); n != 0 {
 		t.Errorf("%d bytes of it are loaded before anything is typed", n)
 	}
+
 	p.fill("New password", "password1")
 	p.strength("weak", "It resembles a common password.")
 	if n := p.meter(); n == 0 || n > meterLimit {
 		t.Errorf("it is %d bytes large, at most %d are right", n, meterLimit)
 	}
+
 	p.looksGood("strength-weak")
 	p.fill("New password", "Administrator")
 	p.strength("weak", "Don’t use your name or email address.")
@@ -110,6 +112,7 @@ func TestConsoleStrength_RequiredPassword(t *testing.T) {
 	if n := p.meter(); n != 0 {
 		t.Errorf("%d bytes of it are loaded before anything is typed", n)
 	}
+
 	p.fill("New password", "annabella")
 	p.strength("weak", "Don’t use your name or email address.")
 	p.looksGood("strength-required")

@@ -27,6 +27,7 @@ func TestConsolePages_ThreePermissions(t *testing.T) {
 	if shown := p.linked(own); len(shown) != len(mine) {
 		t.Errorf("the menus lead to %v", shown)
 	}
+
 	refused := 0
 	for _, path := range every {
 		p.open(path)
@@ -42,14 +43,17 @@ func TestConsolePages_ThreePermissions(t *testing.T) {
 			}
 			continue
 		}
+
 		refused++
 		if !strings.Contains(text, "You don’t have access to this page.") ||
 			!strings.Contains(text, "Required permission: "+strings.ReplaceAll(path[1:], "/", ".")) {
 			t.Errorf("%s:\n%s", path, text)
 		}
 	}
+
 	if refused < 10 {
 		t.Errorf("%d pages are refused", refused)
 	}
+
 	p.audit()
 }

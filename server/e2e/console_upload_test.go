@@ -41,6 +41,7 @@ func (p *page) work(text string, act func()) float64 {
 	if err := evaluate(p, wait, nil); err != nil {
 		p.fatalf("wait for %q: %v", text, err)
 	}
+
 	return p.busy() - before
 }
 
@@ -63,6 +64,7 @@ func TestConsoleUploads_PageStaysResponsive(t *testing.T) {
 			onDisk(t, fmt.Sprintf("%02d.txt", n),
 				fmt.Sprint(n, strings.Repeat(" some words", 40_000))))
 	}
+
 	uploading := p.work("20 uploaded", func() { p.upload(paths...) })
 	p.in(".file-grid").see("19.txt")
 	p.click("button", "Close")

@@ -41,6 +41,7 @@ func newMirror(t *testing.T) *mirror {
 		if err != nil {
 			t.Errorf("receive: %v", err)
 		}
+
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.got = append(r.got,
@@ -48,6 +49,7 @@ func newMirror(t *testing.T) *mirror {
 		w.WriteHeader(r.status)
 		fmt.Fprintf(w, `{"answer":%d}`, r.status)
 	}))
+
 	t.Cleanup(r.Close)
 	return r
 }
@@ -141,6 +143,7 @@ func TestConsoleWebhookCreate(t *testing.T) {
 		p.write(kind[:6])
 		p.choose("Events", kind)
 	}
+
 	p.press("Escape")
 	p.expect(422, "/system/webhook")
 	d.click("button", "Create")
@@ -159,6 +162,7 @@ func TestConsoleWebhookCreate(t *testing.T) {
 	if m.kind != "role.created" || !m.signed(t, secret) {
 		t.Errorf("received %s, %s", m.kind, m.body)
 	}
+
 	p.row(mirror.host()).see("200")
 	owner.create("/system/webhook", "url",
 		"http://127.0.0.1:9/a/long/path/of/an/endpoint/that/nobody/serves", "types", []string{"*"},
@@ -199,6 +203,7 @@ func TestConsoleWebhookDeliveries(t *testing.T) {
 	if first := mirror.messages("Porter")[0]; again.id != first.id {
 		t.Errorf("the IDs are %s and %s", first.id, again.id)
 	}
+
 	p.row("Replay").see("200")
 
 	p.in("section").click("button", "Send test event")
@@ -267,6 +272,7 @@ func TestConsoleWebhookSecrets(t *testing.T) {
 	if m = mirror.receives(t, 1, "Guard"); !m.signed(t, second) || m.signed(t, first) {
 		t.Error("it is signed with the secret of the previous URL")
 	}
+
 	p.click("button", "Edit")
 	d.click("tab", "History")
 	d.see("admin changed the webhook")
@@ -355,6 +361,7 @@ func TestConsoleWebhookPermissions(t *testing.T) {
 	for _, name := range []string{"Edit", "Send test event", "More actions for " + mirror.host()} {
 		p.missing("button", name)
 	}
+
 	p.audit()
 	p.shoot("webhook-viewer")
 	p.click("button", "Back to list")

@@ -21,6 +21,7 @@ func TestDamage_EveryCommandSaysWhatToDo(t *testing.T) {
 	if err := os.WriteFile(backup, c.want(200, "GET", "/system/backup", "").raw, 0o600); err != nil {
 		t.Fatal(err)
 	}
+
 	p.stop()
 	last := lastRecords(t, dir)
 	kinds := map[string]func(t *testing.T, dir string){
@@ -62,6 +63,7 @@ func TestDamage_EveryCommandSaysWhatToDo(t *testing.T) {
 			})
 		}
 	}
+
 	t.Run("a backup", func(t *testing.T) {
 		t.Parallel()
 		rewrite(t, backup, func(b []byte) []byte { b[len(b)/2] ^= 4; return b })

@@ -30,6 +30,7 @@ func TestDamagedPersonKey_LogOfOthersComplete(t *testing.T) {
 	as.token = into[grant](t,
 		as.want(200, "POST", "/admin/login",
 			object("username", "harmed", "password", "a good password"))).Token
+
 	as.want(200, "PUT", "/admin/info", object("nickname", "Third of harmed"))
 	p.stop()
 	key := personKey(t, dir, harmed)
@@ -57,14 +58,17 @@ func TestDamagedPersonKey_LogOfOthersComplete(t *testing.T) {
 		t.Errorf("the list has %d entries, before the damage %d: %v", len(page.Data),
 			strings.Count(before, `"seq":`), err)
 	}
+
 	marked := 0
 	for _, e := range page.Data {
 		marked += bytes.Count(c.want(200, "GET", fmt.Sprintf("/system/audit/%d", e.Seq), "").raw,
 			[]byte(`"damaged":1`))
 	}
+
 	if marked < 3 { // made, changed, by the person
 		t.Errorf("%d entries say that values are missing", marked)
 	}
+
 	names("the history of the other person",
 		c.want(200, "GET", fmt.Sprintf("/system/history/user/%d", other), ""), false,
 		"Nick of other")
@@ -80,6 +84,7 @@ func TestDamagedPersonKey_LogOfOthersComplete(t *testing.T) {
 		[]byte("\n")) < len(page.Data) {
 		t.Errorf("the export has only %d entries", bytes.Count(export.raw, []byte("\n")))
 	}
+
 	personComplete(t, c, fmt.Sprintf("/admin/list/%d/data", other), "")
 	personComplete(t, c, fmt.Sprintf("/admin/list/%d/data", harmed), `"change-log.jsonl"`)
 	as.want(200, "PUT", "/admin/info", object("nickname", "Fourth")) // writing continues
@@ -88,6 +93,7 @@ func TestDamagedPersonKey_LogOfOthersComplete(t *testing.T) {
 		fmt.Sprintf("person_key %d is damaged", key)) {
 		t.Errorf("health: %s", health)
 	}
+
 	p.stop()
 }
 

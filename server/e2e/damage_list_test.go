@@ -31,6 +31,7 @@ func readLists(t *testing.T, c *client, damaged string) map[string]listed {
 		if strings.HasPrefix(path, "/system/webhook/1/") && damaged == "webhook" {
 			continue // needs the record
 		}
+
 		a := c.call("GET", path, "")
 		var page struct {
 			Data    []struct{ ID int64 }
@@ -41,12 +42,15 @@ func readLists(t *testing.T, c *client, damaged string) map[string]listed {
 		if a.status != 200 || json.Unmarshal(a.Data, &page) != nil {
 			t.Errorf("GET %s: %d %s", path, a.status, a.raw)
 		}
+
 		of := listed{Damaged: page.Damaged, Lacking: page.Lacking, Total: page.Total}
 		for _, v := range page.Data {
 			of.IDs = append(of.IDs, v.ID)
 		}
+
 		all[path] = of
 	}
+
 	return all
 }
 
@@ -79,17 +83,21 @@ func listPaths(t *testing.T, c *client) (paths []string) {
 				}
 			}
 		}
+
 		if !slices.Contains(ways, "") || strings.HasPrefix(path, "/api/") ||
 			strings.HasSuffix(path, "-export") {
 			continue
 		}
+
 		for _, way := range ways {
 			paths = append(paths, path+"?pageSize=1000"+way)
 		}
 	}
+
 	if len(paths) < 80 {
 		t.Errorf("only %d ways to read lists: %q", len(paths), paths)
 	}
+
 	return paths
 }
 
@@ -126,12 +134,14 @@ func sameLists(t *testing.T, before, after map[string]listed, name string) (nami
 			naming++
 			continue
 		}
+
 		for _, id := range was.IDs {
 			if !disposable[name] && found && !slices.Contains(is.IDs, id) &&
 				!slices.Contains(is.Damaged, id) {
 				t.Errorf("GET %s lacks %d and does not name it: %+v", path, id, is)
 			}
 		}
+
 		if len(is.Damaged) > 0 {
 			naming++
 		}
@@ -160,6 +170,7 @@ func exportsComplete(t *testing.T, c *client, name string, id int64) {
 			}
 		}
 	}
+
 	personComplete(t, c, "/admin/list/1/data", "")
 	if name != "app_user" {
 		personComplete(t, c, "/user/list/1/data", "")
@@ -176,6 +187,7 @@ func personComplete(t *testing.T, c *client, path, incomplete string) {
 		t.Errorf("GET %s: %d %v", path, a.status, err)
 		return
 	}
+
 	texts := map[string]string{}
 	for _, f := range r.File {
 		in, err := f.Open()
@@ -188,11 +200,13 @@ func personComplete(t *testing.T, c *client, path, incomplete string) {
 		}
 		texts[f.Name] = string(text)
 	}
+
 	for _, name := range []string{"user.json", "sessions.json", "change-log.jsonl"} {
 		if _, found := texts[name]; !found {
 			t.Errorf("GET %s has %v", path, slices.Sorted(maps.Keys(texts)))
 		}
 	}
+
 	if !strings.Contains(texts["incomplete.json"], incomplete) {
 		t.Errorf("GET %s: what is incomplete is %q, want %q", path, texts["incomplete.json"],
 			incomplete)

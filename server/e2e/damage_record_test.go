@@ -35,6 +35,7 @@ func TestDamagedRecord_EachCollection(t *testing.T) {
 	if len(found) < 20 {
 		t.Errorf("only %d collections have records: %v", len(found), found)
 	}
+
 	for name, id := range found {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -52,11 +53,13 @@ func TestDamagedRecord_EachCollection(t *testing.T) {
 				}
 				return
 			}
+
 			c := signedIn(t, p)
 			naming := sameLists(t, before, readLists(t, c, name), name)
 			if listedCollections[name] && naming == 0 {
 				t.Error("no list names the record")
 			}
+
 			exportsComplete(t, c, name, int64(id))
 			worksBeside(t, p, name, record)
 			p.stop()
@@ -79,6 +82,7 @@ func worksBeside(t *testing.T, p *process, name, record string) {
 	if !strings.Contains(p.log.String(), record) {
 		t.Errorf("the log does not name the record:\n%s", &p.log)
 	}
+
 	for list, path := range map[string]string{
 		"user": "/admin/list", "role": "/admin/role", "setting": "/system/setting",
 		"file": "/file/list", "app_user": "/user/list",
@@ -89,6 +93,7 @@ func worksBeside(t *testing.T, p *process, name, record string) {
 			c.want(200, "GET", path, "")
 		}
 	}
+
 	c.want(200, "POST", "/admin/dept", `{"name":"Writes continue"}`)
 	c.want(200, "POST", "/admin/logout", "")
 }

@@ -40,6 +40,7 @@ func copyDir(t testing.TB, dir string) string {
 	if err := os.CopyFS(to, os.DirFS(dir)); err != nil {
 		t.Fatal(err)
 	}
+
 	err := filepath.WalkDir(to, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -53,6 +54,7 @@ func copyDir(t testing.TB, dir string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	return to
 }
 
@@ -73,6 +75,7 @@ func TestVerify_NamesDamage(t *testing.T) {
 	if clean.code != 0 || !strings.Contains(clean.out, " files, no faults") {
 		t.Fatalf("before the damage: %+v", clean)
 	}
+
 	before := snapshot(t, dir)
 	run(t, "verify", "--data", dir)
 	sameFiles(t, before, snapshot(t, dir))
@@ -85,6 +88,7 @@ func TestVerify_NamesDamage(t *testing.T) {
 	if !strings.Contains(r.out, fmt.Sprintf("setting %d", id)) {
 		t.Errorf("it does not name setting %d: %+v", id, r)
 	}
+
 	r = run(t, "serve", "--listen", "127.0.0.1:0", "--data", dir)
 	sane(t, r)
 	if !strings.Contains(r.err, "change_log") { // which has the value, too, and is read first
@@ -151,8 +155,10 @@ func TestFlippedBits_NeverCrash(t *testing.T) {
 		if t.Failed() {
 			t.Fatalf("with bit %d of byte %d flipped", bit, at)
 		}
+
 		rewrite(t, filepath.Join(ruined, "data.db"), flip)
 	}
+
 	t.Logf("%d of %d flips were found; the others hit what is not in use", found, flips)
 	if v := run(t, "verify", "--data", ruined); v.code != 0 {
 		t.Errorf("with everything flipped back: %+v", v)
@@ -174,6 +180,7 @@ func TestMissingDatabase_StartRefused(t *testing.T) {
 			if err := change(path); err != nil {
 				t.Fatal(err)
 			}
+
 			before := snapshot(t, lost)
 			for _, words := range []string{"serve --listen 127.0.0.1:0", "admin recover"} {
 				r := run(t, append(strings.Fields(words), "--data", lost)...)
@@ -183,10 +190,12 @@ func TestMissingDatabase_StartRefused(t *testing.T) {
 					t.Errorf("%s: %+v, want one line that names the file and the way out", words, r)
 				}
 			}
+
 			sane(t, run(t, "verify", "--data", lost))
 			sameFiles(t, before, snapshot(t, lost))
 		})
 	}
+
 	t.Run("an empty file without a marker", func(t *testing.T) {
 		t.Parallel()
 		lost := t.TempDir()

@@ -20,15 +20,18 @@ func TestEncryptedBackup_EndToEnd(t *testing.T) {
 		!strings.HasPrefix(lines[2], "AGE-SECRET-KEY-") {
 		t.Fatalf("%+v", made)
 	}
+
 	identity, dir := filepath.Join(t.TempDir(), "identity"), t.TempDir()
 	if err := os.WriteFile(identity, []byte(made.out), 0o600); err != nil {
 		t.Fatal(err)
 	}
+
 	config := filepath.Join(t.TempDir(), "reeve.toml")
 	if err := os.WriteFile(config, []byte("[backup]\nrecipients = ["+`"`+recipient+`"`+"]\n"),
 		0o600); err != nil {
 		t.Fatal(err)
 	}
+
 	filled(t, dir, "what is there")
 	p := start(t, dir, "--config", config)
 	c := signedIn(t, p)
@@ -40,6 +43,7 @@ func TestEncryptedBackup_EndToEnd(t *testing.T) {
 		!bytes.HasPrefix(a.raw, []byte("age-encryption.org/v1\n")) {
 		t.Errorf("%v", a.header)
 	}
+
 	p.stop()
 	file, target := filepath.Join(t.TempDir(), "backup.tar.age"), t.TempDir()
 	if err := os.WriteFile(file, a.raw, 0o600); err != nil {
@@ -57,16 +61,19 @@ func TestEncryptedBackup_EndToEnd(t *testing.T) {
 		strings.Contains(r.out, "entered again") {
 		t.Errorf("with the identity: %+v", r)
 	}
+
 	sound(t, target)
 	if r := run(t, "key", "rotate", "--data", target); r.code != 0 ||
 		!strings.Contains(r.out, "1 secret values") {
 		t.Errorf("rotate: %+v", r)
 	}
+
 	sound(t, target)
 	p = start(t, target)
 	if body := string(signedIn(t, p).want(200, "GET", "/system/health", "").raw); !strings.Contains(body, `"name":"secrets","state":"ok"`) {
 		t.Errorf("health: %s", body)
 	}
+
 	p.stop()
 
 	flipped := filepath.Join(target, "secret.key")
@@ -74,6 +81,7 @@ func TestEncryptedBackup_EndToEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	key[7] = map[bool]byte{true: '1', false: '0'}[key[7] == '0']
 	if err := os.WriteFile(flipped, key, 0o600); err != nil {
 		t.Fatal(err)
@@ -82,10 +90,12 @@ func TestEncryptedBackup_EndToEnd(t *testing.T) {
 		!strings.Contains(r.out, "secret.key is not the key of this database") {
 		t.Errorf("verify: %+v", r)
 	}
+
 	p = start(t, target)
 	if body := string(signedIn(t, p).want(200, "GET", "/system/health", "").raw); !strings.Contains(body, `"name":"secrets","state":"degraded"`) {
 		t.Errorf("health: %s", body)
 	}
+
 	p.stop()
 	if warnings := p.log.messages(t, "warn"); len(warnings) == 0 ||
 		!strings.Contains(warnings[0], "is not the key of this database") {

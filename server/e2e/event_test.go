@@ -37,19 +37,23 @@ func (c *client) subscribe(path, last string) (*events, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	req.Header.Set("Authorization", "Bearer "+c.token)
 	if last != "" {
 		req.Header.Set("Last-Event-ID", last)
 	}
+
 	resp, err := c.streaming().Do(req)
 	if err != nil {
 		return nil, err
 	}
+
 	e := &events{resp: resp, lines: bufio.NewScanner(resp.Body), last: last}
 	if resp.StatusCode != http.StatusOK {
 		e.close()
 		return nil, fmt.Errorf("status %s", resp.Status)
 	}
+
 	_, err = e.next() // open
 	return e, err
 }
@@ -96,6 +100,7 @@ func TestStreams_ManyClients(t *testing.T) {
 		}
 		defer streams[i].close()
 	}
+
 	p.idle()
 	perStream := (p.anonymous() - before) / int64(n)
 	t.Logf("%d streams: %d bytes of memory each", n, perStream)
@@ -127,6 +132,7 @@ func TestStreams_ManyClients(t *testing.T) {
 			mu.Unlock()
 		})
 	}
+
 	tick := time.NewTicker(time.Second / perSecond)
 	defer tick.Stop()
 	for i := range count {
@@ -136,6 +142,7 @@ func TestStreams_ManyClients(t *testing.T) {
 		mu.Unlock()
 		c.want(200, "POST", "/system/dict", fmt.Sprintf(`{"code":"c%d","name":"D%d"}`, i, i))
 	}
+
 	wg.Wait()
 	if slices.Sort(delays); len(delays) > 0 {
 		t.Logf("%d events, from the request that commits to the client: p50 %v, p99 %v, at most %v", len(delays), delays[len(delays)/2], delays[len(delays)*99/100], delays[len(delays)-1])
@@ -170,10 +177,12 @@ func TestStreams_HTTP2AndNginx(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+
 			defer s.close()
 			if s.resp.Proto != "HTTP/2.0" {
 				t.Errorf("it came over %s", s.resp.Proto)
 			}
+
 			for i := range 3 { // each arrives before the next is sent, so nothing is buffered on the way
 				c.want(200, "POST", "/system/dict",
 					fmt.Sprintf(`{"code":"c%d","name":"D%d"}`, i, i))
@@ -192,6 +201,7 @@ func proxied(t *testing.T, upstream, cert, key string) (url string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	address := free.Addr().String()
 	free.Close()
 	dir := t.TempDir()
@@ -219,15 +229,18 @@ http {
 	}
 }
 `, dir, address, cert, key, upstream)
+
 	path := filepath.Join(dir, "nginx.conf")
 	if err := os.WriteFile(path, []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
+
 	cmd := exec.Command("nginx", "-c", path, "-p", dir)
 	cmd.Stderr = os.Stderr
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+
 	t.Cleanup(func() {
 		cmd.Process.Signal(os.Interrupt)
 		cmd.Wait()
@@ -239,6 +252,7 @@ http {
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
+
 	t.Fatal("nginx does not accept connections")
 	return ""
 }
@@ -258,6 +272,7 @@ func TestStream_ResumesAfterKill(t *testing.T) {
 			c.signIn(password)
 			token = c.token
 		}
+
 		s, err := c.subscribe("/system/event?types=dict.*", last)
 		if err != nil {
 			t.Fatal(err)
@@ -265,12 +280,14 @@ func TestStream_ResumesAfterKill(t *testing.T) {
 		if last == "" {
 			last = s.last
 		}
+
 		killed := make(chan struct{})
 		go func() {
 			defer close(killed)
 			time.Sleep(time.Duration(50+37*round%200) * time.Millisecond)
 			p.kill()
 		}()
+
 		for {
 			a, err := c.do("POST", "/system/dict",
 				fmt.Sprintf(`{"code":"c%d","name":"%d"}`, sent, sent))
@@ -282,6 +299,7 @@ func TestStream_ResumesAfterKill(t *testing.T) {
 			}
 			sent++
 		}
+
 		for {
 			ev, err := s.next()
 			if err != nil {
@@ -294,9 +312,11 @@ func TestStream_ResumesAfterKill(t *testing.T) {
 			got = append(got, n)
 			last = s.last
 		}
+
 		<-killed
 		s.close()
 	}
+
 	p := start(t, dir)
 	c := newClient(t, p)
 	c.token = token
@@ -304,6 +324,7 @@ func TestStream_ResumesAfterKill(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	defer s.close()
 	for len(got) == 0 || got[len(got)-1] < sent-1 {
 		ev, err := s.next()
@@ -313,10 +334,12 @@ func TestStream_ResumesAfterKill(t *testing.T) {
 		n, _ := strconv.Atoi(ev.Name) // 0 is compared below
 		got = append(got, n)
 	}
+
 	for i, n := range got {
 		if i != n {
 			t.Fatalf("event %d is about %d; the events are %v", i, n, got)
 		}
 	}
+
 	t.Logf("%d changes", sent)
 }

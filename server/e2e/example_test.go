@@ -59,6 +59,7 @@ func registered(t *testing.T) map[string]string {
 			after = line[1:]
 		}
 	}
+
 	return files
 }
 
@@ -126,6 +127,7 @@ func TestManualExample_BuildsAndPasses(t *testing.T) {
 	for name, text := range registered(t) {
 		files[name] = text
 	}
+
 	files["server/example_document_test.go"] = writesDocument
 	writeTree(t, dir, files)
 	root, err := filepath.Abs(repository)
@@ -136,6 +138,7 @@ func TestManualExample_BuildsAndPasses(t *testing.T) {
 			overlay.Replace[filepath.Join(root, name)] = filepath.Join(dir, name)
 		}
 	}
+
 	text, err := json.Marshal(overlay)
 	noErr(t, err)
 	writeTree(t, dir, map[string]string{
@@ -153,6 +156,7 @@ func TestManualExample_BuildsAndPasses(t *testing.T) {
 			t.Errorf("there is no %s", name)
 		}
 	}
+
 	t.Run("page", func(t *testing.T) { checkPage(t, root, dir) })
 }
 
@@ -166,6 +170,7 @@ func checkPage(t *testing.T, root, dir string) {
 		}
 		t.Skip("embed/console/node_modules is missing: run npm ci there to check the example's page")
 	}
+
 	page := filepath.Join(dir, "page")
 	noErr(t, os.Rename(copied, page)) // files that the example replaces
 	noErr(t, os.CopyFS(filepath.Join(copied, "src"), os.DirFS(filepath.Join(console, "src"))))
@@ -173,6 +178,7 @@ func checkPage(t *testing.T, root, dir string) {
 		"biome.jsonc"} {
 		writeTree(t, copied, map[string]string{name: readText(t, filepath.Join(console, name))})
 	}
+
 	noErr(t, filepath.WalkDir(page, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
@@ -216,6 +222,7 @@ func TestManualExample_Length(t *testing.T) {
 			lines[strings.HasPrefix(name, "embed/console/")] += strings.Count(file, "\n")
 		}
 	}
+
 	console, test, changed := false, false, 0
 	for line := range strings.Lines(readText(t, exampleDir+"/register.diff")) {
 		if name, isFile := strings.CutPrefix(line, "--- "); isFile {
@@ -225,12 +232,14 @@ func TestManualExample_Length(t *testing.T) {
 			lines[console]++
 		}
 	}
+
 	if changed == 0 || changed > 8 {
 		t.Errorf("the example changes %d files, of 8", changed)
 	}
 	if lines[false] == 0 || lines[false] > 100 || lines[true] == 0 || lines[true] > 80 {
 		t.Errorf("the example has %d lines of Go, of 100, and %d in the console, of 80: simplify what makes it longer", lines[false], lines[true])
 	}
+
 	row := fmt.Sprintf("| A resource | %d lines in 5 new files and %d others |",
 		lines[false]+lines[true], changed)
 	if !strings.Contains(readText(t, exampleDoc), row) {

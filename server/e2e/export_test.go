@@ -24,6 +24,7 @@ func (p *process) anonymous() int64 {
 	if err != nil {
 		return 0
 	}
+
 	for line := range strings.Lines(string(status)) {
 		if fields := strings.Fields(line); fields[0] == "RssAnon:" {
 			kb, err := strconv.ParseInt(fields[1], 10, 64)
@@ -33,6 +34,7 @@ func (p *process) anonymous() int64 {
 			return kb << 10
 		}
 	}
+
 	return 0
 }
 
@@ -71,11 +73,13 @@ func (c *client) exporting() io.ReadCloser {
 	if err != nil {
 		c.t.Fatal(err)
 	}
+
 	req.Header.Set("Authorization", "Bearer "+c.token)
 	resp, err := transport.RoundTrip(req)
 	if err != nil || resp.StatusCode != 200 {
 		c.t.Fatalf("export: %v, %v", resp, err)
 	}
+
 	return resp.Body
 }
 
@@ -95,6 +99,7 @@ func TestExport_Streamed(t *testing.T) {
 				strings.Repeat("日", 60), n, wide, wide, wide, n)
 		})
 	}
+
 	p.stop()
 	p = start(t, dir) // without the memory of the imports
 	c = signedIn(t, p)
@@ -103,12 +108,14 @@ func TestExport_Streamed(t *testing.T) {
 	if before == 0 {
 		t.Skip("this system does not tell a process's memory")
 	}
+
 	most, lines, total := before, 0, 0
 	open := make([]io.ReadCloser, readers)
 	for i := range open {
 		open[i] = c.exporting()
 		defer open[i].Close()
 	}
+
 	for step := make([]byte, 256<<10); len(open) > 0; most = max(most, p.anonymous()) {
 		open = slices.DeleteFunc(open, func(body io.ReadCloser) bool { // a part of each in turn
 			n, err := io.ReadFull(body, step)
@@ -116,12 +123,14 @@ func TestExport_Streamed(t *testing.T) {
 			return err != nil // the number of lines shows whether it was complete
 		})
 	}
+
 	if want := readers * (1 + 1 + users); lines != want {
 		t.Errorf("%d lines came, want %d", lines, want)
 	}
 	if most-before > limit {
 		t.Errorf("exports of %d users take %d MiB", users, (most-before)>>20)
 	}
+
 	t.Logf("%d exports at the same time, %d MiB together: %.1f MiB before, %.1f at most, %.1f after", readers, total>>20,
 		float64(before)/(1<<20), float64(most)/(1<<20), float64(p.anonymous())/(1<<20))
 }

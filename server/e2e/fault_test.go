@@ -27,12 +27,14 @@ func inject(t *testing.T, p *process, fault string, paths ...string) (takeBack f
 	if err != nil {
 		unless(t, "strace is missing: no way to make the disk fail")
 	}
+
 	call, _, _ := strings.Cut(fault, ":")
 	cmd := exec.Command(path, "-f", "-p", strconv.Itoa(p.pid()), "-o", os.DevNull, "-e",
 		"trace="+call, "-e", "inject="+fault)
 	for _, path := range paths {
 		cmd.Args = append(cmd.Args, "-P", path)
 	}
+
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -40,6 +42,7 @@ func inject(t *testing.T, p *process, fault string, paths ...string) (takeBack f
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+
 	ended := make(chan struct{})
 	takeBack = func() {
 		cmd.Process.Signal(os.Interrupt) // it detaches; an error means that the process has ended
@@ -60,9 +63,11 @@ func inject(t *testing.T, p *process, fault string, paths ...string) (takeBack f
 		cmd.Wait() // its exit status does not matter
 		close(attached)
 	}()
+
 	if !<-attached {
 		unless(t, "strace may not trace a process here")
 	}
+
 	return takeBack
 }
 
@@ -85,9 +90,11 @@ func TestFailedSync_EndsWritingOnly(t *testing.T) {
 			t.Errorf("errorCode is %s, want %s", a.ErrorCode, code)
 		}
 	}
+
 	for range 50 {
 		c.want(503, "PUT", "/system/setting", `{"values":{"site.title":"after"}}`)
 	}
+
 	if n := strings.Count(p.log.String(), "writing_stopped") + strings.Count(p.log.String(),
 		"writing to data.db has stopped"); n > 3 {
 		t.Errorf("the log has %d lines about it", n)
@@ -95,12 +102,14 @@ func TestFailedSync_EndsWritingOnly(t *testing.T) {
 	if now := c.title(); now != "before" {
 		t.Errorf("reading goes on with what was acknowledged, not with %s", now)
 	}
+
 	c.want(503, "GET", "/health", "")
 	p.kill()
 	again := start(t, dir)
 	if now := signedIn(t, again).title(); now != "before" && now != "after" {
 		t.Errorf("after a restart the title is %s", now) // a write whose sync failed may be stored or not
 	}
+
 	again.stop()
 	sound(t, dir)
 }
@@ -113,9 +122,11 @@ func TestFullDisk_WritingResumes(t *testing.T) {
 	for range 3 {
 		c.want(507, "PUT", "/system/setting", `{"values":{"site.title":"full"}}`)
 	}
+
 	if now := c.title(); now == "full" {
 		t.Errorf("a refused write is read: %s", now)
 	}
+
 	takeBack()
 	eventually(t, "writing goes on", func() bool { // once the reserve is refilled
 		return c.call("PUT", "/system/setting", `{"values":{"site.title":"room"}}`).status == 200
@@ -125,6 +136,7 @@ func TestFullDisk_WritingResumes(t *testing.T) {
 	if now := signedIn(t, again).title(); now != "room" {
 		t.Errorf("after a restart the title is %s, want room", now)
 	}
+
 	again.stop()
 	sound(t, dir)
 }

@@ -64,10 +64,12 @@ func TestUpload_FalseContentLength(t *testing.T) {
 		if tc.cut {
 			end = ""
 		}
+
 		conn, err := net.DialTimeout("tcp", strings.TrimPrefix(p.url, "http://"), patience)
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		defer conn.Close()
 		conn.SetDeadline(time.Now().Add(20 * time.Second)) // less than Content-Length: the early end must be detected
 		io.WriteString(conn, head+end)                     // fails if the server has already responded
@@ -78,6 +80,7 @@ func TestUpload_FalseContentLength(t *testing.T) {
 			t.Errorf("%s: %v %.300q", name, err, got)
 		}
 	}
+
 	nothingKept(t, p, c, dir)
 }
 
@@ -105,10 +108,12 @@ func TestUpload_StalledIsAborted(t *testing.T) {
 		}
 		slow <- err
 	}()
+
 	conn, err := net.DialTimeout("tcp", strings.TrimPrefix(p.url, "http://"), patience)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	defer conn.Close()
 	head, _ := rawForm(c, 1<<20, "stalled")
 	if err := cutOff(conn, head, ""); err != nil {
@@ -117,13 +122,16 @@ func TestUpload_StalledIsAborted(t *testing.T) {
 	if err := <-slow; err != nil {
 		t.Errorf("the slow upload: %v", err)
 	}
+
 	all := c.listed("/file/list")
 	if len(all) != 1 {
 		t.Errorf("there are %v, want the slow one", all)
 	}
+
 	for id := range all {
 		c.discard(id)
 	}
+
 	nothingKept(t, p, c, dir)
 }
 
@@ -158,6 +166,7 @@ func TestSlowDownloads_BoundedMemory(t *testing.T) {
 			open[i] = resp.Body
 			defer resp.Body.Close()
 		}
+
 		step := make([]byte, 128<<10)
 		for range bytes / len(step) { // a part of each in turn
 			for i, body := range open {
@@ -170,5 +179,6 @@ func TestSlowDownloads_BoundedMemory(t *testing.T) {
 	if grown > limit {
 		t.Errorf("%d readers of %s take %s", readers, mib(bytes), mib(grown))
 	}
+
 	t.Logf("%d slow readers of %s: memory grows by %s", readers, mib(bytes), mib(grown))
 }

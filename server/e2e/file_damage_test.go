@@ -44,6 +44,7 @@ func TestMissingFiles_StartRefused(t *testing.T) {
 			if err := change(path); err != nil {
 				t.Fatal(err)
 			}
+
 			before := snapshot(t, lost)
 			r := run(t, "serve", "--listen", "127.0.0.1:0", "--data", lost)
 			sane(t, r)
@@ -51,6 +52,7 @@ func TestMissingFiles_StartRefused(t *testing.T) {
 				strings.Count(r.err, "\n") != 1 {
 				t.Errorf("%+v, want one line that names the file and the way out", r)
 			}
+
 			sane(t, run(t, "verify", "--data", lost))
 			sameFiles(t, before, snapshot(t, lost))
 		})
@@ -68,25 +70,30 @@ func TestForeignFilesDatabase_NotWritten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	own, err := os.ReadFile(filepath.Join(dir, "files.db"))
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	rewrite(t, filepath.Join(dir, "files.db"), func([]byte) []byte { return foreign })
 	v := run(t, "verify", "--data", dir)
 	sane(t, v)
 	if !strings.Contains(v.err, "another installation") {
 		t.Errorf("verify says %+v", v)
 	}
+
 	p := start(t, dir)
 	c := signedIn(t, p)
 	if a := c.want(503, "GET", content(mine[0].ID), ""); a.ErrorCode != "files_unavailable" {
 		t.Errorf("errorCode is %s", a.ErrorCode)
 	}
+
 	a, err := c.send("new", 1000, payload{7, 1000}.reader())
 	if err != nil || a.status != 503 || a.ErrorCode != "files_unavailable" {
 		t.Errorf("an upload: %v %+v", err, a)
 	}
+
 	c.want(200, "PUT", "/system/setting", values("site.title", "works"))
 	if len(c.listed("/file/list")) != 1 {
 		t.Error("the records are not listed")
@@ -95,11 +102,13 @@ func TestForeignFilesDatabase_NotWritten(t *testing.T) {
 		"another installation") || !strings.Contains(all, "the files database is unavailable") {
 		t.Errorf("the log says %s", &p.log)
 	}
+
 	p.stop()
 	if now, err := os.ReadFile(filepath.Join(dir, "files.db")); err != nil ||
 		!bytes.Equal(now, foreign) {
 		t.Errorf("the other's file has changed: %v", err)
 	}
+
 	rewrite(t, filepath.Join(dir, "files.db"), func([]byte) []byte { return own })
 	p = start(t, dir)
 	c.base = p.url
@@ -130,6 +139,7 @@ func TestDamagedChunk_EndsOnlyItsDownload(t *testing.T) {
 		strings.Contains(v.out, files[1].SHA256) {
 		t.Errorf("verify does not name the chunk, or not it alone: %+v", v)
 	}
+
 	p := start(t, dir)
 	c := signedIn(t, p)
 	var got bytes.Buffer
@@ -138,6 +148,7 @@ func TestDamagedChunk_EndsOnlyItsDownload(t *testing.T) {
 		!bytes.HasPrefix(payload{0, 3 << 20}.bytes(), got.Bytes()) {
 		t.Errorf("%d bytes came, then %v; want the beginning, cut off", n, err)
 	}
+
 	eventually(t, "the log names the chunk", func() bool {
 		return strings.Contains(p.log.String(), chunk)
 	})
@@ -145,6 +156,7 @@ func TestDamagedChunk_EndsOnlyItsDownload(t *testing.T) {
 	for _, f := range files[1:] {
 		c.mustHold(f)
 	}
+
 	c.put("new", payload{100, 2 << 20})
 	p.stop()
 }
@@ -166,6 +178,7 @@ func healthNames(t *testing.T, c *client, state string, texts ...string) {
 		}
 		return
 	}
+
 	t.Errorf("no part files: %+v", health)
 }
 
@@ -180,6 +193,7 @@ func TestDamagedFiles_HealthNamesThemAtStart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	err = db.Update(func(tx *bbolt.Tx) error {
 		digest, err := hex.DecodeString(files[0].SHA256)
 		if err != nil {
@@ -193,6 +207,7 @@ func TestDamagedFiles_HealthNamesThemAtStart(t *testing.T) {
 	if err := errors.Join(err, db.Close()); err != nil {
 		t.Fatal(err)
 	}
+
 	p := start(t, dir)
 	c := signedIn(t, p)
 	eventually(t, "the files database is open", func() bool {
@@ -222,10 +237,12 @@ func TestFailedSync_OfFilesEndsUploadsOnly(t *testing.T) {
 	if err := png.Encode(&picture, image.NewGray(image.Rect(0, 0, 100, 100))); err != nil {
 		t.Fatal(err)
 	}
+
 	a, err := c.send("picture", int64(picture.Len()), &picture)
 	if err != nil || a.status != 200 {
 		t.Fatalf("upload of a picture: %v %+v", err, a)
 	}
+
 	small := content(records(t, a)[0].ID) + "?thumb=64x64"
 	takeBack := inject(t, p, "fdatasync:error=EIO", filepath.Join(dir, "files.db"))
 	stopped := func() {
@@ -239,6 +256,7 @@ func TestFailedSync_OfFilesEndsUploadsOnly(t *testing.T) {
 	if n, err := c.fetch(small, io.Discard); err != nil || n == 0 {
 		t.Errorf("a small picture that cannot be kept: %d bytes, %v", n, err)
 	}
+
 	c.works("goes on", []fileRecord{before})
 	takeBack()
 	stopped() // the state of the disk is unknown now
@@ -246,6 +264,7 @@ func TestFailedSync_OfFilesEndsUploadsOnly(t *testing.T) {
 		!strings.Contains(a.Msg, "files.db") {
 		t.Errorf("/health of a files.db that has stopped: %s %s", a.ErrorCode, a.Msg)
 	}
+
 	c.works("still", []fileRecord{before})
 	c.discard(before.ID)
 	kept := len(c.listed("/file/list"))
@@ -257,6 +276,7 @@ func TestFailedSync_OfFilesEndsUploadsOnly(t *testing.T) {
 	if got := len(c.listed("/file/list")); got != kept+1 {
 		t.Errorf("there are %d files, want %d", got, kept+1)
 	}
+
 	p.stop()
 	sound(t, dir)
 }

@@ -66,6 +66,7 @@ func (c *client) fill(code string, seed uint64, size int64) (stored []fileRecord
 		}
 		stored = append(stored, records(c.t, a)[0])
 	}
+
 	c.t.Fatal("the disk has no end")
 	return nil
 }
@@ -100,6 +101,7 @@ func TestFullDisk_UploadsLeaveRoom(t *testing.T) {
 	if free := diskFree(t, at); free < floor-1<<20 {
 		t.Errorf("%d KiB are free, %d KiB were to be kept", free>>10, floor>>10)
 	}
+
 	c.goesOn("low", files)
 	c.discard(files[0].ID)
 	c.discard(files[1].ID)
@@ -120,6 +122,7 @@ func TestFullDisk_UploadsLeaveRoom(t *testing.T) {
 		a.ErrorCode != "disk_low" {
 		t.Errorf("%v %+v", err, a)
 	}
+
 	c.goesOn("lower", files)
 	remove()
 	c.discard(files[0].ID)
@@ -152,6 +155,7 @@ func TestFullDisk_DuringUpload(t *testing.T) {
 		remove()
 		c.goesOn("room", files)
 	}
+
 	files = append(files, c.put("after", payload{4, 1 << 20}))
 	c.goesOn("after", files)
 	p.stop()
@@ -164,6 +168,7 @@ func TestFullDisk_DuringUpload(t *testing.T) {
 	for _, f := range files {
 		digests[f.SHA256] = true
 	}
+
 	if differs := storedIn(t, dir).onlyThose(digests); differs != "" {
 		t.Error(differs)
 	}
@@ -187,6 +192,7 @@ func TestFullDisk_FilesDatabase(t *testing.T) {
 		files = append(files, c.put("after "+errno, payload{3, 40 << 20}))
 		c.goesOn("room", files)
 	}
+
 	p.stop()
 	sound(t, dir)
 }

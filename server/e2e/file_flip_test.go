@@ -20,6 +20,7 @@ func readFlipped(t *testing.T, dir string, files []fileRecord,
 		sane(t, result{p.cmd.ProcessState.ExitCode(), p.out.String(), p.log.String()})
 		return true, 0
 	}
+
 	c := newClient(t, p)
 	c.token = token
 	for _, f := range files {
@@ -31,10 +32,12 @@ func readFlipped(t *testing.T, dir string, files []fileRecord,
 			t.Errorf("%s has wrong bytes", f.Name)
 		}
 	}
+
 	p.stop()
 	if strings.Contains(p.log.String(), "goroutine ") {
 		t.Errorf("a panic: %s", &p.log)
 	}
+
 	return false, failed
 }
 
@@ -61,6 +64,7 @@ func TestFlippedBits_OfFilesNeverServed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	outcomes := map[string]int{}
 	heads := pageHeads(clean)
 	for range size(15, 60, 500) {
@@ -68,6 +72,7 @@ func TestFlippedBits_OfFilesNeverServed(t *testing.T) {
 		if r.IntN(4) > 0 { // most of the database is content: prefer pages that refer to others
 			at = heads[r.IntN(len(heads))] + r.IntN(600)
 		}
+
 		flipped := bytes.Clone(clean)
 		flipped[at] ^= 1 << bit
 		rewrite(t, filepath.Join(dir, "files.db"), func([]byte) []byte { return flipped })
@@ -75,6 +80,7 @@ func TestFlippedBits_OfFilesNeverServed(t *testing.T) {
 		if v.code != 0 {
 			sane(t, v)
 		}
+
 		refused, failed := readFlipped(t, dir, files, token)
 		switch {
 		case (refused || failed > 0) && v.code == 0:
@@ -91,10 +97,12 @@ func TestFlippedBits_OfFilesNeverServed(t *testing.T) {
 		default:
 			outcomes["harmless"]++
 		}
+
 		if t.Failed() {
 			t.Fatalf("with bit %d of byte %d flipped; verify: %+v", bit, at, v)
 		}
 	}
+
 	rewrite(t, filepath.Join(dir, "files.db"), func([]byte) []byte { return clean })
 	sound(t, dir)
 	t.Logf("outcomes: %v", outcomes)

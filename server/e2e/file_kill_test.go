@@ -22,6 +22,7 @@ func TestKill_DuringUploads(t *testing.T) {
 			live: map[int64]fileRecord{}, trash: map[int64]fileRecord{},
 		}
 	}
+
 	cycles, sweeps := size(3, 10, 50), 0
 	for cycle := range cycles {
 		var wg sync.WaitGroup
@@ -38,6 +39,7 @@ func TestKill_DuringUploads(t *testing.T) {
 				}
 			})
 		}
+
 		time.Sleep(time.Duration(r.IntN(500_000)) * time.Microsecond) // random time of the kill
 		p.kill()
 		wg.Wait()
@@ -46,6 +48,7 @@ func TestKill_DuringUploads(t *testing.T) {
 			time.Sleep(time.Duration(r.IntN(100_000)) * time.Microsecond)
 			early.kill()
 		}
+
 		sound(t, dir)
 		p = start(t, dir)
 		c.base = p.url
@@ -63,6 +66,7 @@ func TestKill_DuringUploads(t *testing.T) {
 			}
 			sweeps++
 		}
+
 		c.base = p.url
 		if differs != "" {
 			t.Error(differs)
@@ -71,12 +75,14 @@ func TestKill_DuringUploads(t *testing.T) {
 			t.Fatalf("in cycle %d", cycle)
 		}
 	}
+
 	p.stop()
 	sound(t, dir)
 	acked := 0
 	for _, s := range senders {
 		acked += s.acked
 	}
+
 	t.Logf("%d kills, %d acknowledged changes, %d further starts to sweep", cycles, acked, sweeps)
 	if acked < cycles {
 		t.Errorf("only %d changes were acknowledged: the kills came too early to say anything",

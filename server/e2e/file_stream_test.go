@@ -42,18 +42,22 @@ func copied(t testing.TB, path string) time.Duration {
 	if out, err := exec.Command("cp", path, to).CombinedOutput(); err != nil {
 		t.Fatalf("cp: %v: %s", err, out)
 	}
+
 	f, err := os.Open(to)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	defer f.Close()
 	if err := f.Sync(); err != nil {
 		t.Fatal(err)
 	}
+
 	took := time.Since(from)
 	if err := os.Remove(to); err != nil {
 		t.Fatal(err)
 	}
+
 	return took
 }
 
@@ -89,6 +93,7 @@ func (p *process) grown(do func()) int64 {
 			}
 		}
 	}()
+
 	do()
 	close(done)
 	<-ended
@@ -120,6 +125,7 @@ func TestLargeFile_Streamed(t *testing.T) {
 		f = c.sendFile(path, bytes)
 		up = time.Since(from)
 	})
+
 	downGrown := p.grown(func() {
 		from := time.Now()
 		if n, err := c.fetch(content(f.ID), io.Discard); err != nil || n != bytes {
@@ -127,6 +133,7 @@ func TestLargeFile_Streamed(t *testing.T) {
 		}
 		down = time.Since(from)
 	})
+
 	c.mustHold(f)
 	if want := digestOf(t, path); f.SHA256 != want {
 		t.Errorf("the record says %s, the file has %s", f.SHA256, want)
@@ -134,6 +141,7 @@ func TestLargeFile_Streamed(t *testing.T) {
 	if upGrown > maxGrown || downGrown > maxGrown {
 		t.Errorf("memory grows by %s and %s", mib(upGrown), mib(downGrown))
 	}
+
 	rate := func(took time.Duration) float64 { return float64(bytes) / 1e6 / took.Seconds() }
 	t.Logf("%s: cp %.0f MB/s; upload %.0f MB/s, %.2f of cp, memory grows by %s; download %.0f MB/s, %.2f of cp, memory grows by %s",
 		mib(bytes), rate(cp), rate(up), rate(up)/rate(cp), mib(upGrown), rate(down),
@@ -160,13 +168,16 @@ func TestLargeFile_ManyUploadsStreamed(t *testing.T) {
 		}
 		wg.Wait()
 	})
+
 	took := time.Since(from)
 	for _, f := range c.listed("/file/list") {
 		c.mustHold(f)
 	}
+
 	if grown > maxManyGrown {
 		t.Errorf("memory grows by %s", mib(grown))
 	}
+
 	t.Logf("%d uploads of %s at the same time: %.0f MB/s together, memory grows by %s", clients,
 		mib(each),
 		float64(clients*each)/1e6/took.Seconds(), mib(grown))
@@ -200,6 +211,7 @@ func BenchmarkUpload(b *testing.B) {
 			}))
 		}
 	}
+
 	b.ReportMetric(0, "ns/op")
 	b.ReportMetric(median(cp), "cp-MB/s")
 	b.ReportMetric(median(up), "upload-MB/s")

@@ -85,14 +85,17 @@ func blockIn(t *testing.T, page, heading, language string, which int, replace ..
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	_, section, _ := strings.Cut(string(chapter), heading)
 	if strings.HasPrefix(heading, "## ") {
 		section, _, _ = strings.Cut(section, "\n## ")
 	}
+
 	blocks := regexp.MustCompile("(?s)```"+language+"\n(.*?)```").FindAllStringSubmatch(section, -1)
 	if which >= len(blocks) {
 		t.Fatalf("%d blocks of %s", len(blocks), language)
 	}
+
 	text := blocks[which][1]
 	for i := 0; i < len(replace); i += 2 {
 		if !strings.Contains(text, replace[i]) {
@@ -100,6 +103,7 @@ func blockIn(t *testing.T, page, heading, language string, which int, replace ..
 		}
 		text = strings.ReplaceAll(text, replace[i], replace[i+1])
 	}
+
 	return text
 }
 
@@ -113,6 +117,7 @@ func runProxy(t *testing.T, address, dir string, words ...string) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+
 	done := make(chan struct{})
 	go func() { cmd.Wait(); close(done) }()
 	t.Cleanup(func() { cmd.Process.Signal(os.Interrupt); <-done })
@@ -127,6 +132,7 @@ func runProxy(t *testing.T, address, dir string, words ...string) {
 		case <-time.After(10 * time.Millisecond):
 		}
 	}
+
 	t.Fatalf("%s does not accept connections", words[0])
 }
 
@@ -208,6 +214,7 @@ func newShop(t *testing.T, scheme string, proxy func(address, reeve, program str
 	s.user = s.c.create("/admin/list", "username", "zoe", "nickname", "Zoë 世", "email",
 		"zoe@example.org", "password", "a good password", "dept_id", dept, "role_ids",
 		[]int64{s.role})
+
 	s.c.create("/admin/list", "username", "without", "password", "a good password")
 	return s
 }
@@ -219,6 +226,7 @@ func (s *shop) knowsZoe(t *testing.T) {
 	if len(seen) == 0 {
 		t.Error("the program has got no request")
 	}
+
 	want := map[string]string{
 		"Remote-User": "zoe", "Remote-Name": "Zo%C3%AB%20%E4%B8%96",
 		"Remote-Email": "zoe@example.org", "Remote-Groups": "Verk%C3%A4ufer%2C%20Nord",
@@ -254,6 +262,7 @@ func TestForwardAuthentication_ThroughProxies(t *testing.T) {
 			if at := p.location(); at != s.origin+"/orders?page=2&q=a%20b" {
 				t.Errorf("the browser is at %s", at)
 			}
+
 			s.knowsZoe(t)
 			p.visit(s.origin + "/again") // without the sign-in page
 			p.see("user zoe at /again")
@@ -317,14 +326,17 @@ func (s *shop) ask(t *testing.T, method, path, body string, header ...string) *h
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	for i := 0; i < len(header); i += 2 {
 		r.Header.Set(header[i], header[i+1])
 	}
+
 	for _, name := range []string{"Remote_User", "Remote_Groups", "X_Reeve_Scope", "X-Reeve_Scope",
 		"X_Reeve-Scope", "X_Reeve_User", "X-Reeve-User", "Remote-User", "remote-name",
 		"REMOTE-EMAIL", "Remote-Groups", "X-Reeve-Scope"} {
 		r.Header.Set(name, "admin")
 	}
+
 	r.Header.Set("X-Forwarded-Uri", "/public")
 	r.Header.Set("X-Forwarded-Method", "OPTIONS")
 	r.Header.Set("X-Forwarded-Proto", "ftp")
@@ -332,6 +344,7 @@ func (s *shop) ask(t *testing.T, method, path, body string, header ...string) *h
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	resp.Body.Close()
 	return resp
 }
@@ -357,14 +370,17 @@ func (s *shop) testClient(t *testing.T, cookie string) {
 			t.Errorf("%s without the cookie: %s", name, resp.Status)
 		}
 	}
+
 	if n := len(s.program.take()); n != 0 {
 		t.Errorf("the program has got %d requests of somebody who is not signed in", n)
 	}
+
 	for _, method := range []string{"GET", "POST", "DELETE"} {
 		if resp := s.ask(t, method, "/orders", "a body of some length", "Cookie", cookie); resp.StatusCode != 200 {
 			t.Errorf("%s with the cookie: %s", method, resp.Status)
 		}
 	}
+
 	s.knowsZoe(t)
 	// Whatever the program sees of the browser is worth nothing at the server.
 	for pair := range strings.SplitSeq(cookie, "; ") {
@@ -399,6 +415,7 @@ func TestForwardAuthentication_OverTLS(t *testing.T) {
 	s := newShop(t, "https", func(address, reeve, program string) {
 		runNginx(t, oneProgram, address, reeve, program, cert, key)
 	})
+
 	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}}
 	defer transport.CloseIdleConnections()
 	get := s.signIn(t, transport, "/orders", func(c *http.Cookie) {
@@ -408,6 +425,7 @@ func TestForwardAuthentication_OverTLS(t *testing.T) {
 			t.Errorf("the cookie is %s", c)
 		}
 	})
+
 	s.knowsZoe(t)
 	s.c.want(200, "PUT", fmt.Sprintf("/admin/list/%d/status", s.user), `{"status":0}`)
 	if resp := get(s.origin + "/orders"); resp.StatusCode != 302 {
@@ -427,6 +445,7 @@ func (s *shop) signIn(t *testing.T, transport *http.Transport, path string,
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	browser := &http.Client{Transport: transport, Jar: jar,
 		CheckRedirect: func(*http.Request, []*http.Request) error {
 			return http.ErrUseLastResponse
@@ -452,10 +471,12 @@ func (s *shop) signIn(t *testing.T, transport *http.Transport, path string,
 	if err != nil || resp.StatusCode != 302 || asked.Path != "/console/open" {
 		t.Fatalf("%s to %s", resp.Status, asked)
 	}
+
 	zoe := newClient(t, s.server)
 	zoe.token = into[grant](t,
 		zoe.want(200, "POST", "/admin/login",
 			object("username", "zoe", "password", "a good password"))).Token
+
 	q := asked.Query()
 	to := into[struct{ URL string }](t,
 		zoe.want(200, "POST", "/auth/forward",
@@ -467,6 +488,7 @@ func (s *shop) signIn(t *testing.T, transport *http.Transport, path string,
 	if resp := get(s.origin + path); resp.StatusCode != 200 {
 		t.Fatal(resp.Status)
 	}
+
 	return get
 }
 
@@ -491,6 +513,7 @@ func TestForwardAuthentication_PermissionForAPath(t *testing.T) {
 					t.Errorf("%s: %s", path, resp.Status)
 				}
 			}
+
 			for _, path := range []string{
 				"/reports", "/reports/1", "/reports?x=1", "/%72eports", "/%72%65ports/1",
 				"//reports", "/x/../reports", "/REPORTS", "/Reports/1", "/./reports",
@@ -505,6 +528,7 @@ func TestForwardAuthentication_PermissionForAPath(t *testing.T) {
 					t.Errorf("%s: %s, and the program has got %d requests", path, resp.Status, n)
 				}
 			}
+
 			s.c.want(200, "PUT", fmt.Sprintf("/admin/role/%d/rule", s.role),
 				fmt.Sprintf(`{"rule_ids":[%d,%d]}`, s.orders, reports))
 			if resp := get(s.origin + "/Reports/1"); resp.StatusCode != 200 ||

@@ -24,6 +24,7 @@ func TestFullDisk_LoginAndDelete(t *testing.T) {
 	for i := range 40 {
 		c.want(200, "POST", "/admin/dept", fmt.Sprintf(`{"name":"Department %d"}`, i))
 	}
+
 	remove := ballast(t, at, 64<<20)
 
 	full := 0
@@ -36,9 +37,11 @@ func TestFullDisk_LoginAndDelete(t *testing.T) {
 			t.Fatalf("%d %s", a.status, a.raw)
 		}
 	}
+
 	if full == 0 {
 		t.Fatal("the disk never was full")
 	}
+
 	inAndOut := func(title string, first int) {
 		t.Helper()
 		for i := range 5 {
@@ -57,6 +60,7 @@ func TestFullDisk_LoginAndDelete(t *testing.T) {
 			t.Errorf("%s on a full disk: %d %s", path, a.status, a.raw)
 		}
 	}
+
 	p.kill()
 	p = start(t, dir)
 	inAndOut("after a restart", 11)
@@ -94,25 +98,30 @@ func TestFullDisk_BackupWithoutCopy(t *testing.T) {
 	for i := range 10 {
 		c.want(200, "POST", "/admin/dept", fmt.Sprintf(`{"name":"Department %d"}`, i))
 	}
+
 	ballast(t, at, 64<<20)
 	backup, to := filepath.Join(t.TempDir(), "backup.tar"), filepath.Join(t.TempDir(), "restored")
 	if err := os.WriteFile(backup, c.want(200, "GET", "/system/backup", "").raw, 0o600); err != nil {
 		t.Fatal(err)
 	}
+
 	for _, where := range []string{at, dir} {
 		if left, err := filepath.Glob(filepath.Join(where, "backup-*")); err != nil || left != nil {
 			t.Errorf("the backup left %q: %v", left, err)
 		}
 	}
+
 	for i := range 10 {
 		c.want(200, "DELETE", fmt.Sprintf("/admin/dept/%d", i+1), "")
 	}
+
 	p.stop()
 	for _, words := range [][]string{{"restore", backup, "--data", to}, {"verify", "--data", to}} {
 		if r := run(t, words...); r.code != 0 {
 			t.Fatalf("%q: %+v", words, r)
 		}
 	}
+
 	p = start(t, to)
 	restored := signedIn(t, p)
 	for i := range 10 {
@@ -120,6 +129,7 @@ func TestFullDisk_BackupWithoutCopy(t *testing.T) {
 			t.Errorf("restored is %s", a.raw)
 		}
 	}
+
 	p.stop()
 }
 
@@ -134,6 +144,7 @@ func TestMonitoring_YieldsToDatabase(t *testing.T) {
 		fmt.Appendf(nil, "[monitor]\nmax_bytes = %d\nmin_free = %d\n", 40<<20, minFree), 0o600); err != nil {
 		t.Fatal(err)
 	}
+
 	p := start(t, dir, "--config", config)
 	c := signedIn(t, p)
 	reserve := filepath.Join(dir, "reserve")
@@ -151,6 +162,7 @@ func TestMonitoring_YieldsToDatabase(t *testing.T) {
 			}
 		}
 	}
+
 	monitoring := func() (total int64) {
 		files, err := os.ReadDir(filepath.Join(dir, "monitor"))
 		if err != nil {
@@ -169,9 +181,11 @@ func TestMonitoring_YieldsToDatabase(t *testing.T) {
 	for i := range 200 {
 		c.want(200, "POST", "/admin/dept", fmt.Sprintf(`{"name":"Department %d"}`, i))
 	}
+
 	if after := monitoring(); after >= before {
 		t.Errorf("monitoring has %d bytes, had %d", after, before)
 	}
+
 	signedIn(t, p)
 	p.stop()
 	sound(t, dir)

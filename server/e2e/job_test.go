@@ -30,6 +30,7 @@ func TestKill_AfterLoginAndChange(t *testing.T) {
 	if a := c.want(200, "PUT", "/system/setting", values("site.title", "x")); string(a.Data) != "{}" {
 		t.Errorf("saving answers %s", a.Data)
 	}
+
 	p.kill()
 
 	p = start(t, dir)
@@ -41,6 +42,7 @@ func TestKill_AfterLoginAndChange(t *testing.T) {
 	if got := again.title(); got != "x" {
 		t.Errorf("after the kill the title in force is %q", got)
 	}
+
 	again.want(200, "POST", "/admin/logout", "")
 	p.kill()
 
@@ -54,6 +56,7 @@ func TestKill_AfterLoginAndChange(t *testing.T) {
 			t.Errorf("%s: %v, want it readable by its owner alone (%v)", name, info.Mode(), err)
 		}
 	}
+
 	if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o700 {
 		t.Errorf("the data directory: %v (%v)", info.Mode(), err)
 	}

@@ -37,6 +37,7 @@ func (h *held) step(c *client) (gone bool, err error) {
 	for key := range h.values {
 		keys = append(keys, key)
 	}
+
 	slices.Sort(keys)
 	method, path, body := "POST", "/system/setting", ""
 	switch n := h.random.IntN(10); {
@@ -57,6 +58,7 @@ func (h *held) step(c *client) (gone bool, err error) {
 		h.flight = map[string]string{keys[0]: value, keys[1]: value}
 		method, body = "PUT", values("killed."+keys[0], value, "killed."+keys[1], value)
 	}
+
 	a, err := c.do(method, path, body)
 	if err != nil {
 		return true, nil
@@ -64,6 +66,7 @@ func (h *held) step(c *client) (gone bool, err error) {
 	if a.status != 200 {
 		return false, fmt.Errorf("%s %s %s: %d %s", method, path, body, a.status, a.raw)
 	}
+
 	for key, v := range h.flight {
 		if v == "" {
 			delete(h.values, key)
@@ -78,6 +81,7 @@ func (h *held) step(c *client) (gone bool, err error) {
 			h.ids[key] = s.ID
 		}
 	}
+
 	h.flight = nil
 	h.acked++
 	return false, nil
@@ -101,9 +105,11 @@ func (h *held) settle(t *testing.T, stored map[string]setting) {
 			t.Errorf("%s is %+v (there: %t): neither %q, which was acknowledged, nor %q, which was under way", key, got, there, h.values[key], want)
 		}
 	}
+
 	if applied != 0 && applied != len(h.flight) {
 		t.Errorf("of a change of %v only %d came through", h.flight, applied)
 	}
+
 	h.flight = nil
 	for key, want := range h.values {
 		if got := stored[key]; got.Values != want || got.ID != h.ids[key] {
@@ -126,6 +132,7 @@ func TestKill_UnderLoadKeepsAcknowledged(t *testing.T) {
 			values: map[string]string{}, ids: map[string]int64{},
 		}
 	}
+
 	cycles := size(4, 50, 300)
 	for cycle := range cycles {
 		var wg sync.WaitGroup
@@ -142,6 +149,7 @@ func TestKill_UnderLoadKeepsAcknowledged(t *testing.T) {
 				}
 			})
 		}
+
 		time.Sleep(time.Duration(r.IntN(200_000)) * time.Microsecond) // random time of the kill
 		p.kill()
 		wg.Wait()
@@ -155,6 +163,7 @@ func TestKill_UnderLoadKeepsAcknowledged(t *testing.T) {
 				t.Fatalf("cycle %d: %+v", cycle, v)
 			}
 		}
+
 		p = start(t, dir)
 		c.base = p.url
 		stored := c.settings(group)
@@ -163,6 +172,7 @@ func TestKill_UnderLoadKeepsAcknowledged(t *testing.T) {
 			w.settle(t, stored)
 			total += len(w.values)
 		}
+
 		if total != len(stored) {
 			t.Errorf("%d settings are stored, %d were made", len(stored), total)
 		}
@@ -170,15 +180,18 @@ func TestKill_UnderLoadKeepsAcknowledged(t *testing.T) {
 			t.Fatalf("in cycle %d", cycle)
 		}
 	}
+
 	acked := 0
 	for _, w := range writers {
 		acked += w.acked
 	}
+
 	t.Logf("%d kills, %d acknowledged writes", cycles, acked)
 	if acked < cycles {
 		t.Errorf("only %d writes were acknowledged: the kills came too early to say anything",
 			acked)
 	}
+
 	p.stop()
 	if got := names(t, dir); !slices.Equal(got,
 		[]string{"audit", "commit-mark", "data.db", "files.db", "instance", "reeve.pid",

@@ -25,10 +25,12 @@ func TestKill_DuringFirstStart(t *testing.T) {
 				cut++
 			}
 		}
+
 		p := start(t, dir, "REEVE_ADMIN_PASSWORD=")
 		if g := newClient(t, p).signIn(initialPassword(t, dir)); g.MustChangePassword != 1 {
 			t.Errorf("the first sign-in answers %+v", g)
 		}
+
 		p.stop()
 		if got := names(t, dir); !slices.Equal(got,
 			[]string{"audit", "commit-mark", "data.db", "files.db", "initial-password", "instance",
@@ -39,6 +41,7 @@ func TestKill_DuringFirstStart(t *testing.T) {
 			t.Fatalf("%+v", v)
 		}
 	}
+
 	t.Logf("%d of the starts were cut off before they said anything", cut)
 }
 
@@ -53,6 +56,7 @@ func TestKill_DuringBackupLeavesNothing(t *testing.T) {
 	for _, key := range strings.Fields("a b c d e f g h i j k l m n o p") { // large enough that the kill hits the writing
 		c.define(group, key, "textarea", strings.Repeat(key, 60_000))
 	}
+
 	hit := false
 	for attempt := 0; attempt < 20 && !hit; attempt++ {
 		gone := make(chan struct{})
@@ -60,6 +64,7 @@ func TestKill_DuringBackupLeavesNothing(t *testing.T) {
 			defer close(gone)
 			c.do("GET", "/system/backup", "") // the kill is the expected cause
 		}()
+
 		for answered := false; !answered && !hit; {
 			select {
 			case <-gone:
@@ -70,17 +75,21 @@ func TestKill_DuringBackupLeavesNothing(t *testing.T) {
 				})
 			}
 		}
+
 		p.kill()
 		<-gone
 		hit = slices.ContainsFunc(names(t, dir), func(name string) bool {
 			return strings.HasPrefix(name, "backup-")
 		})
+
 		p = start(t, dir)
 		c.base = p.url
 	}
+
 	if !hit {
 		t.Skip("no kill came in the middle of a backup")
 	}
+
 	p.stop()
 	if got := names(t, dir); !slices.Equal(got,
 		[]string{"audit", "commit-mark", "data.db", "files.db", "instance", "reeve.pid",

@@ -40,11 +40,13 @@ func buildAndRun(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
+
 	defer os.RemoveAll(dir)
 	if err := touchSources(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
+
 	binary = filepath.Join(dir, "reeve")
 	// Built like a release, even if the tests run with the race detector, which needs cgo.
 	build := exec.Command("go", "build", "-o", binary, "reeve")
@@ -53,12 +55,14 @@ func buildAndRun(m *testing.M) int {
 		fmt.Fprintf(os.Stderr, "build reeve: %v\n%s", err, out)
 		return 1
 	}
+
 	disktest.InMemory()
 	defer closeBrowser()
 	if err := atOnce(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
+
 	return m.Run()
 }
 

@@ -35,6 +35,7 @@ func manualPages(t *testing.T) map[string][]snippet {
 	if err != nil || len(paths) < 10 {
 		t.Fatal(paths, err)
 	}
+
 	pages := map[string][]snippet{}
 	for _, path := range append(paths, "../../README.md") {
 		text, err := os.ReadFile(path)
@@ -47,6 +48,7 @@ func manualPages(t *testing.T) map[string][]snippet {
 				snippet{1 + strings.Count(string(text[:m[0]]), "\n"), part(1), part(2), part(3)})
 		}
 	}
+
 	return pages
 }
 
@@ -79,6 +81,7 @@ func TestManualSnippets(t *testing.T) {
 			})
 		}
 	}
+
 	if skipped != notRun {
 		t.Errorf("%d blocks are not run; notRun is %d", skipped, notRun)
 	}
@@ -122,9 +125,11 @@ func TestManualCurl(t *testing.T) {
 				command)
 		}
 	}
+
 	if ran < 8 {
 		t.Errorf("only %d commands were found", ran)
 	}
+
 	runSnippets(t, script)
 }
 
@@ -149,6 +154,7 @@ func runSnippets(t *testing.T, script string) {
 		0o600); err != nil {
 		t.Fatal(err)
 	}
+
 	script = strings.ReplaceAll(script, "localhost:8080", strings.TrimPrefix(server.url, "http://"))
 	cmd := exec.Command("bash", "-euo", "pipefail", "-c", script)
 	cmd.Dir = dir
@@ -156,10 +162,12 @@ func runSnippets(t *testing.T, script string) {
 		return strings.HasPrefix(entry, "REEVE_")
 	}),
 		"PATH="+filepath.Dir(binary)+":"+os.Getenv("PATH"), "CURL_HOME="+home, "HOME="+home)
+
 	out, err := cmd.CombinedOutput()
 	if t.Logf("%s", out); err != nil {
 		t.Error(err)
 	}
+
 	server.stop()
 }
 
@@ -176,6 +184,7 @@ func TestManualTypeScript(t *testing.T) {
 		}
 		t.Skip("tsc is missing: npm ci in embed/console")
 	}
+
 	dir := t.TempDir()
 	client, err := filepath.Abs("../../embed/sdk/typescript")
 	noErr(t, err)
@@ -199,6 +208,7 @@ func TestManualTypeScript(t *testing.T) {
 			args = append(args, name)
 		}
 	}
+
 	cmd := exec.Command(tsc, args...)
 	cmd.Dir = dir
 	if out, err := cmd.CombinedOutput(); err != nil {

@@ -30,21 +30,25 @@ func (c *client) importCSV(header string, first, last int, row func(n int) strin
 	if err != nil {
 		c.t.Fatal(err)
 	}
+
 	fmt.Fprintln(file, header)
 	for n := first; n <= last; n++ {
 		fmt.Fprintln(file, row(n))
 	}
+
 	form.Close()
 	req, err := http.NewRequest("POST", c.base+"/admin/list-import", &body)
 	if err != nil {
 		c.t.Fatal(err)
 	}
+
 	req.Header.Set("Content-Type", form.FormDataContentType())
 	req.Header.Set("Authorization", "Bearer "+c.token)
 	resp, err := c.http.Do(req)
 	if err != nil {
 		c.t.Fatal(err)
 	}
+
 	defer resp.Body.Close()
 	answer, err := io.ReadAll(resp.Body)
 	if err != nil || resp.StatusCode != 200 {
@@ -70,12 +74,14 @@ func TestMillionUsers(t *testing.T) {
 	if os.Getenv("REEVE_TEST_LONG") != "1" {
 		t.Skip("it takes minutes: REEVE_TEST_LONG=1")
 	}
+
 	dir := t.TempDir()
 	p := start(t, dir)
 	c := signedIn(t, p)
 	for n := range 100 {
 		c.want(200, "POST", "/admin/dept", object("name", fmt.Sprintf("Department %d", n)))
 	}
+
 	serial := 0
 	measure := func(when string) {
 		for name, do := range map[string]func(){
@@ -105,6 +111,7 @@ func TestMillionUsers(t *testing.T) {
 	for first := 1; first <= all; first += chunk {
 		c.importUsers(first, first+chunk-1)
 	}
+
 	t.Logf("import of %d users in files of %d: %s", all, chunk, time.Since(begun))
 	p.stop()
 	begun = time.Now()

@@ -20,6 +20,7 @@ func monitorSize(t testing.TB, dir string) (total int64) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
 	}
+
 	for _, e := range entries {
 		info, err := e.Info()
 		if errors.Is(err, fs.ErrNotExist) {
@@ -31,6 +32,7 @@ func monitorSize(t testing.TB, dir string) (total int64) {
 		}
 		total += info.Size()
 	}
+
 	return total
 }
 
@@ -129,6 +131,7 @@ func pour(t testing.TB, p *process, all []mixed, done func() bool) (answers int6
 			answers += n
 		})
 	}
+
 	wg.Wait()
 	return answers
 }

@@ -116,13 +116,16 @@ func TestMonitoring_DamageStopsNothing(t *testing.T) {
 					t.Errorf("health: %v", parts)
 				}
 			}
+
 			for _, kind := range []string{"request", "auth", "query", "cache", "redis"} {
 				c.want(200, "GET", "/system/monitor/"+kind, "")
 			}
+
 			p.stop()
 			if strings.Contains(p.log.String(), "goroutine ") {
 				t.Errorf("something has panicked:\n%s", &p.log)
 			}
+
 			sound(t, ruined)
 			p = start(t, ruined)
 			c.base = p.url
@@ -164,11 +167,13 @@ func TestMonitoring_FlippedBitsStopNothing(t *testing.T) {
 		for _, kind := range []string{"request", "auth", "query", "cache", "redis"} {
 			c.want(200, "GET", "/system/monitor/"+kind+"?pageSize=1000", "")
 		}
+
 		c.want(200, "GET", "/system/monitor/stats", "")
 		if !c.keepsSoon(id) { // its segment was damaged and removed
 			id = c.write()
 			eventually(t, "the next event is kept", func() bool { return c.keeps(id) })
 		}
+
 		p.stop()
 		sound(t, ruined)
 		if t.Failed() || strings.Contains(p.log.String(), "goroutine ") {
@@ -220,6 +225,7 @@ func TestMonitoring_WaitsForDirectory(t *testing.T) {
 				parts["database"] != "ok" {
 				t.Errorf("%s: %v", state, parts)
 			}
+
 			mend()
 			eventually(t, "an event is kept", func() bool { return c.keepsSoon(c.write()) })
 			eventually(t, "the log says so", func() bool {
@@ -228,6 +234,7 @@ func TestMonitoring_WaitsForDirectory(t *testing.T) {
 			if n := len(p.log.messages(t, "warn")); n > 4 {
 				t.Errorf("the log has %d warnings:\n%s", n, &p.log)
 			}
+
 			p.stop()
 			sound(t, dir)
 		})

@@ -18,11 +18,13 @@ func (c *client) monitorFigures() map[string]int64 {
 	if err := json.Unmarshal(c.want(200, "GET", "/system/health", "").Data, &out); err != nil {
 		c.t.Fatal(err)
 	}
+
 	for _, part := range out.Parts {
 		if part.Name == "monitor" {
 			return part.Figures
 		}
 	}
+
 	c.t.Fatal("health does not name monitoring")
 	return nil
 }
@@ -56,10 +58,12 @@ func TestMonitoring_FloodStaysWithinCap(t *testing.T) {
 			}
 		}
 	}()
+
 	var answers int64
 	grown := p.grown(func() {
 		answers = pour(t, p, mixture(c, p), func() bool { return !time.Now().Before(end) })
 	})
+
 	close(stop)
 	<-sampled
 	if largest > limit {
@@ -68,6 +72,7 @@ func TestMonitoring_FloodStaysWithinCap(t *testing.T) {
 	if grown > maxGrown {
 		t.Errorf("memory has grown by %s, allowed are %s", mib(grown), mib(maxGrown))
 	}
+
 	eventually(t, "the queue is empty", func() bool {
 		return metric(t, p, "reeve_monitor_queue_length") == 0
 	})
@@ -81,9 +86,11 @@ func TestMonitoring_FloodStaysWithinCap(t *testing.T) {
 	if dropped == 0 && answers > 1_000_000 { // a small number can all be written
 		t.Error("nothing was dropped: this was no flood")
 	}
+
 	for _, kind := range []string{"request", "auth", "query", "cache", "redis"} {
 		c.want(200, "GET", "/system/monitor/"+kind, "")
 	}
+
 	id := c.write()
 	eventually(t, "a write after the flood is kept", func() bool { return c.keeps(id) })
 	after := quick()
@@ -92,6 +99,7 @@ func TestMonitoring_FloodStaysWithinCap(t *testing.T) {
 	if after > 3*before+time.Millisecond {
 		t.Errorf("a request takes %s after the flood, before it took %s", after, before)
 	}
+
 	p.stop()
 	sound(t, dir)
 }

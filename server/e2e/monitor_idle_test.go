@@ -27,6 +27,7 @@ func stamps(t *testing.T, dir string) map[string]string {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	return all
 }
 
@@ -57,6 +58,7 @@ func TestIdleServer_WritesNothing(t *testing.T) {
 		c.write()
 		c.want(200, "GET", "/admin/rule/parent", "")
 	}
+
 	time.Sleep(65 * time.Second)
 	before, bytes := stamps(t, dir), written(p)
 	time.Sleep(30 * time.Second)
@@ -69,5 +71,6 @@ func TestIdleServer_WritesNothing(t *testing.T) {
 	} else {
 		t.Logf("the idle program has %s", mib(rss))
 	}
+
 	p.stop()
 }

@@ -52,6 +52,7 @@ func TestMonitoring_KillLosesLastSecondsOnly(t *testing.T) {
 		for i := range writes {
 			wg.Go(func() { writes[i] = noteWrites(t, c) })
 		}
+
 		wg.Go(func() { // reads are sampled, and must not displace the writes
 			w, err := dial(p)
 			if err != nil {
@@ -88,6 +89,7 @@ func TestMonitoring_KillLosesLastSecondsOnly(t *testing.T) {
 				}
 			}
 		}
+
 		p.stop()
 		t.Logf("cycle %d: %d writes are owed, %d are missing, %d requests were dropped", cycle,
 			owed, missing, dropped)
@@ -95,6 +97,7 @@ func TestMonitoring_KillLosesLastSecondsOnly(t *testing.T) {
 			t.Fatalf("%d of %d acknowledged writes are not in the lists", missing, owed)
 		}
 	}
+
 	var with, without []float64
 	for range 5 {
 		p, took := answersWithin(t, dir)
@@ -104,11 +107,13 @@ func TestMonitoring_KillLosesLastSecondsOnly(t *testing.T) {
 		p.kill()
 		without = append(without, took.Seconds()*1000)
 	}
+
 	t.Logf("start to the first answer: %.1f ms, without monitoring %.1f ms", median(with),
 		median(without))
 	if median(with) > 2*median(without)+50 {
 		t.Errorf("the start takes %.1f ms, without monitoring %.1f ms", median(with),
 			median(without))
 	}
+
 	sound(t, dir)
 }

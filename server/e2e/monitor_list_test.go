@@ -26,6 +26,7 @@ func TestMonitorLists_FullJournalInTime(t *testing.T) {
 			time.Sleep(50 * time.Millisecond)
 		}
 	}()
+
 	begun := time.Now()
 	answers := pour(t, p, mixture(c, p), func() bool {
 		select {
@@ -35,6 +36,7 @@ func TestMonitorLists_FullJournalInTime(t *testing.T) {
 			return false
 		}
 	})
+
 	eventually(t, "the queue is empty", func() bool {
 		return metric(t, p, "reeve_monitor_queue_length") == 0
 	})
@@ -42,6 +44,7 @@ func TestMonitorLists_FullJournalInTime(t *testing.T) {
 	if monitorSize(t, dir) < filled*3/4 {
 		t.Fatal("the journal is not full")
 	}
+
 	bare := medianOf(51, func() { c.want(200, "GET", "/admin/rule/parent", "") })
 	week := "recorded_at[]=" + time.Now().Add(-7*24*time.Hour).UTC().Format(time.RFC3339) + "&recorded_at[]="
 	worst, all := time.Duration(0), 0
@@ -68,11 +71,13 @@ func TestMonitorLists_FullJournalInTime(t *testing.T) {
 			}
 		}
 	}
+
 	t.Logf("the slowest list took %s, a bare request %s; up to %d events were counted", worst,
 		bare, all)
 	if all < 1000 {
 		t.Errorf("no list has counted more than %d events", all)
 	}
+
 	p.stop()
 	from := time.Now()
 	p = start(t, dir)

@@ -27,6 +27,7 @@ func selfSigned(t *testing.T) (cert, key string, pool *x509.CertPool) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "reeve"},
 		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
@@ -36,10 +37,12 @@ func selfSigned(t *testing.T) (cert, key string, pool *x509.CertPool) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	secret, err := x509.MarshalPKCS8PrivateKey(private)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	dir := t.TempDir()
 	cert, key, pool = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem"), x509.NewCertPool()
 	for path, block := range map[string]*pem.Block{
@@ -50,10 +53,12 @@ func selfSigned(t *testing.T) (cert, key string, pool *x509.CertPool) {
 			t.Fatal(err)
 		}
 	}
+
 	pem, err := os.ReadFile(cert)
 	if err != nil || !pool.AppendCertsFromPEM(pem) {
 		t.Fatal("the certificate cannot be read back", err)
 	}
+
 	return cert, key, pool
 }
 
@@ -64,6 +69,7 @@ func TestTLS(t *testing.T) {
 	if !strings.HasPrefix(p.url, "https://127.0.0.1:") {
 		t.Errorf("it serves %s", p.url)
 	}
+
 	for proto, next := range map[string][]string{"HTTP/1.1": {"http/1.1"}, "HTTP/2.0": {"h2"}} {
 		t.Run(proto, func(t *testing.T) {
 			transport := &http.Transport{
@@ -78,16 +84,19 @@ func TestTLS(t *testing.T) {
 			if got := c.title(); got != proto {
 				t.Errorf("the title is %q", got)
 			}
+
 			resp, err := c.http.Get(p.url + "/health")
 			if err != nil {
 				t.Fatal(err)
 			}
+
 			resp.Body.Close()
 			if resp.Proto != proto {
 				t.Errorf("the answer came over %s", resp.Proto)
 			}
 		})
 	}
+
 	t.Run("older than 1.2 is refused", func(t *testing.T) {
 		conn, err := tls.Dial("tcp", strings.TrimPrefix(p.url, "https://"), &tls.Config{
 			RootCAs:    pool,
@@ -194,6 +203,7 @@ func TestCORS_ConfiguredOriginsOnly(t *testing.T) {
 					t.Errorf("%s allows credentials", what)
 				}
 			}
+
 			if tc.allowed != "" && (flight.status != 204 || len(flight.raw) != 0 ||
 				!strings.Contains(flight.header.Get("Access-Control-Allow-Methods"), "PUT") ||
 				!bytes.Contains(bytes.ToLower([]byte(flight.header.Get("Access-Control-Allow-Headers"))), []byte("authorization"))) {

@@ -23,11 +23,13 @@ func initialPassword(t testing.TB, dir string) string {
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%s: %v, want it readable by its owner alone (%v)", path, info.Mode(), err)
 	}
+
 	name, rest, _ := strings.Cut(string(b), "\n")
 	text, ok := strings.CutPrefix(strings.TrimSpace(rest), "password: ")
 	if name != "username: admin" || !ok || len(text) < 16 {
 		t.Fatalf("%s holds %q", path, b)
 	}
+
 	return text
 }
 
@@ -52,12 +54,14 @@ func TestFirstPassword_Generated(t *testing.T) {
 	if again := initialPassword(t, dir); again != generated {
 		t.Errorf("the second start has changed the password")
 	}
+
 	c := newClient(t, second)
 	c.want(401, "POST", "/admin/login",
 		object("username", "admin", "password", "too late to matter"))
 	if g := c.signIn(generated); g.MustChangePassword != 1 {
 		t.Errorf("%+v", g)
 	}
+
 	mustChange(t, c)
 	c.want(422, "PUT", "/admin/password",
 		object("old_password", generated, "new_password", generated))
@@ -67,10 +71,12 @@ func TestFirstPassword_Generated(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dir, "initial-password")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the file is still there after the change: %v", err)
 	}
+
 	c.want(401, "POST", "/admin/login", object("username", "admin", "password", generated))
 	if g := c.signIn(password); g.MustChangePassword != 0 {
 		t.Errorf("%+v", g)
 	}
+
 	second.stop()
 	for _, log := range []string{p.log.String(), p.out.String(), second.log.String(),
 		second.out.String()} {
@@ -78,6 +84,7 @@ func TestFirstPassword_Generated(t *testing.T) {
 			t.Errorf("the password is in the log:\n%s", log)
 		}
 	}
+
 	if !strings.Contains(p.log.String(), "initial-password") {
 		t.Errorf("the log does not say where the password is:\n%s", &p.log)
 	}
@@ -90,6 +97,7 @@ func TestFirstPassword_FromEnvironment(t *testing.T) {
 		os.WriteFile(marked, []byte("\ufefffrom Windows\r\n"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
+
 	for name, tc := range map[string]struct {
 		words    []string
 		password string
@@ -130,6 +138,7 @@ func TestFirstPassword_Refused(t *testing.T) {
 		os.WriteFile(common, []byte("iloveyou\n"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
+
 	for name, tc := range map[string]struct {
 		words []string
 		says  string
@@ -186,6 +195,7 @@ func TestFirstUser_ChosenName(t *testing.T) {
 			t.Errorf("%q: it has left a database: %v", username, err)
 		}
 	}
+
 	r := run(t, "REEVE_ADMIN_USERNAME=ops.lead", "REEVE_ADMIN_PASSWORD=ops.lead", "--listen",
 		"127.0.0.1:0", "--data", dir)
 	if r.code != 1 || !strings.Contains(r.err, "REEVE_ADMIN_PASSWORD: must not be the username") {
@@ -197,11 +207,13 @@ func TestFirstUser_ChosenName(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	generated, ok := strings.CutPrefix(strings.TrimSpace(string(b)),
 		"username: ops.lead\npassword: ")
 	if !ok {
 		t.Fatalf("the file has %q", b)
 	}
+
 	c := newClient(t, p)
 	c.want(401, "POST", "/admin/login", object("username", "admin", "password", generated))
 	c.token = into[grant](t,
@@ -212,10 +224,12 @@ func TestFirstUser_ChosenName(t *testing.T) {
 		bytes.Contains(a.raw, []byte(`"username":"admin"`)) {
 		t.Errorf("there are others: %s", a.raw)
 	}
+
 	p.stop()
 	if warnings := p.log.messages(t, "warn"); len(warnings) != 0 {
 		t.Errorf("warnings: %q", warnings)
 	}
+
 	start(t, dir, "REEVE_ADMIN_USERNAME=somebody.else") // is ignored
 }
 
@@ -229,6 +243,7 @@ func TestFirstPassword_LookedUp(t *testing.T) {
 			append(words, "REEVE_AUTH__BREACHED_PASSWORDS="+list, "--listen", "127.0.0.1:0",
 				"--data", dir)...)
 	}
+
 	refused := func(r result, want string) {
 		t.Helper()
 		if r.code != 1 || !strings.Contains(r.err, want) {
@@ -251,10 +266,12 @@ func TestFirstPassword_LookedUp(t *testing.T) {
 		refused(serve("REEVE_ADMIN_PASSWORD="+password),
 			"auth.breached_passwords: the list of leaked passwords "+list+": "+want)
 	}
+
 	if err := os.WriteFile(list, fmt.Appendf(nil, "%X:1\r\n", sha1.Sum([]byte("a leaked one"))),
 		0o600); err != nil {
 		t.Fatal(err)
 	}
+
 	refused(serve("REEVE_ADMIN_PASSWORD=a leaked one"),
 		"REEVE_ADMIN_PASSWORD: appears in a list of leaked passwords; choose another one")
 	p := start(t, dir, "REEVE_AUTH__BREACHED_PASSWORDS="+list)
@@ -264,6 +281,7 @@ func TestFirstPassword_LookedUp(t *testing.T) {
 		object("old_password", password, "new_password", "a leaked one")); a.ErrorCode != "password_breached" {
 		t.Errorf("%s", a.raw)
 	}
+
 	p.stop()
 	if err := os.Remove(list); err != nil {
 		t.Fatal(err)
@@ -283,6 +301,7 @@ func TestFirstPassword_LeavesEnvironment(t *testing.T) {
 	if err := os.WriteFile(file, []byte(given), 0o600); err != nil {
 		t.Fatal(err)
 	}
+
 	for name, words := range map[string][]string{
 		"the password": {"REEVE_ADMIN_PASSWORD=" + given, kept},
 		"the file":     {"REEVE_ADMIN_PASSWORD=", "REEVE_ADMIN_PASSWORD_FILE=" + file, kept},
@@ -320,6 +339,7 @@ func TestRecover_NewOwnerPassword(t *testing.T) {
 		strings.Contains(r.err, given) {
 		t.Fatalf("%+v", r)
 	}
+
 	p = start(t, dir)
 	c.base = p.url
 	c.want(401, "GET", "/admin/info", "")
@@ -327,6 +347,7 @@ func TestRecover_NewOwnerPassword(t *testing.T) {
 	if g := c.signIn(given); g.MustChangePassword != 1 {
 		t.Errorf("%+v", g)
 	}
+
 	mustChange(t, c)
 	c.want(200, "PUT", "/admin/password",
 		object("old_password", given, "new_password", "another one altogether"))
@@ -366,6 +387,7 @@ func TestRecover_MakesNoDatabase(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
+
 			r := run(t, "admin", "recover", "--data", dir)
 			if r.code != 1 || !strings.Contains(r.err, "no database") || r.out != "" {
 				t.Errorf("%+v", r)

@@ -39,16 +39,19 @@ func program(t testing.TB, words ...string) *exec.Cmd {
 			os.Chmod(word, 0o700) // if it exists, since t.TempDir makes it readable for everybody
 		}
 	}
+
 	for _, entry := range os.Environ() {
 		if !strings.HasPrefix(entry, "REEVE_") {
 			cmd.Env = append(cmd.Env, entry)
 		}
 	}
+
 	for name, value := range set {
 		if value != "" {
 			cmd.Env = append(cmd.Env, name+"="+value)
 		}
 	}
+
 	return cmd
 }
 
@@ -102,6 +105,7 @@ func begin(t testing.TB, cmd *exec.Cmd) *process {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+
 	go func() {
 		defer close(p.done)
 		var exit *exec.ExitError
@@ -109,6 +113,7 @@ func begin(t testing.TB, cmd *exec.Cmd) *process {
 			t.Errorf("wait for reeve: %v", err)
 		}
 	}()
+
 	t.Cleanup(p.kill)
 	return p
 }
@@ -196,6 +201,7 @@ func (j *journal) Write(b []byte) (int, error) {
 			j.ready <- url
 		}
 	}
+
 	return len(b), nil
 }
 

@@ -33,6 +33,7 @@ func TestIdempotency_RepeatAfterKill(t *testing.T) {
 			}
 			return role.ID, json.Unmarshal(a.Data, &role)
 		}
+
 		var answered atomic.Int64
 		var wg sync.WaitGroup
 		var open []string // keys of requests without a response
@@ -55,6 +56,7 @@ func TestIdempotency_RepeatAfterKill(t *testing.T) {
 				}
 			})
 		}
+
 		wg.Wait()
 		<-p.done
 		p = start(t, dir)
@@ -67,16 +69,20 @@ func TestIdempotency_RepeatAfterKill(t *testing.T) {
 			}
 			ids[key] = id
 		}
+
 		for key, id := range ids {
 			if again, err := create(key); err != nil || again != id {
 				t.Errorf("%s: record %d, and then %d, %v", key, id, again, err)
 			}
 		}
+
 		total := into[struct{ Total int }](t, c.want(200, "GET", "/admin/role?pageSize=1", "")).Total
 		if total != len(ids)+1 { // and the owner role
 			t.Errorf("%d roles, want %d", total, len(ids)+1)
 		}
+
 		p.kill()
 	}
+
 	t.Logf("%d records; %d requests had no response", len(ids), unanswered)
 }

@@ -33,6 +33,7 @@ func TestBackup_UnderLoad(t *testing.T) {
 		c.define(group, fmt.Sprintf("left%d", w), "number", "0")
 		c.define(group, fmt.Sprintf("right%d", w), "number", "0")
 	}
+
 	var wg sync.WaitGroup
 	stop := make(chan struct{})
 	for w := range writers {
@@ -54,6 +55,7 @@ func TestBackup_UnderLoad(t *testing.T) {
 			}
 		})
 	}
+
 	type taken struct {
 		file          string
 		before, after [writers]int64
@@ -70,10 +72,12 @@ func TestBackup_UnderLoad(t *testing.T) {
 			})
 			b.before[w] = acked[w].Load()
 		}
+
 		a := c.want(200, "GET", "/system/backup", "")
 		for w := range writers {
 			b.after[w] = issued[w].Load()
 		}
+
 		if err := os.WriteFile(b.file, a.raw, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -81,19 +85,23 @@ func TestBackup_UnderLoad(t *testing.T) {
 			!strings.Contains(a.header.Get("Content-Disposition"), "attachment") {
 			t.Errorf("backup %d: %v", i, a.header)
 		}
+
 		backups = append(backups, b)
 	}
+
 	close(stop)
 	wg.Wait()
 	p.stop()
 	if got := names(t, dir); len(got) != 8 {
 		t.Errorf("after the backups there is %v", got)
 	}
+
 	for i, b := range backups {
 		to := filepath.Join(t.TempDir(), "fresh")
 		if i == 0 {
 			to = dir
 		}
+
 		r := run(t, "restore", b.file, "--data", to)
 		if r.code != 0 {
 			t.Fatalf("%+v", r)
@@ -104,6 +112,7 @@ func TestBackup_UnderLoad(t *testing.T) {
 		if v := run(t, "verify", "--data", to); v.code != 0 {
 			t.Fatalf("%+v", v)
 		}
+
 		p := start(t, to)
 		c.base = p.url
 		c.want(401, "GET", "/admin/info", "") // sessions are not restored
@@ -117,6 +126,7 @@ func TestBackup_UnderLoad(t *testing.T) {
 				t.Errorf("backup %d, writer %d: %q and %q, want both the same and between %d and %d", i, w, left, right, b.before[w], b.after[w])
 			}
 		}
+
 		p.stop()
 	}
 }
@@ -131,6 +141,7 @@ func TestRestore_KeepsReplacedData(t *testing.T) {
 	if err := os.WriteFile(file, c.want(200, "GET", "/system/backup", "").raw, 0o600); err != nil {
 		t.Fatal(err)
 	}
+
 	c.want(200, "PUT", "/system/setting", values("site.title", "made after the backup"))
 	p.stop()
 	for _, step := range []struct{ title string }{{"Reeve"}, {"made after the backup"}} {
@@ -175,14 +186,17 @@ func TestBackup_HasFilesAndKey(t *testing.T) {
 		}
 		entries = append(entries, h.Name)
 	}
+
 	if want := []string{"manifest.json", "data.db",
 		fmt.Sprintf("files/%x", sha256.Sum256([]byte(text)))}; !slices.Equal(entries, want) {
 		t.Errorf("the archive has %v, want %v", entries, want)
 	}
+
 	file := filepath.Join(t.TempDir(), "backup.tar")
 	if err := os.WriteFile(file, archive, 0o600); err != nil {
 		t.Fatal(err)
 	}
+
 	before := snapshot(t, dir)
 	r := run(t, "restore", file, "--data", dir)
 	_, rest, _ := strings.Cut(r.out, "kept in ")
@@ -198,11 +212,13 @@ func TestBackup_HasFilesAndKey(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dir, "secret.key")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the key of another database is still there: %v", err)
 	}
+
 	sound(t, dir)
 	p = start(t, dir)
 	if got := signedIn(t, p).want(200, "GET", "/file/list/1/content", ""); string(got.raw) != text {
 		t.Errorf("the file has the bytes %q", got.raw)
 	}
+
 	p.stop()
 }
 
@@ -218,6 +234,7 @@ func TestKill_DuringRestore(t *testing.T) {
 	if err := os.WriteFile(file, c.want(200, "GET", "/system/backup", "").raw, 0o600); err != nil {
 		t.Fatal(err)
 	}
+
 	p.stop()
 	filled(t, old, "what is there")
 	r := random(t)
@@ -230,6 +247,7 @@ func TestKill_DuringRestore(t *testing.T) {
 		case <-restoring.done:
 		case <-time.After(time.Duration(r.IntN(60)) * time.Millisecond): // any time
 		}
+
 		restoring.kill()
 		p := start(t, dir)
 		title := signedIn(t, p).title()
@@ -243,6 +261,7 @@ func TestKill_DuringRestore(t *testing.T) {
 			t.Errorf("the title is %q, and there is %v", title, left)
 		}
 	}
+
 	t.Logf("seen: %v", saw)
 }
 
@@ -283,6 +302,7 @@ func TestRestore_DamagedBackupRefused(t *testing.T) {
 			sameFiles(t, before, snapshot(t, to))
 		})
 	}
+
 	t.Run("missing", func(t *testing.T) {
 		t.Parallel()
 		to := copyDir(t, dir)

@@ -28,12 +28,14 @@ func TestSalvage_AfterRefusedStart(t *testing.T) {
 		bytes.ReplaceAll(b, []byte(`"code":"damaged_one"`), []byte(`"code":"damaged_0ne"`)), 0o600); err != nil {
 		t.Fatal(err)
 	}
+
 	refused := run(t, "serve", "--listen", "127.0.0.1:0", "--data", dir)
 	for _, part := range []string{"data.db", "dict 1", "reeve verify", "reeve salvage NEWDIR"} {
 		if refused.code != 1 || !strings.Contains(refused.err, part) {
 			t.Errorf("the start does not name %s: %+v", part, refused)
 		}
 	}
+
 	if v := run(t, "verify", "--data", dir); v.code != 1 ||
 		!strings.Contains(v.out, "data.db: dict 1 is damaged") ||
 		strings.Contains(v.out, "reeve verify") ||
@@ -44,6 +46,7 @@ func TestSalvage_AfterRefusedStart(t *testing.T) {
 		!strings.Contains(s.out, "lost: dict 1\n") || strings.Count(s.out, "\n") != 2 {
 		t.Fatalf("salvage: %+v", s)
 	}
+
 	sound(t, to)
 	p = start(t, to)
 	c = signedIn(t, p)

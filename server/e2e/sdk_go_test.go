@@ -63,12 +63,14 @@ func TestGoClientCalls(t *testing.T) {
 	if failed := failure(t, err); failed.Status != 401 {
 		t.Errorf("a wrong password: %v", err)
 	}
+
 	session, err := anonymous.SignIn(ctx, reeve.Admin, "admin", password)
 	noErr(t, err)
 	if session.Token == "" || session.ExpiresAt.Before(time.Now()) ||
 		session.MustChangePassword != 0 {
 		t.Errorf("the session is %+v", session)
 	}
+
 	c := anonymous.As(session.Token)
 
 	var dept struct {
@@ -79,6 +81,7 @@ func TestGoClientCalls(t *testing.T) {
 	if dept.ID == 0 || dept.Name != "Sales" {
 		t.Errorf("the department is %+v", dept)
 	}
+
 	noErr(t,
 		c.Call(ctx, "PUT", fmt.Sprintf("/admin/dept/%d", dept.ID),
 			map[string]any{"name": "Support"}, nil))
@@ -93,6 +96,7 @@ func TestGoClientCalls(t *testing.T) {
 	if page.Total != 1 {
 		t.Errorf("%d users", page.Total)
 	}
+
 	err = c.Call(ctx, "POST", "/admin/list", map[string]any{"username": "a", "email": "b"}, nil)
 	if failed := failure(t, err); failed.Status != 422 || failed.Code != "invalid" ||
 		failed.Fields["username"] == "" || failed.Fields["email"] == "" || failed.RequestID == "" {
@@ -108,10 +112,12 @@ func TestGoClientCalls(t *testing.T) {
 	if failed := failure(t, c.Call(ctx, "GET", "/admin/dept/1", nil, new([]string))); failed.Code != "bad_response" {
 		t.Errorf("%+v", failed)
 	}
+
 	noErr(t, c.SignOut(ctx, reeve.Admin))
 	if failed := failure(t, c.Call(ctx, "GET", "/admin/info", nil, nil)); failed.Status != 401 {
 		t.Errorf("signed out: %+v", failed)
 	}
+
 	server.stop()
 	if failed := failure(t, c.Call(ctx, "GET", "/health", nil, nil)); failed.Status != 0 ||
 		failed.Code != "unreachable" || failed.Unwrap() == nil {
@@ -135,6 +141,7 @@ func TestGoClientFrom_LimitsAreThoseOfTheBrowser(t *testing.T) {
 		_, err := client.From(from).SignIn(t.Context(), reeve.App, "zoe", password)
 		noErr(t, err)
 	}
+
 	list := string(c.want(200, "GET", "/system/loginlog?pageSize=10", "").Data)
 	for _, want := range []string{"203.0.113.7", "2001:db8::7", "203.0.113.8"} {
 		if !strings.Contains(list, `"`+want+`"`) {
@@ -174,6 +181,7 @@ func TestGoClient_Retries(t *testing.T) {
 	through := func(plan string) *reeve.Client {
 		return goClient(t, reeve.Options{URL: via.URL + "/" + plan, Key: owner.token})
 	}
+
 	ctx := t.Context()
 
 	type dept struct {
@@ -187,11 +195,13 @@ func TestGoClient_Retries(t *testing.T) {
 		made.Name != "Sales" {
 		t.Errorf("the requests are %+v; created %+v", seen, made)
 	}
+
 	var tree struct{ Data []dept }
 	noErr(t, through("pass.read").Call(ctx, "GET", "/admin/dept", nil, &tree))
 	if !slices.Equal(tree.Data, []dept{made}) {
 		t.Errorf("there are %+v", tree.Data)
 	}
+
 	path := fmt.Sprintf("/admin/dept/%d", made.ID)
 	for _, c := range []struct {
 		plan, method string
@@ -232,12 +242,14 @@ func TestGoClient_Retries(t *testing.T) {
 	if n := len(via.requests("lose.sign-in")); failure(t, err).Status != 0 || n != 1 {
 		t.Errorf("a lost sign-in: %d requests, %v", n, err)
 	}
+
 	cancelled, cancel := context.WithCancel(ctx)
 	cancel()
 	if err := through("pass.cancelled").Call(cancelled, "GET", path, nil, nil); !errors.Is(err,
 		context.Canceled) || len(via.requests("pass.cancelled")) > 0 {
 		t.Errorf("cancelled: %v", err)
 	}
+
 	impatient := goClient(t, reeve.Options{
 		URL:     via.URL + "/hang.get",
 		Key:     owner.token,
@@ -275,6 +287,7 @@ func TestGoClient_FollowsConfig(t *testing.T) {
 	if _, err := c.Follow(ctx, reeve.ConfigQuery{Groups: []string{"nothing"}}); failure(t, err).Status != 403 {
 		t.Errorf("an unknown group: %v", err)
 	}
+
 	config, err := c.Follow(ctx, reeve.ConfigQuery{
 		Groups: []string{"payment"},
 		Dicts:  []string{"state"},
@@ -304,6 +317,7 @@ func TestGoClient_FollowsConfig(t *testing.T) {
 	if d, ok := config.Dict("state"); !ok || len(d.Items) != 2 || d.Items[1].Label != "Paid" {
 		t.Errorf("the dictionary is %+v", d)
 	}
+
 	change("19")
 	<-changed
 	vat(19)
@@ -356,6 +370,7 @@ func TestGoWebhook(t *testing.T) {
 		arrived <- e
 		return nil
 	})
+
 	owner.create("/system/dict", "code", "state", "name", "States", "type", "tag")
 	e := <-arrived
 	var data reeve.EventData
@@ -364,6 +379,7 @@ func TestGoWebhook(t *testing.T) {
 		e.ID == "" || time.Since(e.Timestamp).Abs() > time.Hour {
 		t.Errorf("the event is %+v %+v", e, data)
 	}
+
 	web.Close() // no other goroutine uses what follows
 	r, body := saved[len(saved)-1], bodies[len(bodies)-1]
 	with := func(name, value string) http.Header {
@@ -371,6 +387,7 @@ func TestGoWebhook(t *testing.T) {
 		h.Set(name, value)
 		return h
 	}
+
 	other := strings.Repeat("A", 40)
 	signature := r.Header.Get("Webhook-Signature")
 	for name, c := range map[string]struct {
@@ -399,12 +416,14 @@ func TestGoWebhook(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+
 	recorder := httptest.NewRecorder()
 	handler.ServeHTTP(recorder,
 		httptest.NewRequest("POST", "/", strings.NewReader(strings.Repeat("a", 2<<20))))
 	if recorder.Code != 413 {
 		t.Errorf("2 MiB: %d", recorder.Code)
 	}
+
 	recorder = httptest.NewRecorder()
 	handler.ServeHTTP(recorder, httptest.NewRequest("POST", "/", strings.NewReader(string(body))))
 	if recorder.Code != 401 {

@@ -101,10 +101,12 @@ func TestGoProtect_StrangeServers(t *testing.T) {
 			by := reeve.CallerOf(r.Context())
 			fmt.Fprintf(w, "%d %q %v %v", by.ID, by.Username, by.Scope.All, by.Scope.DeptIDs)
 		}))
+
 		w, r := httptest.NewRecorder(), httptest.NewRequest("GET", "/orders", nil)
 		if c.bearer {
 			r.Header.Set("Authorization", "Bearer token-of-a-user")
 		}
+
 		handler.ServeHTTP(w, r)
 		if body := w.Body.String(); w.Code != c.want || !strings.Contains(body, c.says) ||
 			strings.Contains(body, "127.0.0.1") || w.Header().Get("Location") != "" {
@@ -221,6 +223,7 @@ func TestGoClient_RetriesThroughProxies(t *testing.T) {
 			t.Errorf("%s: %d requests, want %d", name, asked.Load(), c.want)
 		}
 	}
+
 	var asked atomic.Int64
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		asked.Add(1)
@@ -248,6 +251,7 @@ func TestGoClient_FollowsStrangeServers(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+
 	var asked atomic.Int64
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		asked.Add(1)

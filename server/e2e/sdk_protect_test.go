@@ -43,6 +43,7 @@ func newProtected(t *testing.T, permissions ...string) *protected {
 	p.server = begin(t,
 		program(t, "serve", "--listen", address, "--data", t.TempDir(),
 			"REEVE_FORWARD_AUTH__URL=http://"+address, "REEVE_FORWARD_AUTH__ORIGINS="+p.url))
+
 	p.server.ready()
 	p.owner = signedIn(t, p.server)
 	p.owner.orderAction("shop.order.refund", "Refund")
@@ -52,6 +53,7 @@ func newProtected(t *testing.T, permissions ...string) *protected {
 	show := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		json.NewEncoder(w).Encode(reeve.CallerOf(r.Context()))
 	})
+
 	mux := http.NewServeMux()
 	mux.Handle(reeve.CallbackPath, c.Callback())
 	mux.Handle("/", c.Protect()(show))
@@ -92,6 +94,7 @@ func TestGoProtect(t *testing.T) {
 	app := into[grant](t,
 		newClient(t, p.server).want(200, "POST", "/api/register",
 			object("username", "customer", "password", password))).Token
+
 	personal := into[grant](t,
 		zoeClient.want(200, "POST", "/admin/account/key", object("name", "script"))).Token
 
@@ -169,10 +172,12 @@ func TestGoProtect(t *testing.T) {
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("the caller is %+v %+v, want %+v", got, got.Scope, want)
 	}
+
 	asked := p.via.requests("pass.program")[before:]
 	if len(asked) != 1 {
 		t.Errorf("Reeve is asked %d times", len(asked))
 	}
+
 	for _, r := range asked {
 		if sent := r.Header.Get("Cookie"); strings.Contains(sent, "shop=") ||
 			strings.Contains(sent, "session=") || !strings.Contains(sent, "reeve-forward") ||
@@ -180,6 +185,7 @@ func TestGoProtect(t *testing.T) {
 			t.Errorf("Reeve is asked with %v", r.Header)
 		}
 	}
+
 	w, r := httptest.NewRecorder(), httptest.NewRequest("GET", "/", nil)
 	p.client("rv_k_a", "429-900.check").Protect()(http.NotFoundHandler()).ServeHTTP(w, r)
 	if w.Code != 503 || w.Header().Get("Retry-After") == "" {
@@ -210,22 +216,26 @@ func TestGoProtect_Misconfigured(t *testing.T) {
 	if resp.StatusCode != 500 || strings.Contains(body, "auth.check") {
 		t.Errorf("without the permission: %s %s", resp.Status, body)
 	}
+
 	p.mu.Lock()
 	log := p.log.String()
 	p.mu.Unlock()
 	if !strings.Contains(log, "auth.check") || strings.Contains(log, p.owner.token) {
 		t.Errorf("the log is %s", log)
 	}
+
 	elsewhere := goClient(t, reeve.Options{
 		URL:    p.server.url,
 		Origin: "http://127.0.0.1:1",
 		Logger: slog.New(slog.NewTextHandler(p, nil)),
 	})
+
 	w := httptest.NewRecorder()
 	elsewhere.Protect()(http.NotFoundHandler()).ServeHTTP(w, httptest.NewRequest("GET", "/", nil))
 	if w.Code != 500 {
 		t.Errorf("an origin that is not configured: %d %s", w.Code, w.Body)
 	}
+
 	for name, f := range map[string]func(){
 		"an empty permission": func() { elsewhere.Protect("") },
 		"no origin":           func() { goClient(t, reeve.Options{URL: p.server.url}).Callback() },

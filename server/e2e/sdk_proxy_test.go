@@ -49,6 +49,7 @@ func (p *planned) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		json.NewEncoder(w).Encode(append([]plannedRequest{}, p.requests(path)...))
 		return
 	}
+
 	p.mu.Lock()
 	first := len(p.seen[plan]) == 0
 	p.seen[plan] = append(p.seen[plan],
@@ -61,6 +62,7 @@ func (p *planned) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	} else if !first {
 		kind = "pass"
 	}
+
 	p.follow(kind, w, r)
 }
 

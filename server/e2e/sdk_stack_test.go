@@ -49,10 +49,12 @@ func startShopServer(t *testing.T, dir, shop string) (server *process, env []str
 	if out, err := script.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
+
 	for line := range strings.Lines(readText(t, filepath.Join(dir, "shop.env"))) {
 		env = append(env,
 			strings.NewReplacer("export ", "", "'", "").Replace(strings.TrimSpace(line)))
 	}
+
 	return server, env
 }
 
@@ -81,10 +83,12 @@ func (b *visitor) get(method, url string, header ...string) (*http.Response, str
 	for i := 0; i < len(header); i += 2 {
 		r.Header.Set(header[i], header[i+1])
 	}
+
 	resp, err := b.http.Do(r)
 	if err != nil {
 		b.t.Fatalf("%s %s: %v", method, url, err)
 	}
+
 	defer resp.Body.Close()
 	body, err := io.ReadAll(resp.Body)
 	noErr(b.t, err)
@@ -100,10 +104,12 @@ func (b *visitor) signInAt(page string, c *client) {
 	if err != nil || resp.StatusCode != 302 || to.Path != "/console/open" {
 		b.t.Fatalf("%s without a sign-in: %s %v %s", page, resp.Status, to, body)
 	}
+
 	q := to.Query()
 	next := into[struct{ URL string }](b.t,
 		c.want(200, "POST", "/auth/forward",
 			object("origin", q.Get("origin"), "to", q.Get("to"), "state", q.Get("state")))).URL
+
 	wanted, err := url.Parse(page)
 	noErr(b.t, err)
 	if resp, body = b.get("GET", next); resp.StatusCode != 302 ||
@@ -158,6 +164,7 @@ func nodeShop(packages ...string) func(t *testing.T, dir, server, code string) [
 			}
 			t.Skip("npm ci in .ci/clients/frameworks was not run")
 		}
+
 		command(t, dir, nil, "npm", "install", "--no-audit", "--no-fund", "--cache", t.TempDir(),
 			server+"/sdk/typescript/reeve-client.tgz")
 		for _, name := range packages {
@@ -165,6 +172,7 @@ func nodeShop(packages ...string) func(t *testing.T, dir, server, code string) [
 			noErr(t, os.MkdirAll(filepath.Dir(link), 0o755))
 			noErr(t, os.Symlink(filepath.Join(modules, name), link))
 		}
+
 		noErr(t, os.WriteFile(filepath.Join(dir, "shop.mjs"), []byte(code), 0o600))
 		return []string{"node", "shop.mjs"}
 	}
@@ -242,6 +250,7 @@ func tryShop(t *testing.T, server *process, shop string, out *journal) {
 			t.Errorf("%s %s: %s %s, want %d with %q", method, path, resp.Status, body, status, text)
 		}
 	}
+
 	bearer := func(c *client) []string { return []string{"Authorization", "Bearer " + c.token} }
 
 	annAtShop.signInAt(shop+"/", ann)

@@ -33,6 +33,7 @@ func newGated(t *testing.T, framework string) *gated {
 	g.server = begin(t,
 		program(t, "serve", "--listen", listen, "--data", t.TempDir(),
 			"REEVE_FORWARD_AUTH__URL=http://"+listen, "REEVE_FORWARD_AUTH__ORIGINS="+g.origin))
+
 	g.server.ready()
 	g.owner = signedIn(t, g.server)
 	g.owner.orderAction("shop.order.query", "See orders")
@@ -48,6 +49,7 @@ func newGated(t *testing.T, framework string) *gated {
 	g.app = into[grant](t,
 		newClient(t, g.server).want(200, "POST", "/api/login",
 			object("username", "zoe", "password", password))).Token
+
 	g.key = g.owner.programKey("program", "auth.check")
 	g.reeve = newPlanned(t, g.server.url)
 	jar, err := cookiejar.New(nil)
@@ -56,6 +58,7 @@ func newGated(t *testing.T, framework string) *gated {
 	g.browser = &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error {
 		return http.ErrUseLastResponse
 	}}
+
 	other := g.owner.programKey("other", "system.dict.query")
 	startScript(t, "program.mjs", "SERVER="+g.reeve.URL+"/pass", "KEY="+g.key, "OTHER_KEY="+other,
 		"ORIGIN="+g.origin, "FRAMEWORK="+framework, "SECRET=").until("listening")
@@ -69,11 +72,13 @@ func (g *gated) send(method, path string, header ...string) (*http.Response, str
 	if !strings.HasPrefix(path, "http") {
 		path = g.origin + path
 	}
+
 	r, err := http.NewRequest(method, path, nil)
 	noErr(g.t, err)
 	for i := 0; i < len(header); i += 2 {
 		r.Header.Set(header[i], header[i+1])
 	}
+
 	resp, err := g.browser.Do(r)
 	noErr(g.t, err)
 	defer resp.Body.Close()
@@ -111,6 +116,7 @@ func (g *gated) signIn(username, path string) {
 	if resp.StatusCode != 302 || asked.Path != "/console/open" || asked.Query().Get("to") != path {
 		g.t.Fatalf("%s to %s", resp.Status, asked)
 	}
+
 	q := asked.Query()
 	to := into[struct{ URL string }](g.t,
 		signedInAs(g.t, g.server, username).want(200, "POST", "/auth/forward",
@@ -119,6 +125,7 @@ func (g *gated) signIn(username, path string) {
 		resp.Header.Get("Location") != path {
 		g.t.Fatalf("%s to %s: %s", resp.Status, resp.Header.Get("Location"), body)
 	}
+
 	g.expect(403, "", "GET", to) // it can be used once
 }
 
@@ -137,6 +144,7 @@ func (g *gated) testTokens() {
 		g.expect(401, "sign in", "GET", "/orders", bearer(token)...)
 		g.expect(401, "sign in", "GET", "/any", bearer(token)...)
 	}
+
 	for _, path := range []string{"/orders", "/my", "/tokens"} {
 		g.expect(401, "sign in", "GET", path)
 		g.expect(401, "sign in", "GET", path, "Authorization", "Basic YTpi")
@@ -171,6 +179,7 @@ func (g *gated) testCookies() {
 	if fmt.Sprint(caller) != fmt.Sprint(want) {
 		g.t.Errorf("the caller is %v, want %v", caller, want)
 	}
+
 	for _, r := range g.reeve.requests("pass") {
 		if text := fmt.Sprint(r.Header); strings.Contains(text, "secret-of-the-program") ||
 			strings.Contains(text, g.zoe) {
@@ -180,6 +189,7 @@ func (g *gated) testCookies() {
 			g.t.Error("the program has sent its key with a cookie")
 		}
 	}
+
 	g.expect(403, "auth.check", "GET", "/both")
 	g.expect(403, "auth.check", "GET", "/both", "Accept", "text/html")
 	g.expect(401, "sign in", "GET", "/my")
@@ -188,12 +198,14 @@ func (g *gated) testCookies() {
 		{"Sec-Fetch-Site", "none"}} {
 		g.expect(200, "zoe", "POST", "/orders", header...)
 	}
+
 	for _, header := range [][]string{{"Origin", "https://evil.example"}, {"Origin", "null"},
 		{"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Site", "same-site", "Origin", g.origin}} {
 		g.expect(403, "other origins", "POST", "/orders", header...)
 		g.expect(200, "zoe", "GET", "/orders", header...)
 		g.expect(200, "zoe", "POST", "/orders", append(header, "Authorization", "Bearer "+g.zoe)...)
 	}
+
 	g.owner.want(200, "PUT", fmt.Sprintf("/admin/list/%d/status", g.zoeID), `{"status":0}`)
 	g.expect(401, "sign in", "GET", "/orders")
 	g.expect(302, "", "GET", "/orders", "Accept", "text/html")

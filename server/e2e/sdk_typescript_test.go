@@ -71,6 +71,7 @@ func startScript(t *testing.T, name string, env ...string) *runningScript {
 		close(s.lines)
 		s.done <- cmd.Wait()
 	}()
+
 	t.Cleanup(func() {
 		cmd.Process.Kill()
 		for range s.lines { // until it has ended
@@ -173,6 +174,7 @@ func TestTypeScriptClient_Size(t *testing.T) {
 		for _, name := range without {
 			seen[name] = true
 		}
+
 		for ; len(todo) > 0; todo = todo[1:] {
 			if seen[todo[0]] {
 				continue
@@ -184,8 +186,10 @@ func TestTypeScriptClient_Size(t *testing.T) {
 				todo = append(todo, match[1])
 			}
 		}
+
 		return total
 	}
+
 	client := []string{"index.js", "client.js", "config.js", "send.js", "webhook.js"}
 	for name, c := range map[string]struct{ bytes, most int }{
 		"the client": {size("index.js"), 8<<10 + 512},
@@ -206,6 +210,7 @@ func TestTypeScriptClientTypes(t *testing.T) {
 	if _, err := os.Stat(tsc); err != nil && os.Getenv("CI") != "true" {
 		t.Skip("the packages of the console are not installed")
 	}
+
 	cmd := nodeScript(t, "types.ts")
 	noErr(t,
 		os.WriteFile(filepath.Join(cmd.Dir, "package.json"), []byte(`{"type":"module"}`), 0o600))
@@ -238,6 +243,7 @@ func TestTypeScriptWebhooks_Program(t *testing.T) {
 			if line := s.until("event "); !strings.HasSuffix(line, " dict.changed Größen") {
 				t.Errorf("it has received %q", line)
 			}
+
 			for name, a := range map[string]struct {
 				body   string
 				status int
@@ -263,6 +269,7 @@ func TestTypeScriptWebhooks_Program(t *testing.T) {
 				"Webhook-Timestamp": {fmt.Sprint(now.Unix())},
 				"Webhook-Signature": {signature},
 			}
+
 			resp, err := http.DefaultClient.Do(r)
 			noErr(t, err)
 			resp.Body.Close()

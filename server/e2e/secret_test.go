@@ -69,6 +69,7 @@ func TestSecrets_NotInFilesOrOutput(t *testing.T) {
 		c.token = bad
 		say(401, "GET", "/system/setting", "")
 	}
+
 	c.token = second
 
 	sent += 2
@@ -91,12 +92,14 @@ func TestSecrets_NotInFilesOrOutput(t *testing.T) {
 			t.Errorf("GET %s answers %s", path, a.raw)
 		}
 	}
+
 	for status, path := range map[int]string{
 		400: "/system/setting?token=" + canaryQuery,
 		404: "/nowhere?token=" + canaryQuery,
 	} {
 		say(status, "GET", path, "")
 	}
+
 	say(405, "DELETE", "/admin/login?token="+canaryQuery, "")
 	say(200, "GET", "/system/backup", "")
 	sent++
@@ -112,6 +115,7 @@ func TestSecrets_NotInFilesOrOutput(t *testing.T) {
 			t.Errorf("%q is in the log: %.300s", token, p.log.String()[max(0, at-200):])
 		}
 	}
+
 	lines := 0
 	for _, entry := range p.log.entries(t) {
 		if entry["message"] == "request" {
@@ -122,9 +126,11 @@ func TestSecrets_NotInFilesOrOutput(t *testing.T) {
 			}
 		}
 	}
+
 	if lines != sent {
 		t.Errorf("%d requests have %d lines in the log", sent, lines)
 	}
+
 	kept := snapshot(t, dir)
 	maps.Copy(kept, snapshot(t, filepath.Join(dir, "monitor")))
 	for name, content := range kept {
@@ -141,6 +147,7 @@ func TestSecrets_NotInFilesOrOutput(t *testing.T) {
 			}
 		}
 	}
+
 	b, err := os.ReadFile(filepath.Join(dir, "data.db"))
 	if err != nil || !strings.Contains(string(b), `"hidden"`) {
 		t.Errorf("the search finds nothing at all (%v)", err)
@@ -180,11 +187,13 @@ func TestSecretSettings_NeedKey(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, "secret.key")); err != nil {
 		t.Fatal(err)
 	}
+
 	p = start(t, dir)
 	if warnings := p.log.messages(t, "warn"); len(warnings) != 1 ||
 		!strings.Contains(warnings[0], "secret.key") {
 		t.Errorf("the warnings are %q", warnings)
 	}
+
 	c.base = p.url
 	c.want(200, "GET", "/system/setting", "") // only the secrets are lost
 	c.want(200, "PUT", fmt.Sprintf("/system/setting/%d", id), object("values", canarySecond))

@@ -85,10 +85,12 @@ func (s *sender) step(c *client) (gone bool, err error) {
 		s.flight.moved = live[:1+s.random.IntN(len(live))]
 		return s.change(c, "DELETE", "/file/list?ids="+joined(s.flight.moved))
 	}
+
 	a, err := c.do("GET", content(live[s.random.IntN(len(live))])+"?thumb=64x64", "")
 	if err == nil && a.status != 200 && a.status != 422 { // it is not a picture
 		return false, fmt.Errorf("a small picture: %d %s", a.status, a.raw)
 	}
+
 	return err != nil, nil
 }
 
@@ -116,15 +118,18 @@ func (s *sender) upload(c *client) (gone bool, err error) {
 		form.Write(data)
 		form.WriteString("\r\n")
 	}
+
 	form.WriteString(formEnd)
 	req, err := c.uploading(int64(form.Len()), &form)
 	if err != nil {
 		return false, err
 	}
+
 	resp, err := c.http.Do(req)
 	if err != nil {
 		return true, nil
 	}
+
 	defer resp.Body.Close()
 	var a answer
 	if err := json.NewDecoder(resp.Body).Decode(&a); resp.StatusCode == http.StatusOK &&
@@ -134,6 +139,7 @@ func (s *sender) upload(c *client) (gone bool, err error) {
 	if resp.StatusCode != http.StatusOK {
 		return false, fmt.Errorf("upload: %d %+v", resp.StatusCode, a)
 	}
+
 	s.acked++
 	for _, f := range records(c.t, &a) {
 		if want := s.flight.created[f.Name]; f.SHA256 != want {
@@ -141,6 +147,7 @@ func (s *sender) upload(c *client) (gone bool, err error) {
 		}
 		s.live[f.ID] = f
 	}
+
 	s.flight = flight{}
 	return false, nil
 }
@@ -155,13 +162,16 @@ func (s *sender) change(c *client, method, path string) (gone bool, err error) {
 	if a.status != 200 {
 		return false, fmt.Errorf("%s %s: %d %s", method, path, a.status, a.raw)
 	}
+
 	s.acked++
 	for _, id := range s.flight.removed {
 		delete(s.trash, id)
 	}
+
 	for _, id := range s.flight.moved {
 		s.move(id)
 	}
+
 	s.flight = flight{}
 	return false, nil
 }
@@ -189,6 +199,7 @@ func (s *sender) settle(t *testing.T, live, trash map[int64]fileRecord) {
 			}
 		}
 	}
+
 	for _, id := range s.flight.moved {
 		_, was := s.live[id]
 		if _, is := live[id]; was != is {
@@ -196,15 +207,18 @@ func (s *sender) settle(t *testing.T, live, trash map[int64]fileRecord) {
 			s.move(id)
 		}
 	}
+
 	for _, id := range s.flight.removed {
 		if _, there := trash[id]; !there {
 			came++
 			delete(s.trash, id)
 		}
 	}
+
 	if came != 0 && came != all {
 		t.Errorf("of a change of %+v only %d of %d came through", s.flight, came, all)
 	}
+
 	s.flight = flight{}
 	for what, lists := range map[string][2]map[int64]fileRecord{
 		"list":  {s.live, live},
@@ -229,15 +243,19 @@ func settled(t *testing.T, c *client, senders []*sender) map[string]bool {
 		s.settle(t, live, trash)
 		n += len(s.live) + len(s.trash)
 	}
+
 	if n != len(live)+len(trash) {
 		t.Errorf("there are %d files, %d were uploaded", len(live)+len(trash), n)
 	}
+
 	for _, f := range live {
 		c.mustHold(f)
 		digests[f.SHA256] = true
 	}
+
 	for _, f := range trash {
 		digests[f.SHA256] = true // verify reads the content of these
 	}
+
 	return digests
 }

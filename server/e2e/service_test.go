@@ -25,11 +25,13 @@ func newSupervisor(t *testing.T) *supervisor {
 	if runtime.GOOS != "linux" {
 		t.Skip("systemd is on Linux only")
 	}
+
 	s := &supervisor{path: filepath.Join(t.TempDir(), "notify"), said: make(chan string, 1024)}
 	conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: s.path, Net: "unixgram"})
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	t.Cleanup(func() { conn.Close() })
 	go func() {
 		for b := make([]byte, 4096); ; {
@@ -40,6 +42,7 @@ func newSupervisor(t *testing.T) *supervisor {
 			s.said <- string(b[:n])
 		}
 	}()
+
 	return s
 }
 
@@ -68,6 +71,7 @@ func TestService_ReportsToSupervisor(t *testing.T) {
 	if said := s.hears(t, "READY=1"); !strings.Contains(said, "\nSTATUS=serving http://127.0.0.1:") {
 		t.Errorf("it is told %q", said)
 	}
+
 	p.ready()
 	s.hears(t, "WATCHDOG=1")
 	s.hears(t, "WATCHDOG=1")
@@ -96,15 +100,18 @@ func TestSocketActivation_RestartsLoseNothing(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("systemd is on Linux only")
 	}
+
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	defer l.Close()
 	socket, err := l.(*net.TCPListener).File()
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	defer socket.Close()
 	dir, url := t.TempDir(), "http://"+l.Addr().String()
 	p := activated(t, dir, socket, "REEVE_SERVER__DRAIN=1s")
@@ -135,6 +142,7 @@ func TestSocketActivation_RestartsLoseNothing(t *testing.T) {
 			}
 		})
 	}
+
 	restarts := size(2, 10, 100)
 	for range restarts {
 		before := asked.Load()
@@ -145,6 +153,7 @@ func TestSocketActivation_RestartsLoseNothing(t *testing.T) {
 		p.wait()
 		p = activated(t, dir, socket, "REEVE_SERVER__DRAIN=1s")
 	}
+
 	stop.Store(true)
 	clients.Wait()
 	t.Logf("%d restarts, %d requests, %d closed connections", restarts, asked.Load(), fresh.Load())
@@ -158,14 +167,17 @@ func TestHealth_Draining(t *testing.T) {
 		"/health/ready?write=1"} {
 		c.want(200, "GET", path, "")
 	}
+
 	if r := run(t, "health", "--listen", strings.TrimPrefix(p.url, "http://")); r.code != 0 ||
 		r.out != "" {
 		t.Errorf("reeve health: %+v", r)
 	}
+
 	p.signal(syscall.SIGTERM)
 	for c.call("GET", "/health/ready", "").status != 503 {
 		time.Sleep(time.Millisecond)
 	}
+
 	c.want(200, "GET", "/health/live", "")
 	resp, err := http.Get(p.url + "/api/home")
 	if err != nil {
@@ -179,6 +191,7 @@ func TestHealth_Draining(t *testing.T) {
 		!strings.Contains(r.err, "answers 503") {
 		t.Errorf("reeve health: %+v", r)
 	}
+
 	p.kill()
 	if r := run(t, "health", "--listen", strings.TrimPrefix(p.url, "http://")); r.code != 1 ||
 		!strings.Contains(r.err, "no server answers") {

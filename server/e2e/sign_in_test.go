@@ -23,6 +23,7 @@ func TestLoginFlood_OtherNetworksUnaffected(t *testing.T) {
 		Token string `json:"device_token"`
 	}](t,
 		first.want(200, "POST", "/admin/login", object("username", "second", "password", password))).Token
+
 	var mu sync.Mutex
 	answers := map[string][]int{}
 	flood := func() []byte {
@@ -30,6 +31,7 @@ func TestLoginFlood_OtherNetworksUnaffected(t *testing.T) {
 		return rawPost(b.process, "/admin/login", from,
 			object("username", fmt.Sprint("u", rand.Uint64()), "password", "wrong wrong"))
 	}
+
 	var begun sync.WaitGroup
 	begun.Add(connections)
 	b.endures(t, connections+2, func(i int, stop <-chan struct{}) {
@@ -46,6 +48,7 @@ func TestLoginFlood_OtherNetworksUnaffected(t *testing.T) {
 					object("username", "second", "password", password, "device_token", device))
 			}
 		}
+
 		ask := func() {
 			w, err := dial(b.process) // a rejection closes the connection
 			if err != nil {
@@ -68,6 +71,7 @@ func TestLoginFlood_OtherNetworksUnaffected(t *testing.T) {
 			}
 			return
 		}
+
 		ask()
 		begun.Done()
 		for !stopped(stop) && !t.Failed() {
@@ -79,10 +83,12 @@ func TestLoginFlood_OtherNetworksUnaffected(t *testing.T) {
 			t.Errorf("%s is answered %v", name, answers[name])
 		}
 	}
+
 	counts := map[int]int{}
 	for _, status := range answers["the flood"] {
 		counts[status]++
 	}
+
 	t.Logf("the flood was answered %v", counts)
 	if counts[503] == 0 || counts[401] == 0 || counts[200] > 0 {
 		t.Errorf("the flood was answered %v: it did not fill the queue", counts)
@@ -102,6 +108,7 @@ func TestUnconfiguredProxy(t *testing.T) {
 		c.want(401, "POST", "/admin/login",
 			object("username", fmt.Sprint("u", i), "password", "wrong wrong"))
 	}
+
 	c.want(429, "POST", "/admin/login", object("username", "admin", "password", password))
 	c.extra["Cookie"] = cookie
 	c.signIn(password)

@@ -33,6 +33,7 @@ func TestServe_LogReaderLost(t *testing.T) {
 				cmd.Args = append([]string{"sh", "-c", `trap "" PIPE; exec "$0" "$@"`, binary},
 					cmd.Args[1:]...)
 			}
+
 			p := beginPiped(t, cmd)
 			c := newClient(t, p)
 			c.want(200, "GET", "/health", "")
@@ -53,15 +54,18 @@ func beginPiped(t *testing.T, cmd *exec.Cmd) *process {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	cmd.Stdout, cmd.Stderr = w, w
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+
 	p := &process{t: t, cmd: cmd, done: make(chan struct{})}
 	go func() {
 		defer close(p.done)
 		cmd.Wait() // its error is in ProcessState
 	}()
+
 	t.Cleanup(p.kill)
 	w.Close()
 	defer r.Close()
@@ -75,6 +79,7 @@ func beginPiped(t *testing.T, cmd *exec.Cmd) *process {
 			return p
 		}
 	}
+
 	t.Fatal("reeve ended before it served")
 	return nil
 }

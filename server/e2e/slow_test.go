@@ -49,6 +49,7 @@ func TestSlowClients_Disconnected(t *testing.T) {
 			}
 		})
 	}
+
 	c.want(200, "GET", "/admin/rule/parent", "") // other clients are served meanwhile
 	wg.Wait()
 	c.want(200, "GET", "/admin/rule/parent", "")
@@ -61,11 +62,13 @@ func cutOff(conn net.Conn, sends, drips string) error {
 	if _, err := io.WriteString(conn, sends); err != nil {
 		return err
 	}
+
 	ended := make(chan error, 1)
 	go func() {
 		_, err := io.Copy(io.Discard, conn)
 		ended <- err
 	}()
+
 	for {
 		select {
 		case err := <-ended:

@@ -30,6 +30,7 @@ func TestStop_AnswersInFlight(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+
 			defer conn.Close()
 			conn.SetDeadline(time.Now().Add(patience))
 			in := bufio.NewReader(conn)
@@ -48,6 +49,7 @@ func TestStop_AnswersInFlight(t *testing.T) {
 			if _, err := io.WriteString(conn, body[:len(body)/2]); err != nil {
 				t.Fatal(err)
 			}
+
 			p.signal(signal)
 			eventually(t, "new connections are refused", func() bool {
 				other, err := net.DialTimeout("tcp", addr, time.Second)
@@ -61,18 +63,22 @@ func TestStop_AnswersInFlight(t *testing.T) {
 				t.Fatalf("reeve ended with a request in flight:\n%s", &p.log)
 			default:
 			}
+
 			if _, err := io.WriteString(conn, body[len(body)/2:]); err != nil {
 				t.Fatal(err)
 			}
+
 			resp, err := http.ReadResponse(in, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
+
 			rest, err := io.ReadAll(resp.Body)
 			if err != nil || resp.StatusCode != 200 ||
 				!strings.Contains(string(rest), `"success":true`) {
 				t.Errorf("%d %s, %v", resp.StatusCode, rest, err)
 			}
+
 			p.wait()
 			if code := p.cmd.ProcessState.ExitCode(); code != 0 {
 				t.Errorf("reeve ended with %d:\n%s", code, &p.log)
@@ -80,6 +86,7 @@ func TestStop_AnswersInFlight(t *testing.T) {
 			if !slices.Contains(p.log.messages(t, "info"), "stopped") {
 				t.Errorf("the log does not say that it stopped:\n%s", &p.log)
 			}
+
 			p = start(t, dir)
 			c.base = p.url
 			if got := c.title(); got != "in flight" {
@@ -123,6 +130,7 @@ func TestStop_StuckClients(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+
 			defer conn.Close()
 			conn.SetDeadline(time.Now().Add(patience))
 			tc.send(t, c, conn)
@@ -130,6 +138,7 @@ func TestStop_StuckClients(t *testing.T) {
 			if cut := strings.Contains(p.log.String(), "were cut off"); cut != tc.cut {
 				t.Errorf("cut off at the end: %t\n%s", cut, &p.log)
 			}
+
 			sound(t, dir)
 		})
 	}

@@ -28,6 +28,7 @@ func storedIn(t testing.TB, dir string) stored {
 	if err != nil {
 		t.Fatalf("open %s: %v", path, err)
 	}
+
 	defer db.Close()
 	s := stored{blobs: []string{}}
 	err = db.View(func(tx *bbolt.Tx) error {
@@ -47,6 +48,7 @@ func storedIn(t testing.TB, dir string) stored {
 			if err := json.Unmarshal(value[5:], &entry); err != nil { // after version and checksum
 				return fmt.Errorf("blob %x: %w", key, err)
 			}
+
 			for number := range (entry.Size + entry.Chunk - 1) / entry.Chunk {
 				name := fmt.Sprintf("%016x%08x", entry.Place, number)
 				if _, there := chunks[name]; !there {
@@ -54,26 +56,31 @@ func storedIn(t testing.TB, dir string) stored {
 				}
 				chunks[name] = true
 			}
+
 			return nil
 		}); err != nil {
 			return err
 		}
+
 		for name, taken := range chunks {
 			if !taken {
 				s.stray = append(s.stray, fmt.Sprintf("chunk %s", name))
 			}
 		}
+
 		thumbs := map[string]bool{}
 		err := tx.Bucket([]byte("thumb")).ForEach(func(key, _ []byte) error {
 			thumbs[hex.EncodeToString(key[:32])] = true
 			return nil
 		})
+
 		s.thumbs = slices.Sorted(maps.Keys(thumbs))
 		return err
 	})
 	if err != nil {
 		t.Fatalf("read %s: %v", path, err)
 	}
+
 	return s
 }
 

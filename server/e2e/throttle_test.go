@@ -25,6 +25,7 @@ func TestRateLimit_RefusedAtOnce(t *testing.T) {
 		c.extra["X-Forwarded-For"] = "203.0.113.8"
 		c.want(401, "POST", "/admin/login", object("username", name, "password", "wrong wrong"))
 	}
+
 	c := newClient(t, p)
 	c.extra["X-Forwarded-For"] = "203.0.113.9" // the user is not locked out at another address
 	c.signIn(password)
@@ -42,6 +43,7 @@ func TestRateLimit_FloodKeepsCounters(t *testing.T) {
 		return c.call("POST", "/admin/login",
 			object("username", fmt.Sprintf("victim%d", i), "password", "wrong wrong"))
 	}
+
 	const guessers = 8
 	for i := range guessers {
 		for range 5 {
@@ -51,6 +53,7 @@ func TestRateLimit_FloodKeepsCounters(t *testing.T) {
 			t.Fatalf("the sixth guess is answered %d", a.status)
 		}
 	}
+
 	var wg sync.WaitGroup
 	for range 16 {
 		w, err := dial(p)
@@ -69,6 +72,7 @@ func TestRateLimit_FloodKeepsCounters(t *testing.T) {
 			}
 		})
 	}
+
 	wg.Wait()
 	for i := range guessers {
 		if a := guess(i); a.status != 429 {

@@ -50,21 +50,25 @@ func TestUnreadAnswers_TakeBoundedMemory(t *testing.T) {
 				}
 			}
 		}
+
 		for range 8 {
 			fmt.Fprintf(dial("http/1.1"),
 				"GET %s HTTP/1.1\r\nHost: reeve\r\nAuthorization: Bearer %s\r\n\r\n", path, c.token)
 		}
+
 		now := p.settled(t)
 		t.Logf("%-40s %6.1f MiB", path, float64(now-before)/(1<<20))
 		if now-before > unreadMemory {
 			t.Errorf("after %s, unread answers take %d MiB", path, (now-before)>>20)
 		}
 	}
+
 	other := newClient(t, p)
 	other.http = &http.Client{Timeout: time.Minute, Transport: &http.Transport{
 		TLSClientConfig: &tls.Config{RootCAs: pool}, DisableKeepAlives: true,
 		DialContext: (&net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 9)}}).DialContext,
 	}}
+
 	signed := other.want(200, "POST", "/admin/login",
 		object("username", "other", "password", password+"2"))
 	other.token = into[grant](t, signed).Token
@@ -107,10 +111,12 @@ func largeAnswers(t *testing.T, c *client) (paths []string) {
 			fmt.Sprintf(`{"name":"R%d","data_scope":"self","description":%q}`, i,
 				strings.Repeat("y", 200)))
 	}
+
 	var doc struct{ Paths map[string]map[string]any }
 	if err := json.Unmarshal(c.call("GET", "/openapi.json", "").raw, &doc); err != nil {
 		t.Fatal(err)
 	}
+
 	for path, methods := range doc.Paths {
 		if methods["get"] == nil || strings.Contains(path, "{") ||
 			strings.Contains(path, "/event") {
@@ -122,9 +128,11 @@ func largeAnswers(t *testing.T, c *client) (paths []string) {
 			}
 		}
 	}
+
 	if len(paths) < 10 {
 		t.Fatalf("only %q have large answers", paths)
 	}
+
 	return paths
 }
 
@@ -152,6 +160,7 @@ func unreadStreams(path, token string, n int) []byte {
 		out = append(out, byte(stream>>24), byte(stream>>16), byte(stream>>8), byte(stream))
 		out = append(out, payload...)
 	}
+
 	const settings, headers, endOfAll, initialWindow = 4, 1, 0x1 | 0x4, 4
 	frame(settings, 0, 0, []byte{0, initialWindow, 0, 0, 0, 0})
 	fields := []byte{0x80 | 2, 0x80 | 7}     // :method GET, :scheme https, of the static table (RFC 7541, appendix A)
@@ -168,8 +177,10 @@ func unreadStreams(path, token string, n int) []byte {
 	if token != "" {
 		field(23, "Bearer "+token)
 	}
+
 	for i := range n {
 		frame(headers, endOfAll, uint32(2*i+1), fields)
 	}
+
 	return out
 }

@@ -103,15 +103,18 @@ func (c *client) send(name string, size int64, content io.Reader) (*answer, erro
 	if err != nil {
 		return nil, err
 	}
+
 	resp, err := c.stream().Do(req)
 	if err != nil {
 		return nil, err
 	}
+
 	defer resp.Body.Close()
 	a := &answer{status: resp.StatusCode, header: resp.Header}
 	if a.raw, err = io.ReadAll(resp.Body); err != nil {
 		return nil, err
 	}
+
 	return a, json.Unmarshal(a.raw, a)
 }
 
@@ -137,16 +140,19 @@ func (c *client) fetch(path string, w io.Writer) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
+
 	req.Header.Set("Authorization", "Bearer "+c.token)
 	resp, err := c.stream().Do(req)
 	if err != nil {
 		return 0, err
 	}
+
 	defer resp.Body.Close()
 	if resp.StatusCode != 200 {
 		text, _ := io.ReadAll(resp.Body)
 		return 0, fmt.Errorf("GET %s: %d %s", path, resp.StatusCode, text)
 	}
+
 	return io.Copy(w, resp.Body)
 }
 

@@ -21,10 +21,12 @@ func (c *client) systemHealth() (state string, parts map[string]string, since ma
 	if err := json.Unmarshal(c.want(200, "GET", "/system/health", "").Data, &out); err != nil {
 		c.t.Fatal(err)
 	}
+
 	parts, since = map[string]string{}, map[string]*string{}
 	for _, p := range out.Parts {
 		parts[p.Name], since[p.Name] = p.State, p.Since
 	}
+
 	return out.State, parts, since
 }
 
@@ -44,16 +46,19 @@ func TestEffectiveConfig_NoSecrets(t *testing.T) {
 			t.Errorf("%q is in %s", secret, a.raw)
 		}
 	}
+
 	var out struct {
 		Config []struct{ Key, Value, Source string }
 	}
 	if err := json.Unmarshal(a.Data, &out); err != nil {
 		t.Fatal(err)
 	}
+
 	got := map[string]string{}
 	for _, v := range out.Config {
 		got[v.Key] = v.Value + " from " + v.Source
 	}
+
 	for key, want := range map[string]string{
 		"metrics.token": "****** from environment", "data.dir": dir + " from flag",
 		"server.listen":          "127.0.0.1:0 from flag",
@@ -65,6 +70,7 @@ func TestEffectiveConfig_NoSecrets(t *testing.T) {
 			t.Errorf("%s is %q, want %q", key, got[key], want)
 		}
 	}
+
 	metrics := newClient(t, p)
 	metrics.want(401, "GET", "/metrics", "")
 	metrics.token = metricsToken
@@ -72,6 +78,7 @@ func TestEffectiveConfig_NoSecrets(t *testing.T) {
 		"\nreeve_store_writable 1\n") {
 		t.Errorf("metrics: %s", text)
 	}
+
 	p.stop()
 	if strings.Contains(p.log.String(), metricsToken) {
 		t.Error("the token is in the log")
@@ -84,6 +91,7 @@ func TestFailingDisk_Reported(t *testing.T) {
 	if state, parts, _ := c.systemHealth(); parts["database"] != "ok" {
 		t.Errorf("%s: %v", state, parts)
 	}
+
 	inject(t, p, "fdatasync:error=EIO")
 	c.want(503, "PUT", "/system/setting", `{"values":{"site.title":"after"}}`)
 	if state, parts, since := c.systemHealth(); state != "failed" ||
@@ -91,6 +99,7 @@ func TestFailingDisk_Reported(t *testing.T) {
 		since["database"] == nil {
 		t.Errorf("%s: %v", state, parts)
 	}
+
 	c.want(503, "GET", "/health", "")
 	c.token = metricsToken
 	text := string(c.want(200, "GET", "/metrics", "").raw)
@@ -100,5 +109,6 @@ func TestFailingDisk_Reported(t *testing.T) {
 			t.Errorf("no %q in the metrics", line)
 		}
 	}
+
 	p.kill()
 }

@@ -35,6 +35,7 @@ func newReceiver(t testing.TB) *receiver {
 		if err != nil {
 			return // the sender was killed
 		}
+
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		var m struct {
@@ -86,6 +87,7 @@ func (c *client) dictEntries(t testing.TB) (seqs []uint64) {
 		if next != 0 {
 			query += fmt.Sprint("&before=", next)
 		}
+
 		var page struct {
 			Data []struct{ Seq uint64 }
 			Next uint64
@@ -93,9 +95,11 @@ func (c *client) dictEntries(t testing.TB) (seqs []uint64) {
 		if err := json.Unmarshal(c.want(http.StatusOK, "GET", query, "").Data, &page); err != nil {
 			t.Fatal(err)
 		}
+
 		for _, e := range page.Data {
 			seqs = append(seqs, e.Seq)
 		}
+
 		if next = page.Next; next == 0 {
 			slices.Reverse(seqs)
 			return seqs
@@ -127,6 +131,7 @@ func TestWebhook_SurvivesKills(t *testing.T) {
 			time.Sleep(time.Duration(20+37*round%300) * time.Millisecond)
 			p.kill()
 		}()
+
 		for {
 			if _, err := c.do("POST", "/system/dict",
 				fmt.Sprintf(`{"code":"c%d","name":"%d"}`, sent, sent)); err != nil {
@@ -134,9 +139,11 @@ func TestWebhook_SurvivesKills(t *testing.T) {
 			}
 			sent++
 		}
+
 		sent++ // that one may have been stored
 		<-killed
 	}
+
 	_, c := begin()
 	want := c.dictEntries(t)
 	late, last := time.Now().Add(patience), 0

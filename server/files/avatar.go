@@ -37,22 +37,27 @@ func (d *Downloads) setAvatar(req *web.Request, _ *web.None, data []byte) (*Avat
 	if err := req.AdmitAgain(); err != nil { // before the expensive decoding
 		return nil, err
 	}
+
 	small, media, err := d.shrink(req, bytes.NewReader(data), avatarSide, avatarSide)
 	if err != nil {
 		return nil, err
 	}
+
 	up, err := req.DB.NewUpload()
 	if err != nil {
 		return nil, err
 	}
+
 	defer up.Release()
 	if _, err := up.Write(small); err != nil {
 		return nil, err
 	}
+
 	digest, err := up.Finish()
 	if err != nil {
 		return nil, err
 	}
+
 	out := &AvatarOut{}
 	return out, req.DB.Update(req.Actor, func(tx *store.Tx) error {
 		u, err := store.SetAvatar(tx, req.Actor.ID, &store.Avatar{

@@ -127,6 +127,7 @@ func (d *Downloads) downloadSigned(req *web.Request, in *SignedLinkIn,
 		if err != nil {
 			return err
 		}
+
 		expires, err := strconv.ParseInt(in.Expires, 10, 64)
 		if err != nil || !d.Links.signed(in.Signature, in.Texts(session.Actor.ID)...) ||
 			tx.Now() > store.Time(expires) || tx.Now().Add(LinkTime) < store.Time(expires) ||
@@ -134,6 +135,7 @@ func (d *Downloads) downloadSigned(req *web.Request, in *SignedLinkIn,
 			!session.Actor.HasPermission(tx, "file.list.download") {
 			return dead
 		}
+
 		tx.ActAs(session.Actor)
 		f, err = seenFile(tx, in.ID, false)
 		return err
@@ -141,6 +143,7 @@ func (d *Downloads) downloadSigned(req *web.Request, in *SignedLinkIn,
 	if err != nil {
 		return err
 	}
+
 	return d.SendFile(req, w, f, in.Thumb, false)
 }
 
@@ -182,10 +185,12 @@ func (d *Downloads) downloadPublic(req *web.Request, in *mediaIn, w http.Respons
 		return errs.Field(errs.Malformed, "thumb",
 			"is not supported for avatars, which are small already")
 	}
+
 	blob, err := req.DB.OpenBlob(a.Digest)
 	if err != nil {
 		return err
 	}
+
 	return send(req, w, &content{
 		src:    blob,
 		etag:   a.Digest.String(),
@@ -216,15 +221,18 @@ func (d *Downloads) contentOf(req *web.Request, f *store.File, thumb string,
 	if thumb != "" {
 		return d.thumb(req, f, thumb)
 	}
+
 	blob, err := req.DB.OpenBlob(f.Digest)
 	if err != nil {
 		return nil, err
 	}
+
 	c := &content{src: blob, etag: f.Digest.String(), media: f.MIME, name: f.Name}
 	if public && f.Kind == store.ImageFile && picture.CanClean(bareMedia(f)) {
 		c.src, err = cleaned(req, f, blob)
 		c.etag += "-public" // differs from the tag of the unmodified file
 	}
+
 	return c, err
 }
 
@@ -276,6 +284,7 @@ func send(req *web.Request, w http.ResponseWriter, c *content) error {
 	if err := web.CleanRange(req.HTTP.Header, c); err != nil {
 		return err
 	}
+
 	out := &contentWriter{ResponseWriter: w, control: http.NewResponseController(w)}
 	http.ServeContent(out, req.HTTP, "", time.Time{}, c)
 	switch {
@@ -285,6 +294,7 @@ func send(req *web.Request, w http.ResponseWriter, c *content) error {
 		h.Del("Content-Range") // of a response that may not have begun
 		return c.failure()
 	}
+
 	out.begin()
 	return nil
 }

@@ -162,6 +162,7 @@ func uploadFiles(req *web.Request, in *fileForm, form *web.Form) (*Files, error)
 			r.upload.Release()
 		}
 	}()
+
 	for {
 		name, content, err := form.Next()
 		if err != nil {
@@ -176,6 +177,7 @@ func uploadFiles(req *web.Request, in *fileForm, form *web.Form) (*Files, error)
 		}
 		kept = append(kept, r)
 	}
+
 	out := &Files{}
 	return out, req.DB.Update(req.Actor, func(tx *store.Tx) error {
 		out.Data = nil
@@ -208,25 +210,30 @@ func receive(req *web.Request, name string, content io.Reader) (*received, error
 	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
 		return nil, err
 	}
+
 	media, kind := sniff(head[:n])
 	limit, err := fileLimit(req, name, media, kind)
 	if err != nil {
 		return nil, err
 	}
+
 	upload, err := req.DB.NewUpload()
 	if err != nil {
 		return nil, err
 	}
+
 	r := &received{upload: upload}
 	if err := r.take(head[:n], content, limit, kind); err != nil {
 		upload.Release()
 		return nil, err
 	}
+
 	digest, err := upload.Finish()
 	if err != nil {
 		upload.Release()
 		return nil, err
 	}
+
 	r.file = store.File{
 		Name:   name,
 		Ext:    ext(name),
@@ -235,6 +242,7 @@ func receive(req *web.Request, name string, content io.Reader) (*received, error
 		Size:   upload.Size(),
 		Digest: digest,
 	}
+
 	return r, nil
 }
 
@@ -290,6 +298,7 @@ func changeFile(tx *store.Tx, req *web.Request, in *fileChange) (*File, error) {
 	if in.Name != nil && len(*in.Name) > MaxName {
 		return nil, errs.Field(errs.Invalid, "name", "must be at most %d bytes", MaxName)
 	}
+
 	f, err := store.Files.Update(tx, in.ID, func(f *store.File) error {
 		if err := in.apply(f); err != nil {
 			return err
@@ -301,6 +310,7 @@ func changeFile(tx *store.Tx, req *web.Request, in *fileChange) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	return fileOf(req, f), nil
 }
 

@@ -38,11 +38,13 @@ func TestPublicPicture_NoMetadata(t *testing.T) {
 		if scaled(t, []byte(whole.Body)) != scaled(t, data) {
 			t.Errorf("%s: it looks otherwise", name)
 		}
+
 		head, again := in.Get("HEAD", at, "nobody"), in.Get("GET", at, "nobody")
 		if length := fmt.Sprint(len(whole.Body)); head.Header.Get("Content-Length") != length ||
 			again.Body != whole.Body || head.Header.Get("Etag") != whole.Header.Get("Etag") {
 			t.Errorf("%s: HEAD %v, want %s bytes", name, head.Header, length)
 		}
+
 		for _, r := range [][2]int{{0, 1}, {3, 40}, {20, len(whole.Body)},
 			{len(whole.Body) - 5, len(whole.Body)}} {
 			part := in.Get("GET", at, "nobody", "Range", fmt.Sprintf("bytes=%d-%d", r[0], r[1]-1))
@@ -50,6 +52,7 @@ func TestPublicPicture_NoMetadata(t *testing.T) {
 				t.Errorf("%s: bytes %v: %d %q", name, r, part.Code, part.Body)
 			}
 		}
+
 		in.Get("GET", at, "nobody", "Range", fmt.Sprintf("bytes=%d-", len(whole.Body))).Brief(416)
 		in.Get("GET", at, "nobody", "If-None-Match", whole.Header.Get("Etag")).Brief(304)
 		old := in.Get("GET", at, "nobody", "If-None-Match", web.ETag(f.SHA256.String())) // the tag that an older version sent

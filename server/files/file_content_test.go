@@ -112,6 +112,7 @@ func TestDownloads(t *testing.T) {
 					(got != "" || a.Envelope().ErrorCode != "range_not_satisfiable") {
 				t.Errorf("%s: Etag %s: %.200s", name, got, a.Body)
 			}
+
 			head := in.Get("HEAD", url, as, c.headers...)
 			if head.Code != c.status ||
 				c.status < 400 &&
@@ -150,6 +151,7 @@ func TestDownload_MultipleRanges(t *testing.T) {
 		a.Header.Get("X-Content-Type-Options") != "nosniff" {
 		t.Fatalf("%d %v, %v", a.Code, a.Header, err)
 	}
+
 	parts := multipart.NewReader(strings.NewReader(a.Body), params["boundary"])
 	for _, want := range []string{body[:5], body[chunk-2 : chunk+2], body[len(body)-3:]} {
 		part, err := parts.NextPart()
@@ -161,6 +163,7 @@ func TestDownload_MultipleRanges(t *testing.T) {
 			t.Errorf("%q %v, want %q", got.String(), part.Header, want)
 		}
 	}
+
 	for n, status := range map[int]int{web.MaxRanges: 206, web.MaxRanges + 1: 200, 3000: 200} {
 		alternating := "bytes=" + strings.Join(slices.Repeat([]string{"0-0"}, n), ", ")
 		if a := in.Get("GET", servertest.ContentURL(f.ID), "owner", "Range", alternating); a.Code != status || status == 200 && a.Body != body {
@@ -189,6 +192,7 @@ func TestThumbs(t *testing.T) {
 		string(picturetest.PNG(t,
 			picturetest.Quarters(900, 450, picturetest.Red, picturetest.Lime, picturetest.Blue,
 				picturetest.White))))
+
 	text := in.Keep("owner", "x.png", "words")
 	for size, want := range map[string][2]int{
 		"64x64":   {64, 32},
@@ -203,26 +207,31 @@ func TestThumbs(t *testing.T) {
 		if b := small.Bounds(); b.Dx() != want[0] || b.Dy() != want[1] {
 			t.Errorf("%s: %v", size, b)
 		}
+
 		kept, err := in.DB.Thumb(picture.SHA256, size)
 		if servertest.Must(t, err); !strings.HasSuffix(string(kept), "\n"+first.Body) {
 			t.Errorf("%s: kept are %d bytes", size, len(kept))
 		}
+
 		servertest.Must(t, in.DB.SaveThumb(picture.SHA256, size, []byte("image/png\nkept"))) // a stored thumbnail is not made again
 		second := in.OK("GET", url, "", "owner")
 		if tag := fmt.Sprintf(`"%s-%s"`, picture.SHA256, size); second.Body != "kept" ||
 			second.Header.Get("Etag") != tag || first.Header.Get("Etag") != tag {
 			t.Errorf("%s: the second answer is %q %v", size, second.Body, second.Header)
 		}
+
 		in.Get("GET", url, "owner", "If-None-Match", second.Header.Get("Etag")).Brief(304)
 		in.Get("GET", url, "owner", "Range", "bytes=1-2").Brief(206, "ep")
 		in.Call("GET", servertest.ContentURL(text.ID)+"?thumb="+size, "", "owner").Names(422,
 			"thumb")
 	}
+
 	for _, size := range []string{"63x64", "200x100", "0x0", "200", "1000000x1000000", "200X200",
 		"-1x-1", "200x200x200"} {
 		in.Call("GET", servertest.ContentURL(picture.ID)+"?thumb="+size, "", "owner").Names(400,
 			"thumb")
 	}
+
 	in.OK("DELETE", fmt.Sprint("/file/list/", picture.ID), "", "owner")
 	in.Call("GET", servertest.ContentURL(picture.ID)+"?thumb=64x64", "", "owner").Brief(404)
 	in.OK("DELETE", fmt.Sprint("/file/trash/", picture.ID), "", "owner")
@@ -231,6 +240,7 @@ func TestThumbs(t *testing.T) {
 	if servertest.Must(t, err); kept != nil {
 		t.Errorf("a thumb of %d bytes is left", len(kept))
 	}
+
 	servertest.Must(t, in.DB.SaveThumb(picture.SHA256, "64x64", []byte("late")))
 	if kept, err := in.DB.Thumb(picture.SHA256, "64x64"); kept != nil || err != nil {
 		t.Errorf("a thumb without a picture: %q, %v", kept, err)

@@ -45,6 +45,7 @@ func TestDownload_HostileFilesNotRendered(t *testing.T) {
 		if media, _, _ := strings.Cut(f.MIME, ";"); c.media != "" && media != c.media {
 			t.Errorf("%s: stored as %s", name, f.MIME)
 		}
+
 		var link files.LinkOut
 		in.OK("POST", fmt.Sprintf("/file/list/%d/link", f.ID), "", "owner").Data(&link)
 		for _, url := range []string{servertest.ContentURL(f.ID) + "?", link.URL + "&",
@@ -52,20 +53,24 @@ func TestDownload_HostileFilesNotRendered(t *testing.T) {
 			for _, method := range []string{"GET", "HEAD"} {
 				in.OK(method, url[:len(url)-1], "", "owner").Safe(false)
 			}
+
 			if len(c.body) > 0 {
 				in.Get("GET", url[:len(url)-1], "owner", "Range", "bytes=0-3").Safe(false)
 			}
+
 			a := in.Call("GET", url+"thumb=64x64", "", "owner")
 			if !c.picture {
 				a.Names(422, "thumb")
 				continue
 			}
+
 			a.Brief(200)
 			a.Safe(true)
 			if strings.Contains(a.Body, "<script>") || strings.Contains(a.Body, "PK\x03\x04") {
 				t.Errorf("%s: %s still has the script", name, a.Sent)
 			}
 		}
+
 		if a := in.Send(in.Multipart("/admin/avatar",
 			strings.NewReader(servertest.MultipartBody(servertest.FilePart("photo.png", c.body))),
 			"owner")); c.picture != (a.Code == 200) ||
@@ -95,6 +100,7 @@ func TestThumbnail_NoLocation(t *testing.T) {
 		if whole := in.OK("GET", servertest.ContentURL(f.ID), "", "owner").Body; whole != string(data) {
 			t.Errorf("%s: the file has changed", name)
 		}
+
 		for _, url := range []string{servertest.ContentURL(f.ID) + "?thumb=64x64", out.AvatarURL} {
 			small := in.OK("GET", url, "", "owner").Body
 			for _, mark := range picturetest.Metadata {

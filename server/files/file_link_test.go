@@ -46,6 +46,7 @@ func TestFileLink_NeedsNoToken(t *testing.T) {
 			}
 		}
 	}
+
 	for body, field := range map[string]string{
 		`{"seconds":0}`:    "seconds",
 		`{"seconds":301}`:  "seconds",
@@ -54,6 +55,7 @@ func TestFileLink_NeedsNoToken(t *testing.T) {
 	} {
 		in.Call("POST", fmt.Sprintf("/file/list/%d/link", f.ID), body, "owner").Names(422, field)
 	}
+
 	in.Call("POST", "/file/list/99/link", "", "owner").Brief(404)
 	in.OK("DELETE", fmt.Sprint("/file/list/", f.ID), "", "owner")
 	in.Call("POST", fmt.Sprintf("/file/list/%d/link", f.ID), "", "owner").Brief(404)
@@ -77,6 +79,7 @@ func TestFileLink_AnyChangeInvalidates(t *testing.T) {
 		q.Set(name, value)
 		return at.Path + "?" + q.Encode()
 	}
+
 	flipped := []byte(signature)
 	flipped[7] ^= 1
 	for name, link := range map[string]string{
@@ -97,11 +100,13 @@ func TestFileLink_AnyChangeInvalidates(t *testing.T) {
 	} {
 		dead(in, name, link)
 	}
+
 	for _, name := range []string{"signature", "expires", "session"} {
 		q := at.Query()
 		q.Del(name)
 		in.Call("GET", at.Path+"?"+q.Encode(), "", "owner").Names(400, name)
 	}
+
 	in.OK("GET", signed, "", "nobody")
 }
 
@@ -188,6 +193,7 @@ func TestFileLink_Expiry(t *testing.T) {
 		if want := kv.TimeOf(time.Now().Add(5 * time.Minute)); long.ExpiresAt != want {
 			t.Errorf("it ends at %s, want %s", long.ExpiresAt, want)
 		}
+
 		in.OK("PUT", "/admin/password",
 			`{"old_password":"`+servertest.OwnerPassword+`","new_password":"another one entirely"}`, "owner")
 		time.Sleep(10 * time.Second)

@@ -68,6 +68,7 @@ func (s *fileModel) churn(tx *store.Tx, n int) error {
 		if err != nil {
 			return err
 		}
+
 		s.files[id] = f
 	}
 	return nil
@@ -102,6 +103,7 @@ func (s *fileModel) question(trash bool) (query url.Values, holds func(*store.Fi
 		query.Set("group_id", group.String())
 		and(func(f *store.File) bool { return f.GroupID == group })
 	}
+
 	filter := map[string][]string{}
 	if query.Get("group_id") == "" && s.r.IntN(4) == 0 {
 		filter["group_id"] = [][]string{{"0", "2"}, {"0", "0"}, {"1", "3"}, {"-1"}, {"-1", "0"}}[s.r.IntN(5)]
@@ -123,6 +125,7 @@ func (s *fileModel) question(trash bool) (query url.Values, holds func(*store.Fi
 	if text, err := json.Marshal(filter); err == nil {
 		query.Set("filter", string(text))
 	}
+
 	return query, holds
 }
 
@@ -141,10 +144,12 @@ func (s *fileModel) order(trash bool, query url.Values) func(a, b *store.File) i
 			return cmp.Or(cmp.Compare(a.TrashedAt, b.TrashedAt), cmp.Compare(a.ID, b.ID))
 		},
 	}
+
 	names := []string{"", "id", "name", "size"}
 	if trash {
 		names = append(names, "trashed_at")
 	}
+
 	name := names[s.r.IntN(len(names))]
 	switch {
 	case name == "" && trash:
@@ -155,6 +160,7 @@ func (s *fileModel) order(trash bool, query url.Values) func(a, b *store.File) i
 		query.Set("sorter", fmt.Sprintf(`{%q:"ascend"}`, name))
 		return by[name]
 	}
+
 	query.Set("sorter", fmt.Sprintf(`{%q:"descend"}`, name))
 	return func(a, b *store.File) int { return -by[name](a, b) }
 }
@@ -167,10 +173,12 @@ func TestFileList_MatchesBruteForce(t *testing.T) {
 	for _, name := range []string{"A", "B", "C"} {
 		in.Create("/file/group", `{"name":"`+name+`"}`)
 	}
+
 	var first []servertest.FormPart // with the content that all others share
 	for n := range 10 {
 		first = append(first, servertest.FilePart("first", filler("", n)))
 	}
+
 	in.Keeps("owner", first...)
 	dept := in.Dept("Office", 0)
 	role := in.Role("Scoped", func(r *store.Role) { r.DataScope = store.ScopeDept }, fileKeys...)
@@ -222,11 +230,13 @@ func (s *fileModel) ask(in *servertest.Instance, as string, seen func(*store.Fil
 			found = append(found, f)
 		}
 	}
+
 	slices.SortFunc(found, order)
 	want := []store.ID{}
 	for i := (page - 1) * size; i < min(page*size, len(found)); i++ {
 		want = append(want, found[i].ID)
 	}
+
 	at := map[bool]string{true: "/file/trash?", false: "/file/list?"}[trash] + query.Encode()
 	var got struct {
 		Data  []struct{ ID store.ID }
@@ -237,6 +247,7 @@ func (s *fileModel) ask(in *servertest.Instance, as string, seen func(*store.Fil
 	for _, f := range got.Data {
 		ids = append(ids, f.ID)
 	}
+
 	if got.Total != len(found) || !slices.Equal(ids, want) {
 		in.T.Errorf("%s as %s:\n got %v of %d\nwant %v of %d", at, as, ids, got.Total, want,
 			len(found))

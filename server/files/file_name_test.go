@@ -96,6 +96,7 @@ func TestFileName_Upload(t *testing.T) {
 			t.Errorf("%s: %d %.300s", name, a.Code, a.Body)
 			continue
 		}
+
 		var out files.Files
 		a.Data(&out)
 		f := out.Data[0]
@@ -107,9 +108,11 @@ func TestFileName_Upload(t *testing.T) {
 		if stored := in.Record(f.ID, "owner"); stored.Name != c.want {
 			t.Errorf("%s: read back as %q", name, stored.Name)
 		}
+
 		in.OK("PUT", fmt.Sprint("/file/list/", f.ID), string(servertest.EncodeJSON(t, openapi.Object{"name": f.Name})), "owner") // a name that was accepted is accepted again
 		saves(in, servertest.ContentURL(f.ID), c.want)
 	}
+
 	in.Lists("/file/list?keywordSearch=set-cookie", "name", "owner", "aSet-Cookie: x=1.txt")
 }
 
@@ -124,10 +127,12 @@ func saves(in *servertest.Instance, url, name string) {
 		in.T.Errorf("%q: the header is %q", name, values)
 		return
 	}
+
 	kind, params, err := mime.ParseMediaType(values[0])
 	if err != nil || kind != "attachment" || params["filename"] != name || len(params) != 1 {
 		in.T.Errorf("%q: %q says %s %q, %v", name, values[0], kind, params, err)
 	}
+
 	plain, _, _ := strings.Cut(values[0], "; filename*=")
 	if _, params, err := mime.ParseMediaType(plain); err != nil ||
 		len(params["filename"]) != utf8.RuneCountInString(name) {
@@ -175,6 +180,7 @@ func TestFileName_Rename(t *testing.T) {
 			saves(in, servertest.ContentURL(f.ID), c.name)
 		}
 	}
+
 	in.OK("PUT", url, `{"name":"Archive.TAR"}`, "owner").Brief(200, `"ext":"tar"`,
 		`"kind":"document"`, `"mime":"text/plain; charset=utf-8"`)
 	in.OK("PUT", url, `{"group_id":0}`, "owner").Brief(200, `"name":"Archive.TAR"`)

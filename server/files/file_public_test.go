@@ -31,12 +31,14 @@ func TestPublicURL(t *testing.T) {
 		if before := in.PublicURL(f.ID); before != "" {
 			t.Errorf("it is public at %s before %s", before, name)
 		}
+
 		in.OK("PUT", url, `{"public":1}`, "owner").Brief(200, `"public":1`)
 		at := in.PublicURL(f.ID)
 		in.OK("PUT", url, `{"public":1,"name":"other.txt"}`, "owner")
 		if again := in.PublicURL(f.ID); at == "" || seen[at] || again != at {
 			t.Errorf("%s: the address is %q, then %q; before %v", name, at, again, seen)
 		}
+
 		seen[at] = true
 		a := in.OK("GET", at, "", "nobody")
 		a.Safe(false)
@@ -45,6 +47,7 @@ func TestPublicURL(t *testing.T) {
 			a.Header.Get("Cross-Origin-Resource-Policy") != "cross-origin" {
 			t.Errorf("%q %v", a.Body, a.Header)
 		}
+
 		in.Get("GET", at, "nobody", "If-None-Match", a.Header.Get("Etag")).Brief(304)
 		end()
 		in.Get("GET", at, "nobody", "If-None-Match", a.Header.Get("Etag")).Brief(404) // a cache that revalidates
@@ -53,11 +56,13 @@ func TestPublicURL(t *testing.T) {
 			in.Call("HEAD", old, "", "owner").Brief(404)
 		}
 	}
+
 	a := in.OK("GET", servertest.ContentURL(f.ID), "", "owner")
 	if a.Header.Get("Cache-Control") != "private, no-cache" ||
 		a.Header.Get("Cross-Origin-Resource-Policy") != "same-origin" {
 		t.Errorf("%v", a.Header)
 	}
+
 	for _, key := range []string{"x", "..", "%00", strings.Repeat("A", 26),
 		strings.Repeat("A", 300), f.SHA256.String()} {
 		if a := in.Call("GET", "/media/"+key, "", "owner"); a.Code != 404 ||
@@ -82,6 +87,7 @@ func TestAvatars(t *testing.T) {
 	if b := picturetest.Decode(t, []byte(a.Body), a.Header.Get("Content-Type"), 256, 128).Bounds(); b.Dx() != 256 || b.Dy() != 128 || a.Header.Get("Cache-Control") != "public, max-age=31536000, immutable" {
 		t.Errorf("%v %v", b, a.Header)
 	}
+
 	in.Call("GET", first.AvatarURL+"?thumb=64x64", "", "nobody").Names(400, "thumb")
 	in.Get("GET", first.AvatarURL, "nobody", "If-None-Match", a.Header.Get("Etag")).Brief(304)
 	for url, as := range map[string]string{
@@ -92,10 +98,12 @@ func TestAvatars(t *testing.T) {
 		in.OK("GET", url, "", as).Brief(200,
 			fmt.Sprintf(`"avatar_id":%d,"avatar_url":%q`, first.AvatarID, first.AvatarURL))
 	}
+
 	if export := in.OK("GET", "/admin/list-export", "", "owner").Body; strings.Contains(export,
 		"avatar") || strings.Contains(export, "/media/") {
 		t.Errorf("exported: %s", export)
 	}
+
 	in.Avatar("owner", string(picturetest.PNG(t, picturetest.Quarters(600, 300, picturetest.Red, picturetest.Lime, picturetest.Blue, picturetest.White)))) // the same content
 	swept(in, 1)
 	second := in.Avatar("clerk",
@@ -105,6 +113,7 @@ func TestAvatars(t *testing.T) {
 	if second.AvatarID == first.AvatarID || second.AvatarURL == first.AvatarURL {
 		t.Errorf("%+v, then %+v", first, second)
 	}
+
 	in.Call("GET", first.AvatarURL, "", "nobody").Brief(404)
 	in.OK("GET", second.AvatarURL, "", "nobody")
 	swept(in, 2)
@@ -158,6 +167,7 @@ func TestAvatar_InvalidPictures(t *testing.T) {
 		}
 		in.Unchanged(before)
 	}
+
 	swept(in, 1)
 	in.Avatar("owner", filler(picture, files.MaxAvatarBytes))
 }

@@ -40,6 +40,7 @@ func TestUpload_SameContentConcurrently(t *testing.T) {
 			}
 		})
 	}
+
 	wg.Wait()
 	in.OK("GET", "/file/list?pageSize=1", "", "owner").Brief(200,
 		fmt.Sprintf(`"total":%d,`, web.MaxUploadsPerUser))
@@ -48,9 +49,11 @@ func TestUpload_SameContentConcurrently(t *testing.T) {
 		in.OK("DELETE", fmt.Sprint("/file/list/", id), "", "owner")
 		in.OK("DELETE", fmt.Sprint("/file/trash/", id), "", "owner")
 	}
+
 	if a := in.OK("GET", servertest.ContentURL(web.MaxUploadsPerUser), "", "owner"); a.Body != words {
 		t.Errorf("the last of them has %d bytes", len(a.Body))
 	}
+
 	in.OK("DELETE", fmt.Sprint("/file/list/", web.MaxUploadsPerUser), "", "owner")
 	in.OK("DELETE", fmt.Sprint("/file/trash/", web.MaxUploadsPerUser), "", "owner")
 	swept(in, 0)
@@ -74,11 +77,13 @@ func TestUpload_ConcurrentDeletion(t *testing.T) {
 					t.Errorf("%d %s", w.Code, w.Body)
 					return
 				}
+
 				id := out.Data[0].ID
 				if w := quietly(in, "GET", servertest.ContentURL(id), ""); w.Code != 200 ||
 					w.Body.String() != words {
 					t.Errorf("file %d: %d with %d bytes", id, w.Code, w.Body.Len())
 				}
+
 				for _, url := range []string{"/file/list/", "/file/trash/"} {
 					if w := quietly(in, "DELETE", fmt.Sprint(url, id), ""); w.Code != 200 {
 						t.Errorf("%d %s", w.Code, w.Body)
@@ -87,6 +92,7 @@ func TestUpload_ConcurrentDeletion(t *testing.T) {
 			}
 		})
 	}
+
 	wg.Wait()
 	swept(in, 0)
 }
@@ -115,9 +121,11 @@ func TestAvatar_ReplacedWhileRead(t *testing.T) {
 			}
 		})
 	}
+
 	for i := range servertest.Size(40, 200, 2000) {
 		address.Store(in.Avatar("owner", pictures[i%2]).AvatarURL)
 	}
+
 	done.Store(true)
 	wg.Wait()
 	swept(in, 1)

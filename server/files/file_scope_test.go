@@ -31,6 +31,7 @@ func TestFile_DataScope(t *testing.T) {
 			for _, name := range c.Users {
 				seen[name] = true
 			}
+
 			leaver := in.Member("leaver", 10, up)
 			users := []string{"clerk", "leaver", "in.0", "in.1", "in.2", "in.10", "in.11",
 				"in.100", "in.101"}
@@ -40,6 +41,7 @@ func TestFile_DataScope(t *testing.T) {
 				trashed[name] = in.Keep(name, name, "trashed "+name).ID
 				in.OK("DELETE", fmt.Sprint("/file/list/", trashed[name]), "", "owner")
 			}
+
 			in.OK("DELETE", fmt.Sprint("/admin/list/", leaver), "", "owner")
 			want := []string{}
 			for i := range users {
@@ -47,6 +49,7 @@ func TestFile_DataScope(t *testing.T) {
 					want = append(want, name)
 				}
 			}
+
 			in.Lists("/file/list?pageSize=100", "name", "clerk", want...)
 			in.Lists("/file/trash?pageSize=100", "name", "clerk", want...)
 			in.Lists("/file/list?pageSize=100&kind=document&public=0", "name", "clerk", want...)
@@ -55,6 +58,7 @@ func TestFile_DataScope(t *testing.T) {
 				"?keywordSearch=nothing+has+this", "?kind=image&public=1", "?group_id=7"} {
 				hides(in, "/file/list"+query, "clerk", hidden)
 			}
+
 			hides(in, "/file/trash", "clerk", hidden)
 			hides(in, "/file/trash?keywordSearch=trashed+in.2", "clerk", hidden)
 			hides(in, "/file/list", "owner", 0)
@@ -118,6 +122,7 @@ func scopedFile(in *servertest.Instance, live, trashed, own, ownTrashed store.ID
 		{"DELETE", fmt.Sprint("/file/list/", trashed), ""},
 		{"DELETE", trash, ""},
 	}
+
 	status, before := 200, in.Dump()
 	if !seen {
 		status = 404
@@ -125,9 +130,11 @@ func scopedFile(in *servertest.Instance, live, trashed, own, ownTrashed store.ID
 			[3]string{"DELETE", fmt.Sprintf("/file/list?ids=%d,%d", own, live), ""},
 			[3]string{"DELETE", fmt.Sprintf("/file/trash?ids=%d,%d", ownTrashed, trashed), ""})
 	}
+
 	for _, step := range steps {
 		in.Call(step[0], step[1], step[2], "clerk").Brief(status)
 	}
+
 	if !seen {
 		in.Unchanged(before)
 	}

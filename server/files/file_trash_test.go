@@ -28,6 +28,7 @@ func TestTrash(t *testing.T) {
 			in.Call(method, at, map[bool]string{true: "{}"}[method == "PUT"], "owner").Brief(404,
 				`"errorCode":"not_found"`)
 		}
+
 		in.Call("GET", servertest.ContentURL(f.ID), "", "owner").Brief(404)
 		in.Call("GET", f.URL, "", "nobody").Brief(404)
 		in.Call("PUT", fmt.Sprintf("/file/list?ids=%d", f.ID), `{"group_id":0}`, "owner").Brief(404)
@@ -36,8 +37,10 @@ func TestTrash(t *testing.T) {
 			`?filter={"kind":["document"],"public":["0","1"]}`} {
 			in.Lists("/file/list"+query, "name", "owner")
 		}
+
 		in.OK("GET", "/file/group/1", "", "owner").Brief(200, `"file_count":0`)
 	}
+
 	in.Call("PUT", trash, "", "owner").Brief(404)
 	in.Call("DELETE", trash, "", "owner").Brief(404)
 	in.Lists("/file/trash", "name", "owner")
@@ -57,6 +60,7 @@ func TestTrash(t *testing.T) {
 	if a := in.OK("GET", servertest.ContentURL(f.ID), "", "owner"); a.Body != "words" {
 		t.Errorf("the bytes have become %q", a.Body)
 	}
+
 	in.OK("DELETE", url, "", "owner")
 	in.OK("DELETE", trash, "", "owner")
 	gone404 := fmt.Sprintf("/file/trash?ids=%d", f.ID)
@@ -75,6 +79,7 @@ func TestFile_Batch(t *testing.T) {
 	for i := range 6 {
 		parts = append(parts, servertest.FilePart(fmt.Sprint(i), fmt.Sprint(i)))
 	}
+
 	in.Keeps("owner", parts...) // 1 to 6
 	in.OK("DELETE", "/file/list?ids=5,6", "", "owner")
 	long := strings.TrimSuffix(strings.Repeat("1,", 1001), ",")
@@ -111,6 +116,7 @@ func TestFile_Batch(t *testing.T) {
 		!bool(changed.Data[1].Public) {
 		t.Errorf("%+v", changed.Data)
 	}
+
 	in.OK("PUT", "/file/list?ids=1", `{}`, "owner").Brief(200, `"group_id":1`, `"public":1`)
 	in.OK("DELETE", "/file/list?ids=1,2,1", "", "owner")
 	in.Lists("/file/list", "id", "owner", "4", "3")

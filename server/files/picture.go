@@ -31,6 +31,7 @@ func (d *Downloads) thumb(req *web.Request, f *store.File, size string) (*conten
 	if f.Kind != store.ImageFile {
 		return nil, errNoThumbnail
 	}
+
 	kept, err := req.DB.Thumb(f.Digest, size)
 	if err != nil {
 		return nil, err
@@ -43,6 +44,7 @@ func (d *Downloads) thumb(req *web.Request, f *store.File, size string) (*conten
 	if err := req.HoldAnswer(len(kept)); err != nil {
 		return nil, err
 	}
+
 	media, data, _ := bytes.Cut(kept, []byte("\n"))
 	return &content{
 		src:    bytes.NewReader(data),
@@ -59,10 +61,12 @@ func (d *Downloads) makeThumb(req *web.Request, f *store.File, size string) ([]b
 	if _, err := fmt.Sscanf(size, "%dx%d", &width, &height); err != nil {
 		return nil, err
 	}
+
 	blob, err := req.DB.OpenBlob(f.Digest)
 	if err != nil {
 		return nil, err
 	}
+
 	began := time.Now()
 	small, media, err := d.shrink(req, blob, width, height)
 	req.Observed.Imaging += time.Since(began)
@@ -75,11 +79,13 @@ func (d *Downloads) makeThumb(req *web.Request, f *store.File, size string) ([]b
 	if err != nil {
 		return nil, err
 	}
+
 	kept := append([]byte(media+"\n"), small...)
 	if err := req.DB.SaveThumb(f.Digest, size, kept); err != nil && !errs.Is(err, errs.Full) &&
 		!errs.Is(err, errs.Busy) {
 		return nil, err
 	}
+
 	return kept, nil
 }
 
@@ -117,6 +123,7 @@ func cleaned(req *web.Request, f *store.File,
 	if err != nil {
 		return nil, err
 	}
+
 	var pieces []picture.Piece
 	if kept == nil {
 		if pieces, err = picture.Clean(bareMedia(f), whole, whole.Size()); err != nil {
@@ -133,5 +140,6 @@ func cleaned(req *web.Request, f *store.File,
 	} else if err := json.Unmarshal(kept, &pieces); err != nil {
 		return nil, err
 	}
+
 	return picture.Stitch(whole, pieces), nil
 }

@@ -85,6 +85,7 @@ func KeepFiles(s *web.Server, ctx context.Context) {
 		s.Log.Error().Err(err).Msg("the files database is unavailable")
 		return
 	}
+
 	tick := time.NewTicker(emptyEvery)
 	defer tick.Stop()
 	for {

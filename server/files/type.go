@@ -80,6 +80,7 @@ func fileLimit(req *web.Request, name, media, kind string) (limit int64, err err
 			return errs.Field(errs.BadMedia, "file", "%s has the type %s, which is not allowed",
 				name, media)
 		}
+
 		limit = int64(map[string]*store.NumberSetting{
 			store.ImageFile: store.FileImageMB, store.AudioFile: store.FileAudioMB,
 			store.VideoFile:   store.FileVideoMB,
@@ -90,6 +91,7 @@ func fileLimit(req *web.Request, name, media, kind string) (limit int64, err err
 			return errs.Field(errs.BadMedia, "file", "%s is of the kind %s, which is not allowed",
 				name, errs.Noun(kind))
 		}
+
 		return nil
 	})
 	return limit, err
@@ -122,6 +124,7 @@ func cleanName(name string) string {
 	if i := strings.LastIndexAny(name, `/\`); i >= 0 {
 		name = name[i+1:]
 	}
+
 	name = strings.Map(func(r rune) rune {
 		if !web.Forbidden(string(r), false).Empty() {
 			return -1
@@ -145,6 +148,7 @@ func cleanName(name string) string {
 		}
 		name = stem + end
 	}
+
 	return name
 }
 

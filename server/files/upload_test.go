@@ -122,6 +122,7 @@ func TestUploads(t *testing.T) {
 				here.Unchanged(before)
 				return
 			}
+
 			var out files.Files
 			a.Data(&out)
 			var got []string
@@ -132,11 +133,13 @@ func TestUploads(t *testing.T) {
 					t.Errorf("answered %+v, and then %+v", f, stored)
 				}
 			}
+
 			if g := strings.Split(strings.TrimSuffix(strings.Join(got, ""), "\n"), "\n"); !slices.Equal(g, c.want) {
 				t.Errorf("%q, want %q", g, c.want)
 			}
 		})
 	}
+
 	swept(in, 3) // "first", "second" and ""
 }
 
@@ -170,6 +173,7 @@ func TestInvalidUploadBodies(t *testing.T) {
 			t.Errorf("%s: %d, want %d: %s", name, a.Code, c.status, a.Body)
 		}
 	}
+
 	in.Unchanged(before)
 	swept(in, 0)
 }
@@ -194,6 +198,7 @@ func TestUpload_TruncatedLeavesNothing(t *testing.T) {
 			}
 		}
 	}
+
 	in.Unchanged(before)
 	swept(in, 1)
 	if a := in.OK("GET", servertest.ContentURL(kept.ID), "", "owner"); a.Body != "kept" {
@@ -218,6 +223,7 @@ func TestUpload_Settings(t *testing.T) {
 				f.Ext != "jpg" {
 				t.Errorf("stored as %+v", f)
 			}
+
 			before := in.Dump()
 			a := in.Posts("owner", servertest.FilePart("small", head),
 				servertest.FilePart("photo.jpg", most+"x"))
@@ -232,6 +238,7 @@ func TestUpload_Settings(t *testing.T) {
 			in.Unchanged(before)
 		})
 	}
+
 	swept(in, 6)
 }
 

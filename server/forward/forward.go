@@ -94,10 +94,12 @@ func (f *Forwarder) verifyForwarded(req *web.Request, in *verifyIn, w http.Respo
 	if err := in.checkNeed(req.HTTP.URL.Query()); err != nil {
 		return err
 	}
+
 	origin, err := forwardOrigin(req)
 	if err != nil {
 		return err
 	}
+
 	var who *forwardedUser
 	err = req.DB.View(store.Anonymous, func(tx *store.Tx) error {
 		session, err := req.Server.Auth.Forwarded(tx, readOriginCookie(req, origin, forwardCookie),
@@ -120,6 +122,7 @@ func (f *Forwarder) verifyForwarded(req *web.Request, in *verifyIn, w http.Respo
 	case err != nil:
 		return err
 	}
+
 	who.write(w.Header())
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(http.StatusNoContent)
@@ -175,15 +178,18 @@ func forwardedBy(tx *store.Tx, session *auth.Session, need string) (*forwardedUs
 	if a.App || a.MustChange || a.MustAddFactor(tx) {
 		return nil, store.ErrSessionEnded
 	}
+
 	for key := range strings.SplitSeq(need, ",") {
 		if key = strings.TrimSpace(key); key != "" && !a.HasPermission(tx, key) {
 			return nil, deniedFor(tx, key)
 		}
 	}
+
 	u, err := store.Users.Get(tx, a.ID)
 	if err != nil {
 		return nil, err
 	}
+
 	who := &forwardedUser{
 		id:       a.ID,
 		username: u.Username,
@@ -191,6 +197,7 @@ func forwardedBy(tx *store.Tx, session *auth.Session, need string) (*forwardedUs
 		email:    u.Email,
 		scope:    "all",
 	}
+
 	rules := store.PolicyCache.Get(tx)
 	who.groups = rules.RoleNames(rules.EnabledRoles(a.RoleIDs))
 	if scope := web.ScopeIn(tx, a); !scope.All {
@@ -200,6 +207,7 @@ func forwardedBy(tx *store.Tx, session *auth.Session, need string) (*forwardedUs
 		}
 		who.scope = "user=" + strconv.FormatUint(uint64(a.ID), 10) + ";depts=" + strings.Join(texts, ",")
 	}
+
 	return who, nil
 }
 

@@ -33,6 +33,7 @@ func (v *visitor) ends(name, callback, as, want string) {
 		}
 		callback = v.callback(at, as)
 	}
+
 	if at != want {
 		v.in.T.Errorf("%s: the browser ends at %q, want %q", name, at, want)
 	}
@@ -164,13 +165,16 @@ func TestForwardSignIn_LongAddresses(t *testing.T) {
 		for name, values := range w.Header() {
 			size += len(name) + len(strings.Join(values, "")) + 4
 		}
+
 		if c.query != "" && size > 4000 {
 			t.Errorf("%s: %d bytes of headers", c.name, size)
 		}
+
 		want := c.path
 		if !c.kept {
 			want = "/"
 		}
+
 		v.ends(c.name, v.callback(w.Header().Get("Location"), "owner"), "owner", want)
 		delete(v.cookies, "__Host-reeve-forward")
 		failing := strings.Replace(v.callback(v.tab(want), "owner"), "code_token=", "code_token=x",
@@ -236,6 +240,7 @@ func TestForward_DefaultPort(t *testing.T) {
 			t.Errorf("%s://%s: %d %s", c.proto, c.host, w.Code, w.Body)
 		}
 	}
+
 	in.Call("POST", "/auth/forward",
 		`{"origin":"https://app.example.org:443","state":"`+strings.Repeat("a", 64)+`"}`, "owner").Brief(200, `"url":"https://app.example.org/.reeve/callback?`)
 }
@@ -319,6 +324,7 @@ func TestForward_RefusalIsAPage(t *testing.T) {
 			t.Errorf("%s: %v", language, w.Header())
 		}
 	}
+
 	for name, header := range map[string][]string{
 		"fetch":              {"Sec-Fetch-Mode", "cors"},
 		"a client of before": nil,
@@ -329,6 +335,7 @@ func TestForward_RefusalIsAPage(t *testing.T) {
 			t.Errorf("%s: %d %s", name, w.Code, w.Body)
 		}
 	}
+
 	in.Flush()
 	in.OK("GET", `/system/monitor/request?filter={"status":["403"]}`, "", "owner").Brief(200,
 		`"total":5`)

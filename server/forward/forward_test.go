@@ -35,9 +35,11 @@ func (v *visitor) visit(path, query string, header ...string) *httptest.Response
 	for i := 0; i < len(header); i += 2 {
 		r.Header.Set(header[i], header[i+1])
 	}
+
 	for name, value := range v.cookies {
 		r.AddCookie(&http.Cookie{Name: name, Value: value})
 	}
+
 	w := httptest.NewRecorder()
 	v.in.Server.Handler().ServeHTTP(w, r)
 	for _, c := range w.Result().Cookies() {
@@ -45,6 +47,7 @@ func (v *visitor) visit(path, query string, header ...string) *httptest.Response
 			delete(v.cookies, c.Name)
 		}
 	}
+
 	return w
 }
 
@@ -67,6 +70,7 @@ func (v *visitor) callback(page, as string) string {
 	if to.Host != "reeve.example.org" || to.Path != v.in.Server.URL("/console/open") {
 		v.in.T.Fatalf("sent to %s", to)
 	}
+
 	q := to.Query()
 	var out forward.OpenForwardedOut
 	v.in.OK("POST", "/auth/forward",
@@ -116,11 +120,13 @@ func TestForwardToken_ValidNowhereElse(t *testing.T) {
 			in.Call(rt.Method, servertest.URLOf(&rt), "", "forward").Brief(401)
 		}
 	}
+
 	in.Introspect("token="+token, "program").Brief(200, `{"active":false}`)
 	other := &visitor{in, "http://localhost:3000", map[string]string{"reeve-forward-3000": token}}
 	if w := other.visit("/", "/auth/verify"); w.Code != http.StatusFound {
 		t.Errorf("at another origin: %d", w.Code)
 	}
+
 	for _, credential := range []string{in.Tokens["ada"], in.Tokens["program"]} {
 		v := &visitor{in, servertest.AppOrigin,
 			map[string]string{"__Host-reeve-forward": credential}}
@@ -156,6 +162,7 @@ func TestForward_EndsWithSession(t *testing.T) {
 		if w := v.visit("/", "/auth/verify"); w.Code != http.StatusNoContent {
 			t.Errorf("%s: %d before", name, w.Code)
 		}
+
 		end()
 		if w := v.visit("/", "/auth/verify"); w.Code != http.StatusFound {
 			t.Errorf("%s: %d", name, w.Code)
@@ -180,6 +187,7 @@ func TestForwardCode_BoundToUseOriginBrowser(t *testing.T) {
 			})), as).Data(&out)
 		return must1(t)(url.Parse(out.URL)).RequestURI()
 	}
+
 	mine := &visitor{in, servertest.AppOrigin, map[string]string{}}
 	theirs := &visitor{in, servertest.AppOrigin, map[string]string{}}
 	theirs.visit("/", "/auth/verify")
@@ -194,15 +202,18 @@ func TestForwardCode_BoundToUseOriginBrowser(t *testing.T) {
 	if w := mine.visit("", uri); !begins(w) || mine.cookies["__Host-reeve-forward"] != "" {
 		t.Errorf("after it failed: %d", w.Code)
 	}
+
 	uri = code(mine, "mallory")
 	if w := mine.visit("", uri); w.Code != http.StatusFound ||
 		mine.cookies["__Host-reeve-forward"] == "" {
 		t.Errorf("%d", w.Code)
 	}
+
 	delete(mine.cookies, "__Host-reeve-forward")
 	if w := mine.visit("", uri); !begins(w) || mine.cookies["__Host-reeve-forward"] != "" {
 		t.Errorf("twice: %d", w.Code)
 	}
+
 	elsewhere := &visitor{in, "http://localhost:3000", map[string]string{}}
 	elsewhere.visit("/", "/auth/verify")
 	if w := elsewhere.visit("",
@@ -222,6 +233,7 @@ func TestForward_ConfiguredOriginsOnly(t *testing.T) {
 			t.Errorf("%q leads to %q", to, got)
 		}
 	}
+
 	for _, origin := range []string{"https://evil.example", "https://app.example.org.evil.example",
 		"http://app.example.org", "https://app.example.org:444"} {
 		v := &visitor{in, origin, map[string]string{}}
@@ -257,6 +269,7 @@ func TestForwardToken_ReplacedAfterRestart(t *testing.T) {
 	if w := v.visit("/", "/auth/verify"); w.Code != http.StatusFound {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
+
 	v.signIn("/", "owner")
 	if w := v.visit("/", "/auth/verify"); w.Code != http.StatusNoContent {
 		t.Errorf("%d %s", w.Code, w.Body)
@@ -270,10 +283,12 @@ func TestForwardCode_RateLimit(t *testing.T) {
 	for range 10 {
 		in.OK("POST", "/auth/forward", body, "owner")
 	}
+
 	if a := in.Call("POST", "/auth/forward", body, "owner"); a.Code != 429 ||
 		a.Header.Get("Retry-After") == "" {
 		t.Errorf("%d %s", a.Code, a.Body)
 	}
+
 	in.Clerk("ada")
 	in.OK("POST", "/auth/forward", body, "ada") // others are not affected
 	for _, bad := range []string{
@@ -302,12 +317,14 @@ func TestForward_JunkCookies(t *testing.T) {
 		}
 		junk = append(junk, good[:i]+string(other)+good[i+1:])
 	}
+
 	for _, cookie := range junk {
 		v := &visitor{in, servertest.AppOrigin, map[string]string{"__Host-reeve-forward": cookie}}
 		if w := v.visit("/", "/auth/verify", "Accept", "*/*"); w.Code != http.StatusUnauthorized {
 			t.Errorf("%q: %d", cookie, w.Code)
 		}
 	}
+
 	v = &visitor{in, servertest.AppOrigin, map[string]string{"reeve-forward": good}}
 	if w := v.visit("/", "/auth/verify", "Accept", "*/*"); w.Code != http.StatusUnauthorized {
 		t.Errorf("without the prefix: %d", w.Code)
@@ -329,6 +346,7 @@ func TestForward_SecretsAreNotRecorded(t *testing.T) {
 			t.Errorf("%s is not recorded", route)
 		}
 	}
+
 	for _, secret := range []string{"rv_c_", "rv_f_", v.cookies["__Host-reeve-forward"]} {
 		if strings.Contains(body, secret) {
 			t.Errorf("%s is recorded:\n%s", secret, body)

@@ -198,6 +198,7 @@ func (f *Forwarder) finishForwarded(req *web.Request, in *finishIn, w http.Respo
 	if err != nil {
 		return err
 	}
+
 	to, again := in.page()
 	var token string
 	err = req.DB.View(store.Anonymous, func(tx *store.Tx) (err error) {
@@ -219,6 +220,7 @@ func (f *Forwarder) finishForwarded(req *web.Request, in *finishIn, w http.Respo
 	default:
 		return f.showForwardFault(req, w, errs.Of(err), &to)
 	}
+
 	w.Header().Set("Location", to)
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(http.StatusFound)
@@ -246,11 +248,13 @@ func (f *Forwarder) showForwardFault(req *web.Request, w http.ResponseWriter, e 
 	if err != nil {
 		return err
 	}
+
 	req.Shown = e           // so that it is counted and recorded
 	p.Logo, p.Base = "", "" // the page is on the origin of the program
 	p.Status, p.Title, p.Texts = web.Status[errs.Denied].Code, p.Words.Refused, []string{pages.Sentence(e, req.Language())}
 	if to != nil {
 		p.Title, p.Next = p.Words.Unfinished, pages.PageLink{Path: *to, Text: p.Words.Continue}
 	}
+
 	return pages.SendPage(req, w, p)
 }

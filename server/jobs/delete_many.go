@@ -74,6 +74,7 @@ func (d *Deletions[T, Out]) delete(js *Runner, req *web.Request, in *deletion) (
 		}
 		return d.validate(tx, req, ids)
 	})
+
 	out := &Deleted{}
 	if bool(in.All) || bool(in.DryRun) {
 		out.Count = int64(len(ids))
@@ -89,10 +90,12 @@ func (d *Deletions[T, Out]) delete(js *Runner, req *web.Request, in *deletion) (
 			return out, err
 		}
 	}
+
 	steps, err := d.steps(req, ids)
 	if err != nil {
 		return nil, err
 	}
+
 	id, ended, err := js.Begin(req, d.Job, steps)
 	if err == nil {
 		out.Job, err = js.Wait(req, id, ended)
@@ -100,6 +103,7 @@ func (d *Deletions[T, Out]) delete(js *Runner, req *web.Request, in *deletion) (
 	if err == nil {
 		out.Count = out.Job.Done
 	}
+
 	return out, err
 }
 
@@ -121,6 +125,7 @@ func (d *Deletions[T, Out]) steps(req *web.Request, ids []store.ID) (steps []Ste
 			step.IDs, weight = append(step.IDs, id), weight+heavy
 			steps[len(steps)-1].Records++
 		}
+
 		return nil
 	})
 }
@@ -150,6 +155,7 @@ func (d *Deletions[T, Out]) apply(tx *store.Tx,
 	if err := json.Unmarshal(input, &step); err != nil {
 		return nil, nil, err
 	}
+
 	step.Changes, err = tx.Track(func() error {
 		for _, id := range step.IDs {
 			if err := d.One(tx, id); err != nil && !errs.Is(err, errs.NotFound) { // it has been deleted since
@@ -161,6 +167,7 @@ func (d *Deletions[T, Out]) apply(tx *store.Tx,
 	if err != nil {
 		return nil, nil, err
 	}
+
 	undo, err = json.Marshal(step)
 	return step.IDs, undo, err
 }

@@ -80,9 +80,11 @@ func (js *Runner) Begin(req *web.Request, kind string,
 	if req.Actor.Key != nil {
 		j.KeyID = req.Actor.Key.ID
 	}
+
 	for _, step := range steps {
 		j.Total += int64(step.Records)
 	}
+
 	err = req.DB.Update(req.Actor, func(tx *store.Tx) error {
 		if store.ActorOf(tx).By != nil { // it would go on as the other user alone
 			return store.ErrActing
@@ -99,6 +101,7 @@ func (js *Runner) Begin(req *web.Request, kind string,
 	if err != nil {
 		return 0, nil, err
 	}
+
 	for chunk := range slices.Chunk(steps, 10) { // ten, so that no transaction writes more than a few MiB
 		if err == nil {
 			err = js.storeSteps(req, id, chunk)
@@ -116,6 +119,7 @@ func (js *Runner) Begin(req *web.Request, kind string,
 	if err != nil { // nothing has been applied yet; the job ends as failed
 		err = errors.Join(err, js.fail(kind, id, err))
 	}
+
 	return id, js.Start(id), err
 }
 
@@ -130,6 +134,7 @@ func roomForJob(tx *store.Tx, user store.ID) error {
 		return errs.New(errs.Busy,
 			"%d jobs are running or waiting; try again when one has finished", len(unfinished)).After(10 * time.Second)
 	}
+
 	theirs := 0
 	for _, id := range unfinished {
 		j, err := store.Jobs.Get(tx, id)
@@ -140,10 +145,12 @@ func roomForJob(tx *store.Tx, user store.ID) error {
 			theirs++
 		}
 	}
+
 	if theirs >= MaxJobsPerUser {
 		return errs.New(errs.TooMany,
 			"%d of your jobs are running or waiting; try again when one has finished", theirs).After(10 * time.Second)
 	}
+
 	return nil
 }
 
@@ -176,6 +183,7 @@ func (js *Runner) Start(id store.ID) <-chan struct{} {
 	if ended := js.ended[id]; ended != nil {
 		return ended
 	}
+
 	ended := make(chan struct{})
 	js.ended[id] = ended
 	js.Running.Go(func() {
@@ -268,6 +276,7 @@ func (js *Runner) Run(id store.ID) error {
 	if err != nil {
 		return err
 	}
+
 	kind, known := js.kinds[j.Kind]
 	switch {
 	case j.State == store.JobDone || j.State == store.JobFailed:
@@ -283,6 +292,7 @@ func (js *Runner) Run(id store.ID) error {
 	if err != nil {
 		return err
 	}
+
 	return js.finish(j, kind, steps)
 }
 
@@ -300,6 +310,7 @@ func (js *Runner) apply(j *store.Job, kind Kind, steps []store.ID) error {
 		if js.stop.Load() {
 			return errStopped
 		}
+
 		origin := store.Origin{
 			Operation: audit.Operation{Title: "job " + j.Kind},
 			JobID:     j.ID,
@@ -317,6 +328,7 @@ func (js *Runner) apply(j *store.Job, kind Kind, steps []store.ID) error {
 			return js.fail(j.Kind, j.ID, err)
 		}
 	}
+
 	return nil
 }
 
@@ -325,10 +337,12 @@ func applyStep(tx *store.Tx, job, id store.ID, kind Kind) error {
 	if err != nil || step.Made != nil {
 		return err
 	}
+
 	made, undo, err := kind.Apply(tx, step.Input)
 	if err != nil {
 		return err
 	}
+
 	_, err = store.JobSteps.UpdateQuietly(tx, id, func(s *store.JobStep) error {
 		s.Made, s.Input = append([]store.ID{}, made...), undo
 		return nil
@@ -336,6 +350,7 @@ func applyStep(tx *store.Tx, job, id store.ID, kind Kind) error {
 	if err != nil {
 		return err
 	}
+
 	_, err = store.Jobs.UpdateQuietly(tx, job, func(j *store.Job) error {
 		j.Done += step.Count
 		return nil
@@ -365,6 +380,7 @@ func (js *Runner) finish(j *store.Job, kind Kind, steps []store.ID) error {
 			}
 		}
 	}
+
 	for more := true; more; {
 		err := js.update(j.Kind, func(tx *store.Tx) (err error) {
 			more, err = store.DropSteps(tx, j.ID)
@@ -374,6 +390,7 @@ func (js *Runner) finish(j *store.Job, kind Kind, steps []store.ID) error {
 			return err
 		}
 	}
+
 	return js.update(j.Kind, func(tx *store.Tx) error {
 		_, err := store.Jobs.UpdateQuietly(tx, j.ID, func(j *store.Job) error {
 			j.State, j.EndedAt = store.JobDone, tx.Now()
@@ -399,6 +416,7 @@ func (js *Runner) undo(j *store.Job, kind Kind, id store.ID) error {
 			if err != nil {
 				return err
 			}
+
 			few := step.Made[max(0, len(step.Made)-undoRecords):]
 			for _, made := range few {
 				if err := kind.Undo(tx, step.Input, made); err != nil &&
@@ -406,6 +424,7 @@ func (js *Runner) undo(j *store.Job, kind Kind, id store.ID) error {
 					return err
 				}
 			}
+
 			left = len(step.Made) - len(few)
 			step, err = store.JobSteps.UpdateQuietly(tx, id, func(s *store.JobStep) error {
 				if s.Made = s.Made[:left]; left == 0 {
@@ -416,6 +435,7 @@ func (js *Runner) undo(j *store.Job, kind Kind, id store.ID) error {
 			if err != nil || left > 0 {
 				return err
 			}
+
 			_, err = store.Jobs.UpdateQuietly(tx, j.ID, func(j *store.Job) error {
 				j.Done -= step.Count
 				return nil

@@ -76,6 +76,7 @@ func (js *Runner) Wait(req *web.Request, id store.ID, ended <-chan struct{}) (*s
 	case <-patience.C:
 	case <-req.HTTP.Context().Done(): // the job continues without its client
 	}
+
 	var j *store.Job
 	err := req.DB.View(req.Actor, func(tx *store.Tx) (err error) {
 		j, err = store.Jobs.Get(tx, id)
@@ -90,5 +91,6 @@ func (js *Runner) Wait(req *web.Request, id store.ID, ended <-chan struct{}) (*s
 	if err != nil {
 		return nil, err
 	}
+
 	return j.In(req.Language()), nil
 }

@@ -49,6 +49,7 @@ func TestImportJob_BoundedSteps(t *testing.T) {
 		out.Job.EndedAt == 0 {
 		t.Errorf("%d created, %+v", out.Created, out.Job)
 	}
+
 	stats := in.DB.Stats()
 	if stats.Largest > kv.MaxRecordsPerWrite {
 		t.Errorf("a write changed %d records", stats.Largest)
@@ -60,6 +61,7 @@ func TestImportJob_BoundedSteps(t *testing.T) {
 		jobs[0].Done != int64(n) {
 		t.Errorf("%+v", jobs)
 	}
+
 	in.View(func(tx *store.Tx) error {
 		steps, err := store.JobSteps.Count(tx)
 		if steps != 0 {
@@ -96,10 +98,12 @@ func TestImportJob_CellBounds(t *testing.T) {
 			t.Errorf("%s: %d %.300s", name, a.Code, a.Body)
 		}
 	}
+
 	_, _, rows := in.Imported("username,roles\nnew," + strings.Repeat("a;", people.MaxCellNames+1) + "\n")
 	if !strings.Contains(rows[0].Errors["roles"], "at most 100 roles") {
 		t.Errorf("%+v", rows)
 	}
+
 	_, _, rows = in.Imported("username,roles\nnew," + strings.Repeat("a", people.MaxCellBytes-100) + "\n")
 	if n := len(rows[0].Errors["roles"]); n == 0 || n > 2*people.MaxEcho {
 		t.Errorf("an error of %d bytes", n)
@@ -163,6 +167,7 @@ func TestImportJob_FailureIsUndone(t *testing.T) {
 			if j := in.Jobs("owner")[0]; j.State != store.JobFailed || j.Done != 0 || j.Msg == "" {
 				t.Errorf("%+v", j)
 			}
+
 			r := in.Request("GET", "/system/job", "", "owner")
 			r.Header.Set("Accept-Language", "zh")
 			var page struct{ Data []store.Job }
@@ -203,6 +208,7 @@ func TestJob_ContinuedAfterCrash(t *testing.T) {
 			if taken {
 				users++
 			}
+
 			var images []string
 			record := false
 			in.DB.OnCommit(func(kv.Changes) { // in the writer, so nothing changes meanwhile
@@ -216,10 +222,12 @@ func TestJob_ContinuedAfterCrash(t *testing.T) {
 				}
 				in.Update(func(*store.Tx) error { record = true; return nil })
 			})
+
 			in.Update(func(*store.Tx) error { record = false; return nil })
 			if (a.Code == 200) == taken || len(images) < 4 {
 				t.Fatalf("%d %s, %d commits", a.Code, a.Body, len(images))
 			}
+
 			for i, dir := range images {
 				other := servertest.Open(t, dir)
 				continueJobs(other)
@@ -264,6 +272,7 @@ func TestJob_UnpreparedIsGivenUp(t *testing.T) {
 		}
 		servertest.Must(t, in.Server.Jobs.Run(1))
 	}
+
 	in.Update(func(tx *store.Tx) error { return store.Jobs.Delete(tx, 1) }) // as trimming does
 	servertest.Must(t, in.Server.Jobs.Run(1))
 }
@@ -296,6 +305,7 @@ func TestJob_Limit(t *testing.T) {
 			return nil
 		})
 	}
+
 	in.Clerk("clerk", "admin.list.import")
 	add(jobs.MaxJobsPerUser, 1)
 	in.Upload("/admin/list-import", manyPeople(1), "owner").Brief(429, "of your jobs")
@@ -354,6 +364,7 @@ func TestJob_ContinuedEveryMinute(t *testing.T) {
 		if j := in.Jobs("owner")[0]; j.State != store.JobDone {
 			t.Errorf("%+v", j)
 		}
+
 		cancel()
 		<-ended
 		in.Close()

@@ -27,6 +27,7 @@ func TestLimit_SharedByClients(t *testing.T) {
 			t.Errorf("step %d: %v", i, err)
 		}
 	}
+
 	l.Release(6, a)
 	l.Release(4, b)
 	if l.Now() != 0 || len(l.ByClient) != 0 || l.Rejected.Load() != 4 {

@@ -35,10 +35,12 @@ func (s *Server) envelope(m *Message) (*envelope, *Fault) {
 	case !isID(m.ID):
 		return nil, refuse(StageData, "the Message-ID is not valid")
 	}
+
 	data, err := s.compose(m, time.Now())
 	if err != nil {
 		return nil, refuse(StageData, s.conceal(err.Error()))
 	}
+
 	e := &envelope{from: path(s.From), to: path(m.To), data: data}
 	switch {
 	case !isASCII(s.From + s.ReplyTo):
@@ -46,6 +48,7 @@ func (s *Server) envelope(m *Message) (*envelope, *Fault) {
 	case !isASCII(m.To):
 		e.unicode = StageRecipient
 	}
+
 	return e, nil
 }
 
@@ -70,6 +73,7 @@ func (s *Server) compose(m *Message, at time.Time) ([]byte, error) {
 	if s.ReplyTo != "" {
 		msg.ReplyToMailAddress(&mail.Address{Address: s.ReplyTo})
 	}
+
 	msg.Subject(headerText(m.Subject, maxSubject))
 	msg.SetDateWithValue(at.UTC())
 	msg.SetMessageIDWithValue(m.ID)
@@ -82,6 +86,7 @@ func (s *Server) compose(m *Message, at time.Time) ([]byte, error) {
 	if _, err := msg.WriteTo(&b); err != nil {
 		return nil, err
 	}
+
 	return b.Bytes(), nil
 }
 

@@ -83,18 +83,21 @@ func TestRandomHeaders(t *testing.T) {
 	pieces := []string{"\r", "\n", "\r\n", " ", "\t", "\x00", ":", "Bcc: v@example.org", "=?",
 		"?=", "utf-8?q?", "\"", "\\", "<", ">", ",", ";", "(", ")", "@", "ü", "中", "\u202e",
 		"\xff", "a", "Ada"}
+
 	s := &Server{From: "reeve@example.org"}
 	for range disktest.Size(500, 2000, 50_000) {
 		var b strings.Builder
 		for range random.IntN(40) {
 			b.WriteString(pieces[random.IntN(len(pieces))])
 		}
+
 		m := testMessage()
 		s.Name, m.ToName, m.Subject = b.String(), b.String(), b.String()
 		e, f := s.envelope(m)
 		if f != nil {
 			t.Fatal(f)
 		}
+
 		h := checkMessage(t, string(e.data), m)
 		checkAddress(t, h, "From", mail.Address{Name: nameText(b.String()), Address: s.From})
 		if t.Failed() {
@@ -125,6 +128,7 @@ func checkMessage(t *testing.T, data string, m *Message) mail.Header {
 			t.Errorf("a line of %d bytes: %.200q", len(line), line)
 		}
 	}
+
 	parsed, err := mail.ReadMessage(strings.NewReader(data))
 	must(t, err)
 	h := parsed.Header
@@ -134,15 +138,18 @@ func checkMessage(t *testing.T, data string, m *Message) mail.Header {
 			t.Errorf("%d headers %s", len(values), name)
 		}
 	}
+
 	if want := 9; len(names) != want && !(len(names) == want+1 && h.Get("Reply-To") != "") {
 		t.Errorf("%d headers, want %d: %v", len(names), want, names)
 	}
+
 	at, err := h.Date()
 	must(t, err)
 	if since := time.Since(at); since < -time.Minute || since > time.Hour ||
 		!strings.HasSuffix(h.Get("Date"), "+0000") {
 		t.Errorf("Date: %s", h.Get("Date"))
 	}
+
 	for name, want := range map[string]string{
 		"Message-Id":               "<" + m.ID + ">",
 		"Auto-Submitted":           "auto-generated",
@@ -151,11 +158,13 @@ func checkMessage(t *testing.T, data string, m *Message) mail.Header {
 	} {
 		disktest.Equal(t, name, h.Get(name), want)
 	}
+
 	for _, name := range []string{"From", "To"} {
 		if _, err := h.AddressList(name); err != nil {
 			t.Errorf("%s: %v in %q", name, err, h.Get(name))
 		}
 	}
+
 	checkParts(t, h, parsed.Body, m)
 	return h
 }
@@ -178,6 +187,7 @@ func checkParts(t *testing.T, h mail.Header, body io.Reader, m *Message) {
 		must(t, err)
 		disktest.Equal(t, want.kind, strings.ReplaceAll(string(b), "\r\n", "\n"), want.text)
 	}
+
 	if _, err := parts.NextRawPart(); err != io.EOF {
 		t.Errorf("a third part, or %v", err)
 	}

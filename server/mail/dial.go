@@ -88,11 +88,13 @@ func (c *Client) connect(ctx context.Context) *Fault {
 	case s.Security == NoTLS && s.Username != "" && !isLoopback(s.Host):
 		return unusable(StageAuth, "passwords are not sent in clear text; use TLS")
 	}
+
 	dialer := net.Dialer{Timeout: c.limits.command}
 	conn, err := dialer.DialContext(ctx, "tcp", net.JoinHostPort(s.Host, strconv.Itoa(s.Port)))
 	if err != nil {
 		return c.fault(ctx, StageConnect, err)
 	}
+
 	stop := context.AfterFunc(ctx, func() { conn.Close() })
 	defer stop()
 	c.link = &link{Conn: conn}
@@ -100,6 +102,7 @@ func (c *Client) connect(ctx context.Context) *Fault {
 		c.disconnect()
 		return f
 	}
+
 	return nil
 }
 
@@ -124,11 +127,13 @@ func (c *Client) greet(ctx context.Context) *Fault {
 		}
 		conn = secure
 	}
+
 	c.link.next(c.limits.command)
 	client, err := smtp.NewClient(conn, s.Host)
 	if err != nil {
 		return c.fault(ctx, StageConnect, err)
 	}
+
 	c.smtp = client
 	c.link.next(c.limits.command)
 	if err := client.Hello(helloName()); err != nil {
@@ -143,6 +148,7 @@ func (c *Client) greet(ctx context.Context) *Fault {
 			return c.fault(ctx, StageTLS, err)
 		}
 	}
+
 	return c.authenticate(ctx)
 }
 
@@ -152,6 +158,7 @@ func (c *Client) authenticate(ctx context.Context) *Fault {
 	if s.Username == "" {
 		return nil
 	}
+
 	clear := s.Security == NoTLS // and a loopback address, see connect
 	var auth smtp.Auth
 	_, offered := c.smtp.Extension("AUTH")
@@ -164,10 +171,12 @@ func (c *Client) authenticate(ctx context.Context) *Fault {
 		return unusable(StageAuth,
 			s.conceal("the server offers neither AUTH PLAIN nor AUTH LOGIN: "+strconv.Quote(offered)))
 	}
+
 	c.link.next(c.limits.command)
 	if err := c.smtp.Auth(auth); err != nil {
 		return c.fault(ctx, StageAuth, err)
 	}
+
 	return nil
 }
 

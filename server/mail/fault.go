@@ -116,6 +116,7 @@ func (s *Server) withoutPassword(text string) string {
 	if s.Password == "" {
 		return text
 	}
+
 	secrets := []string{
 		base64.StdEncoding.EncodeToString([]byte("\x00" + s.Username + "\x00" + s.Password)),
 		base64.StdEncoding.EncodeToString([]byte(s.Password)),
@@ -127,6 +128,7 @@ func (s *Server) withoutPassword(text string) string {
 			text = strings.ReplaceAll(text, secret, "***")
 		}
 	}
+
 	return text
 }
 

@@ -53,6 +53,7 @@ func scripted(t *testing.T, lines script, end func(net.Conn)) Server {
 			conn.Close()
 		}
 	}()
+
 	t.Cleanup(func() {
 		stop()
 		l.Close()
@@ -73,10 +74,12 @@ func play(conn net.Conn, lines script) error {
 		if _, err := io.WriteString(conn, line+"\r\n"); err != nil {
 			return err
 		}
+
 		until := ""
 		if strings.HasPrefix(line, "354") {
 			until = ".\r\n"
 		}
+
 		for {
 			got, err := r.ReadString('\n')
 			if err != nil {
@@ -183,6 +186,7 @@ func scriptedGreeting(t *testing.T, end func(net.Conn)) Server {
 			conn.Close()
 		}
 	}()
+
 	t.Cleanup(func() {
 		l.Close()
 		<-ended
@@ -283,6 +287,7 @@ func TestServer_StopsReading(t *testing.T) {
 		fmt.Fprint(conn, "354 go on\r\n")
 		<-stop
 	})
+
 	defer close(stop)
 	c, err := dial(t.Context(), s, shortLimits)
 	must(t, err)
@@ -363,6 +368,7 @@ func TestGreylisting(t *testing.T) {
 	if len(got) != 1 {
 		t.Fatalf("%d messages", len(got))
 	}
+
 	checkMessage(t, got[0].data, testMessage())
 	if n := strings.Count(s.sent(), "\r\nRSET\r\n"); n != 1 {
 		t.Errorf("%d RSET, want one after the rejection:\n%s", n, s.sent())

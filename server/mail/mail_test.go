@@ -23,6 +23,7 @@ func TestCheckAddress(t *testing.T) {
 			t.Errorf("%q is quoted in a header", text)
 		}
 	}
+
 	for _, text := range []string{
 		"", "ada", "@example.org", "ada@", "ada@example.org ", " ada@example.org",
 		"Ada <ada@example.org>", "<ada@example.org>",

@@ -52,6 +52,7 @@ func (p pattern) fill(v values, escape func(string) string) (filled string, comp
 			b.WriteString(piece.text)
 		}
 	}
+
 	return b.String(), complete
 }
 
@@ -90,14 +91,17 @@ func parseLine(line string) (pattern, error) {
 			return nil, fmt.Errorf("%q has a value that may be empty; put it into square brackets",
 				before)
 		}
+
 		p = append(p, pieces...)
 		if !found {
 			break
 		}
+
 		inside, after, closed := strings.Cut(rest, "]")
 		if !closed {
 			return nil, errors.New("[ without ]")
 		}
+
 		var options []pattern
 		for source := range strings.SplitSeq(inside, "|") {
 			option, err := parseStrictly(source)
@@ -106,9 +110,11 @@ func parseLine(line string) (pattern, error) {
 			}
 			options = append(options, option)
 		}
+
 		if !options[0].mayBeIncomplete() {
 			return nil, fmt.Errorf("[%s] has no value that may be empty", inside)
 		}
+
 		p, line = append(p, piece{options: options}), after
 	}
 	return p, nil

@@ -18,20 +18,24 @@ func (c *Client) Send(ctx context.Context, m *Message) (*Reply, error) {
 	if c.closed {
 		return nil, unusable(StageConnect, "the client is closed")
 	}
+
 	e, f := c.server.envelope(m)
 	if f != nil {
 		return nil, f
 	}
+
 	for {
 		if err := ctx.Err(); err != nil {
 			return nil, c.fault(ctx, StageConnect, err)
 		}
+
 		used := c.smtp != nil
 		if !used {
 			if f := c.connect(ctx); f != nil {
 				return nil, f
 			}
 		}
+
 		reply, f := c.transmit(ctx, e)
 		if f == nil {
 			return reply, nil
@@ -40,6 +44,7 @@ func (c *Client) Send(ctx context.Context, m *Message) (*Reply, error) {
 		if used && f.Stage == StageConnect {
 			continue
 		}
+
 		return nil, f
 	}
 }
@@ -52,32 +57,39 @@ func (c *Client) transmit(ctx context.Context, e *envelope) (*Reply, *Fault) {
 	if offered, _ := c.smtp.Extension("SMTPUTF8"); e.unicode != "" && !offered {
 		return nil, refuse(e.unicode, noUTF8)
 	}
+
 	c.smtp.SkipSMTPUTF8(e.unicode == "") // servers do not relay such messages to every domain
 	c.link.next(c.limits.command)
 	if err := c.smtp.Mail(e.from); err != nil {
 		return nil, c.failed(ctx, StageSender, err)
 	}
+
 	c.link.next(c.limits.command)
 	if err := c.smtp.Rcpt(e.to); err != nil {
 		return nil, c.failed(ctx, StageRecipient, err)
 	}
+
 	c.link.next(c.limits.command)
 	w, err := c.smtp.Data()
 	if err != nil {
 		return nil, c.failed(ctx, StageData, err)
 	}
+
 	c.link.next(c.limits.command)
 	if _, err := w.Write(e.data); err != nil {
 		return nil, c.failed(ctx, StageData, err)
 	}
+
 	c.link.next(c.limits.accept)
 	if err := w.Close(); err != nil {
 		return nil, c.failed(ctx, StageData, err)
 	}
+
 	reply := &Reply{}
 	if answer, ok := w.(*smtp.DataCloser); ok {
 		reply.Text = c.server.conceal("250 " + answer.ServerResponse())
 	}
+
 	return reply, nil
 }
 
@@ -94,11 +106,13 @@ func (c *Client) failed(ctx context.Context, stage string, err error) *Fault {
 		c.disconnect()
 		return f
 	}
+
 	c.disconnect()
 	if stage == StageSender {
 		// The message has not been looked at yet, so the fault is not one of the message.
 		f.Stage, f.Down = StageConnect, true
 	}
+
 	return f
 }
 

@@ -26,11 +26,13 @@ func TestSend(t *testing.T) {
 					must(t, err)
 					disktest.Equal(t, "reply", reply, &Reply{Text: "250 2.0.0 OK: queued"})
 				}
+
 				must(t, c.Close())
 				got, connections := s.got()
 				if len(got) != 2 || connections != 1 {
 					t.Fatalf("%d messages over %d connections", len(got), connections)
 				}
+
 				disktest.Equal(t, "envelope", []string{got[0].from, got[0].to},
 					[]string{"reeve@example.org", "ada@example.org"})
 				checkMessage(t, got[0].data, testMessage())
@@ -104,10 +106,12 @@ func TestRejections(t *testing.T) {
 				m.To = "bad@example.org"
 				_, err = c.Send(t.Context(), m)
 			}
+
 			disktest.Equal(t, "fault", faultOf(t, err), test.want)
 			if test.stage != StageRecipient && test.stage != StageData {
 				return
 			}
+
 			_, err = c.Send(t.Context(), testMessage()) // to somebody else
 			must(t, err)
 			want := 1
@@ -131,6 +135,7 @@ func TestUnusableServers(t *testing.T) {
 		s.TLSConfig.MaxVersion = tls.VersionTLS11
 		s.TLSConfig.MinVersion = tls.VersionTLS10
 	}}).start(t, TLSImplicit)
+
 	with := func(s Server, change func(*Server)) Server {
 		change(&s)
 		return s
@@ -203,6 +208,7 @@ func TestSend_Reconnects(t *testing.T) {
 	if got, connections := s.got(); len(got) != 1 || connections != 2 {
 		t.Errorf("%d messages over %d connections", len(got), connections)
 	}
+
 	must(t, c.Close())
 	_, err = c.Send(t.Context(), testMessage())
 	disktest.Equal(t, "fault after Close", faultOf(t, err), Fault{
@@ -270,6 +276,7 @@ func TestUnusableMessages(t *testing.T) {
 			disktest.Equal(t, "fault", faultOf(t, err), test.want)
 		})
 	}
+
 	if strings.Contains(s.sent(), "MAIL FROM") {
 		t.Errorf("a command was sent:\n%s", s.sent())
 	}
@@ -287,10 +294,12 @@ func TestNonASCIIAddresses(t *testing.T) {
 		_, err := c.Send(t.Context(), m)
 		must(t, err)
 	}
+
 	got, _ := s.got()
 	for i := range got {
 		got[i].data = ""
 	}
+
 	if len(got) != len(want) || got[0] != want[0] || got[1] != want[1] || got[2] != want[2] {
 		t.Errorf("got %v, want %v", got, want)
 	}

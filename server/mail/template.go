@@ -78,6 +78,7 @@ func ParseTemplates(files fs.FS) (*Templates, error) {
 	if t.layout, err = parseLayout(files); err != nil {
 		return nil, err
 	}
+
 	for _, language := range languages {
 		footer, err := parseFooter(files, "footer."+language+".txt")
 		if err != nil {
@@ -91,6 +92,7 @@ func ParseTemplates(files fs.FS) (*Templates, error) {
 			t.texts[key].footer = footer
 		}
 	}
+
 	return t, nil
 }
 
@@ -108,11 +110,13 @@ func (t *Templates) Render(name, language string, d Data) (subject, text, html s
 	if source.button != nil && !isLink(d.Link) {
 		return "", "", "", fmt.Errorf("%s.%s: the link is not an absolute URL", name, language)
 	}
+
 	v := d.values(language)
 	page := values{"language": htmlLanguage[language], "site": v["site"]}
 	if language == "zh" {
 		v["site"], v["by"] = spaced(v["site"]), spaced(v["by"])
 	}
+
 	subject = source.subject.plain(v)
 	page["subject"], page["footer"] = subject, source.footer.plain(v)
 	page["link"], page["button"] = v["link"], source.button.plain(v)
@@ -129,6 +133,7 @@ func (t *Templates) Render(name, language string, d Data) (subject, text, html s
 		}
 		blocks, rendered = append(blocks, block), append(rendered, part.html(page))
 	}
+
 	text = strings.Join(append(blocks, page["footer"]), "\n\n") + "\n"
 	html = t.layout.head.html(page) + strings.Join(rendered, "") + t.layout.foot.html(page)
 	return subject, text, html, nil
@@ -190,6 +195,7 @@ func (d *Data) values(language string) values {
 	if !d.Expires.IsZero() {
 		v["expires"] = d.Expires.UTC().Format(timeLayout[language])
 	}
+
 	v["device"] = personName(d.Device) // a client can call itself anything
 	if addr, err := netip.ParseAddr(d.Address); err == nil {
 		v["address"] = addr.String()
@@ -197,6 +203,7 @@ func (d *Data) values(language string) values {
 	if !d.Time.IsZero() {
 		v["time"] = d.Time.UTC().Format(timeLayout[language])
 	}
+
 	return v
 }
 

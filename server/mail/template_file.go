@@ -27,10 +27,12 @@ func parseText(files fs.FS, file string) (*text, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	t := &text{}
 	if t.subject, err = parseHead(file, lines, 0, "Subject: "); err != nil {
 		return nil, err
 	}
+
 	next := 1 // index of the line after the head
 	if slices.Contains(lines, linkParagraph) {
 		if t.button, err = parseHead(file, lines, next, "Button: "); err != nil {
@@ -42,6 +44,7 @@ func parseText(files fs.FS, file string) (*text, error) {
 		return nil, at(file, next+1,
 			errors.New("must be an empty line; a line Button: is only for a text with a line {link}"))
 	}
+
 	t.paragraphs, err = parseParagraphs(file, lines, next)
 	return t, err
 }
@@ -94,10 +97,12 @@ func parseParagraphs(file string, lines []string, from int) ([]paragraph, error)
 		}
 		current = append(current, parsed)
 	}
+
 	all = slices.DeleteFunc(append(all, current), func(p paragraph) bool { return p == nil })
 	if len(all) == 0 {
 		return nil, at(file, len(lines), errors.New("no text"))
 	}
+
 	return all, nil
 }
 
@@ -122,12 +127,14 @@ func parseLayout(files fs.FS) (*layout, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	l := &layout{}
 	parts := []struct {
 		to     *pattern
 		values []string // beside those of all parts
 	}{{&l.head, nil}, {&l.text, []string{"text"}}, {&l.link, []string{"link", "button"}},
 		{&l.foot, nil}}
+
 	separators := []string{"<!-- text -->", "<!-- link -->", "<!-- foot -->"}
 	part := 0
 	for i, line := range lines {
@@ -142,8 +149,10 @@ func parseLayout(files fs.FS) (*layout, error) {
 		}
 		*parts[part].to = append(*parts[part].to, parsed...)
 	}
+
 	if part < len(separators) {
 		return nil, at(file, len(lines), fmt.Errorf("no line %s before the end", separators[part]))
 	}
+
 	return l, nil
 }

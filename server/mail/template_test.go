@@ -100,6 +100,7 @@ func TestOptionalData(t *testing.T) {
 					}
 				}
 			}
+
 			if !strings.Contains(subject, "运营后台") || !strings.Contains(text, "运营后台") {
 				t.Errorf("%s.%s does not say who sends it", name, language)
 			}
@@ -129,12 +130,14 @@ func TestHostileNames(t *testing.T) {
 			len(text) > len(wantText)+3*4*maxName {
 			t.Errorf("%.100q is in the message:\n%s", name, text)
 		}
+
 		for _, part := range []string{"<", "<a ", "<p ", "<br>", "href="} {
 			if strings.Count(html, part) != strings.Count(wantHTML, part) {
 				t.Errorf("%.100q: %d times %s in the HTML, want %d", name,
 					strings.Count(html, part), part, strings.Count(wantHTML, part))
 			}
 		}
+
 		if strings.Count(text, "\n") != strings.Count(wantText, "\n") {
 			t.Errorf("%.100q: another number of lines:\n%s", name, text)
 		}
@@ -358,10 +361,12 @@ func TestTemplate_ValuesAreNotParsed(t *testing.T) {
 			if n := strings.Count(page, escaped); n < 4 {
 				t.Errorf("%s: %s is %d times in the HTML:\n%s", name, escaped, n, page)
 			}
+
 			for _, c := range `<>"'` {
 				disktest.Equal(t, name+": number of "+string(c)+" with "+value,
 					strings.Count(page, string(c)), strings.Count(want, string(c)))
 			}
+
 			if strings.Contains(page, `href="`+link) ||
 				strings.Count(page, `href="https://example.org/#a&amp;b;[]"`) != strings.Count(want, "href=") {
 				t.Errorf("%s: the link is not escaped:\n%s", name, page)

@@ -93,6 +93,7 @@ func (s *server) start(t *testing.T, security string) Server {
 		From:     "reeve@example.org",
 		Name:     "Reeve",
 	}
+
 	certificate, roots := testCertificate(t)
 	backend := smtp.NewServer(s)
 	backend.ErrorLog = log.New(io.Discard, "", 0)
@@ -109,12 +110,14 @@ func (s *server) start(t *testing.T, security string) Server {
 	if security == TLSImplicit {
 		l = tls.NewListener(l, backend.TLSConfig)
 	}
+
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
 		// It ends with an error when it is closed.
 		_ = backend.Serve(l)
 	}()
+
 	t.Cleanup(func() {
 		backend.Close()
 		l.Close() // if Serve has not begun, Close does not know the listener
@@ -123,6 +126,7 @@ func (s *server) start(t *testing.T, security string) Server {
 	if len(s.mechanisms) > 0 {
 		to.Username, to.Password = "reeve", secret
 	}
+
 	return to
 }
 
@@ -261,6 +265,7 @@ func testCertificate(t *testing.T) (tls.Certificate, *x509.CertPool) {
 		NotAfter:     authority.NotAfter,
 		KeyUsage:     x509.KeyUsageDigitalSignature,
 	}
+
 	root, err := x509.CreateCertificate(rand.Reader, authority, authority, key.Public(), key)
 	must(t, err)
 	signed, err := x509.CreateCertificate(rand.Reader, leaf, authority, key.Public(), key)

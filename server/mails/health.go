@@ -15,6 +15,7 @@ func (o *Outbox) Health() web.Part {
 		State:   web.Healthy,
 		Figures: map[string]int64{"queued": 0, "failed": 0},
 	}
+
 	on := false
 	err := o.s.DB.View(store.System, func(tx *store.Tx) error {
 		queued, err := store.MailByState.Count(tx, store.MailQueued)
@@ -35,11 +36,13 @@ func (o *Outbox) Health() web.Part {
 	if err != nil {
 		return o.s.UnknownPart("mail", err)
 	}
+
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if fault := o.fault; fault != nil && p.State == web.Healthy && on {
 		p.State, p.Message = web.Degraded, errs.Say("the mail server can't be used: %s",
 			responseOf(fault))
 	}
+
 	return p
 }

@@ -31,6 +31,7 @@ func (o *Outbox) prepare(db store.Handle, m *store.Mail) (job *mailJob, err erro
 		if err != nil {
 			return err
 		}
+
 		job, err = o.job(tx, stored)
 		if errs.Is(err, errs.NotFound) || errs.Is(err, errs.Conflict) ||
 			err == nil && job.to == "" {
@@ -40,6 +41,7 @@ func (o *Outbox) prepare(db store.Handle, m *store.Mail) (job *mailJob, err erro
 				return nil
 			})
 		}
+
 		return err
 	})
 	return job, err
@@ -51,10 +53,12 @@ func (o *Outbox) job(tx *store.Tx, m *store.Mail) (*mailJob, error) {
 	if enabled, err := who.Enabled(tx); err != nil || !enabled {
 		return &mailJob{}, err // without a recipient
 	}
+
 	p, err := RecipientOf(tx, who)
 	if err != nil {
 		return nil, err
 	}
+
 	job := &mailJob{
 		purpose:  m.Purpose,
 		language: m.Language,
@@ -67,6 +71,7 @@ func (o *Outbox) job(tx *store.Tx, m *store.Mail) (*mailJob, error) {
 		Contact:  store.SiteContact.Get(tx),
 		Email:    p.Email,
 	}
+
 	if m.Purpose == store.SignInUnknown {
 		if known, err := job.signIn(tx, m); err != nil || !known {
 			return &mailJob{}, err // the user has seen it in the console
@@ -80,6 +85,7 @@ func (o *Outbox) job(tx *store.Tx, m *store.Mail) (*mailJob, error) {
 			return job, err
 		}
 	}
+
 	l, err := store.LinkOf(tx, m.Purpose, who)
 	if err != nil {
 		return nil, err
@@ -92,6 +98,7 @@ func (o *Outbox) job(tx *store.Tx, m *store.Mail) (*mailJob, error) {
 	} else if !errs.Is(err, errs.NotFound) {
 		return nil, err
 	}
+
 	var expires store.Time
 	job.link = l.ID
 	job.data.Link, job.token, expires, err = NewLink(o.s, tx, l.ID, job.to, o.s.Config.PublicURL)

@@ -49,6 +49,7 @@ func TestEmailChange_EndedByNewPassword(t *testing.T) {
 			for _, token := range []string{own, evil} {
 				in.Call("POST", "/admin/verify", `{"token":"`+token+`"}`, "nobody").Brief(404)
 			}
+
 			if body := in.OK("GET", fmt.Sprintf("/admin/list/%d", id), "", "owner").Body; strings.Contains(body, "evil") || strings.Contains(body, `"email_verified":1`) {
 				t.Error(body)
 			}
@@ -76,6 +77,7 @@ func TestEmailChange_NeedsPasswordPermission(t *testing.T) {
 		in.Call("PUT", user, `{"email":"mine@example.org"}`, who).Brief(403, "admin.list.password")
 		in.OK("PUT", user, `{"email":"Ann@example.org","nickname":"A"}`, who)
 	}
+
 	in.Call("PUT", invited, `{"email":"mine@example.org"}`, "editor").Brief(403)
 	in.OK("PUT", invited, `{"email":"mine@example.org"}`, "inviter")
 	in.Call("PUT", "/user/list/1", `{"email":"mine@example.net"}`, "editor").Brief(403,
@@ -116,6 +118,7 @@ func TestPasswordReset_QueuedEndsWithPassword(t *testing.T) {
 	if n := len(box.All()); n != 0 {
 		t.Errorf("%d mails were sent", n)
 	}
+
 	in.OK("GET", "/system/mail/1", "", "owner").Brief(200, `"state":"cancelled"`)
 }
 
@@ -140,6 +143,7 @@ func TestMail_RefusedKeepsLinkCopies(t *testing.T) {
 		in.OK("POST", "/system/mail/1/retry", "", "owner")
 		in.SendMails()
 	}
+
 	in.OK("GET", "/admin/invite", "", "owner").Brief(200, `"links":3`)
 	in.OK("GET", mails.LinkPath+copied, "", "nobody")
 	ids := map[string]bool{}
@@ -148,6 +152,7 @@ func TestMail_RefusedKeepsLinkCopies(t *testing.T) {
 		line, _, _ := strings.Cut(rest, "\r\n")
 		ids[line] = true
 	}
+
 	if len(ids) != 5 {
 		t.Errorf("Message-IDs %v", ids)
 	}
@@ -168,6 +173,7 @@ func TestMail_RefusedSenderHoldsQueue(t *testing.T) {
 	for i := range 3 {
 		inviteByMail(in, fmt.Sprintf("user%d", i), fmt.Sprintf("user%d@example.org", i))
 	}
+
 	in.SendMails()
 	in.OK("GET", "/system/mail?state=queued", "", "owner").Brief(200, `"total":3`,
 		`"stage":"sender"`)
@@ -176,6 +182,7 @@ func TestMail_RefusedSenderHoldsQueue(t *testing.T) {
 		!strings.Contains(p.Text, "sender not owned") {
 		t.Errorf("health: %+v", p)
 	}
+
 	in.OK("GET", "/admin/invite", "", "owner").Brief(200, `"links":0`)
 	box.RefusingSender(nil)
 	in.OK("POST", "/system/mail-test", `{"email":"boss@example.org"}`, "owner").Brief(200,
@@ -187,6 +194,7 @@ func TestMail_RefusedSenderHoldsQueue(t *testing.T) {
 	if _, parts = in.HealthParts(); parts["mail"].State != web.Healthy {
 		t.Errorf("health: %+v", parts["mail"])
 	}
+
 	in.OK("PUT", "/system/setting", `{"values":{"mail.enabled":0}}`, "owner")
 	if _, parts = in.HealthParts(); parts["mail"].State != web.Healthy {
 		t.Errorf("health when it is off: %+v", parts["mail"])

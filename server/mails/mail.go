@@ -101,10 +101,12 @@ func MailOf(tx *store.Tx, _ *web.Request, m *store.Mail) (*MailOut, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	to, err := addressOf(tx, m)
 	if errs.Is(err, errs.NotFound) {
 		err = nil // its link was used or revoked
 	}
+
 	return &MailOut{
 		Ident:     m.Ident,
 		Purpose:   m.Purpose,
@@ -163,6 +165,7 @@ func (o *Outbox) sendTestMail(req *web.Request, in *mailTestIn) (*mailTest, erro
 	if err := req.HoldOne(req.Server.Limits.MailTests, 1); err != nil {
 		return nil, err
 	}
+
 	var server mail.Server
 	var data mail.Data
 	var unset error
@@ -182,6 +185,7 @@ func (o *Outbox) sendTestMail(req *web.Request, in *mailTestIn) (*mailTest, erro
 	if err != nil {
 		return nil, err
 	}
+
 	begun, reply, err := time.Now(), "", unset
 	if err == nil {
 		reply, err = o.sendOne(req.HTTP.Context(), server, mailJob{
@@ -191,15 +195,18 @@ func (o *Outbox) sendTestMail(req *web.Request, in *mailTestIn) (*mailTest, erro
 			data:     data,
 		})
 	}
+
 	out := &mailTest{TookMS: time.Since(begun).Milliseconds()}
 	if err == nil {
 		out.Sent, out.Response = true, reply
 		return out, o.serverUp(o.handle())
 	}
+
 	var fault *mail.Fault
 	if fault, err = mailFault(err); err != nil {
 		return nil, err
 	}
+
 	out.Stage, out.Response = fault.Stage, responseOf(fault)
 	return out, nil
 }
@@ -224,6 +231,7 @@ func (o *Outbox) listMailTemplates(tx *store.Tx, req *web.Request,
 	if err != nil {
 		return nil, err
 	}
+
 	data := mail.Data{
 		Site:     store.SiteTitle.Get(tx),
 		Name:     p.name(),
@@ -237,6 +245,7 @@ func (o *Outbox) listMailTemplates(tx *store.Tx, req *web.Request,
 		Address:  "192.0.2.1",
 		Time:     tx.Now().Std(),
 	}
+
 	out := &mailTemplates{Data: []mailTemplate{}}
 	for _, name := range o.templates.Names() {
 		for _, language := range []string{"en", "zh"} {
@@ -247,6 +256,7 @@ func (o *Outbox) listMailTemplates(tx *store.Tx, req *web.Request,
 			out.Data = append(out.Data, t)
 		}
 	}
+
 	return out, nil
 }
 
@@ -293,6 +303,7 @@ func mailServer(tx *store.Tx) (mail.Server, error) {
 			}
 		}
 	}
+
 	var err error
 	server.Password, err = store.MailPassword.Get(tx)
 	return server, err

@@ -54,12 +54,14 @@ func TestMail_Sent(t *testing.T) {
 		m.Email != "ann@example.org" || m.Username != "ann" {
 		t.Errorf("queued: %+v", m)
 	}
+
 	in.SendMails()
 	if m := firstMail(in); m.State != store.MailSent || m.Attempts != 1 || m.NextAt != 0 ||
 		m.SentAt == 0 || m.Stage != "" ||
 		!strings.HasPrefix(m.Response, "250") && !strings.Contains(m.Response, "OK") {
 		t.Errorf("sent: %+v", m)
 	}
+
 	sent := box.Last(t, "ann@example.org")
 	subject, text := sent.Text(t)
 	for _, want := range []string{"The Boss", "ann", "Shop <b>&</b>", "help@example.org", "UTC"} {
@@ -67,10 +69,12 @@ func TestMail_Sent(t *testing.T) {
 			t.Errorf("%q lacks %s", text, want)
 		}
 	}
+
 	if strings.Contains(sent.Data, "Shop <b>") && strings.Contains(sent.Data, "text/html") &&
 		strings.Count(sent.Data, "Shop <b>") > strings.Count(text+subject, "Shop <b>") {
 		t.Error("the title is HTML in the mail")
 	}
+
 	in.OK("GET", mails.LinkPath+sent.Token(t), "", "nobody").Brief(200, "ann",
 		"Shop &lt;b&gt;&amp;&lt;/b&gt;", "help@example.org")
 	in.SendMails()
@@ -104,6 +108,7 @@ func TestMail_FailureIsRetried(t *testing.T) {
 	if m := firstMail(in); m.State != store.MailSent || m.Attempts != 3 {
 		t.Errorf("%+v", m)
 	}
+
 	in.UseLink("/admin/password/link", box.Last(t, "ann@example.org").Token(t), "a good password",
 		"192.0.2.1").Brief(200)
 
@@ -140,11 +145,13 @@ func TestMail_DeadServerDelaysNobody(t *testing.T) {
 	for i := range mails.MailBatch + 3 {
 		inviteByMail(in, fmt.Sprintf("user%d", i), fmt.Sprintf("user%d@example.org", i))
 	}
+
 	before := in.DB.LogHead().Seq
 	in.SendMails()
 	if in.DB.LogHead().Seq != before {
 		t.Error("links were made for mails that could not be sent")
 	}
+
 	in.OK("GET", "/system/mail?state=queued", "", "owner").Brief(200,
 		fmt.Sprintf(`"total":%d`, mails.MailBatch+3), `"stage":"connect"`, `"attempts":1`,
 		"connection refused")
@@ -153,6 +160,7 @@ func TestMail_DeadServerDelaysNobody(t *testing.T) {
 		!strings.Contains(p.Text, "connection refused") {
 		t.Errorf("health: %+v", p)
 	}
+
 	in.OK("POST", "/system/mail-test", `{"email":"boss@example.org"}`, "owner").Brief(200,
 		`"sent":0`, `"stage":"connect"`)
 	box := in.OpenMailbox()
@@ -199,10 +207,12 @@ func TestMail_ObsoleteIsNotSent(t *testing.T) {
 	for _, m := range box.All() {
 		to = append(to, m.To)
 	}
+
 	slices.Sort(to)
 	if !slices.Equal(to, []string{"after@example.org", "before@example.org"}) { // that one gets the notice
 		t.Errorf("sent to %q", to)
 	}
+
 	states := in.Column("/system/mail?sorter=%7B%22id%22:%22ascend%22%7D", "state", "owner")
 	if want := []string{"cancelled", "cancelled", "cancelled", "cancelled", "failed", "sent",
 		"sent"}; !slices.Equal(states, want) {
@@ -217,9 +227,11 @@ func TestMail_NeedsSettings(t *testing.T) {
 	invite := func() *servertest.Reply {
 		return in.Call("POST", fmt.Sprintf("/admin/list/%d/invite", id), `{"send":1}`, "owner")
 	}
+
 	home := func(want string) {
 		in.OK("GET", "/api/home", "", "nobody").Brief(200, `"forgot_password":`+want)
 	}
+
 	invite().Brief(409, `"errorCode":"mail_off"`, "mail.enabled")
 	in.OK("PUT", "/system/setting", `{"values":{"mail.enabled":1}}`, "owner")
 	invite().Brief(409, "mail.host")
@@ -239,6 +251,7 @@ func TestMail_NeedsSettings(t *testing.T) {
 		!strings.Contains(p.Text, "server.public_url") {
 		t.Errorf("health: %+v", p)
 	}
+
 	in.Server.Config.PublicURL = "https://reeve.example.org"
 	home("1")
 	if a := invite(); a.Code != 200 {
@@ -272,6 +285,7 @@ func TestMail_ServerChosenByOwnersOnly(t *testing.T) {
 		in.Call("PUT", fmt.Sprintf("/system/setting/%d", in.Setting("mail."+name)),
 			`{"values":`+text+`}`, "guard").Brief(403, `"errorCode":"owner_required"`)
 	}
+
 	in.OK("PUT", "/system/setting",
 		`{"values":{"mail.enabled":1,"mail.from":"a@example.org","mail.from_name":"A"}}`, "guard")
 	in.OK("PUT", "/system/setting",
@@ -313,6 +327,7 @@ func TestPasswordReset(t *testing.T) {
 						servertest.Must(t, store.Users.Create(tx, u))
 						who.ID = u.ID
 					}
+
 					hash, err := auth.HashPassword(tx, servertest.OwnerPassword,
 						servertest.HashCost)
 					servertest.Must(t, err)
@@ -333,22 +348,27 @@ func TestPasswordReset(t *testing.T) {
 					t.Errorf("%s: %s, want %s", login, body, first)
 				}
 			}
+
 			in.SendMails()
 			var to []string
 			for _, m := range box.All() {
 				to = append(to, m.To)
 			}
+
 			slices.Sort(to)
 			if want := []string{"ann@example.org", "other@example.org"}; !slices.Equal(to, want) {
 				t.Errorf("sent to %q, want %q", to, want)
 			}
+
 			for range 5 { // at most three an hour
 				ask("ann")
 				in.SendMails()
 			}
+
 			if n := len(box.All()); n != 4 {
 				t.Errorf("%d mails were sent, want 4", n)
 			}
+
 			in.View(func(tx *store.Tx) error {
 				n, err := store.Mails.Count(tx)
 				if n != 4 {
@@ -402,6 +422,7 @@ func TestPasswordReset_ConstantTime(t *testing.T) {
 			return nil
 		})
 	}
+
 	var known, unknown []float64
 	ask := func(i int, name string) float64 {
 		r := in.Request("POST", "/admin/password/forgot",
@@ -416,6 +437,7 @@ func TestPasswordReset_ConstantTime(t *testing.T) {
 		}
 		return took
 	}
+
 	random := disktest.Random(t)
 	for i := range each {
 		if random.IntN(2) == 0 {
@@ -426,6 +448,7 @@ func TestPasswordReset_ConstantTime(t *testing.T) {
 			known = append(known, ask(i, "known"))
 		}
 	}
+
 	if z := mannWhitney(known, unknown); math.Abs(z) > 4 {
 		t.Errorf("the times differ: z = %.2f", z)
 	}
@@ -442,9 +465,11 @@ func mannWhitney(a, b []float64) float64 {
 	for _, v := range a {
 		all = append(all, value{v, true})
 	}
+
 	for _, v := range b {
 		all = append(all, value{v, false})
 	}
+
 	slices.SortFunc(all, func(x, y value) int {
 		switch {
 		case x.of < y.of:
@@ -460,6 +485,7 @@ func mannWhitney(a, b []float64) float64 {
 			ranks += float64(i + 1)
 		}
 	}
+
 	n, m := float64(len(a)), float64(len(b))
 	u := ranks - n*(n+1)/2
 	return (u - n*m/2) / math.Sqrt(n*m*(n+m+1)/12)
@@ -499,10 +525,12 @@ func TestMail_HostileNames(t *testing.T) {
 		})
 		in.OK("POST", fmt.Sprintf("/admin/list/%d/invite", id), `{"send":1}`, "owner")
 	}
+
 	in.SendMails()
 	if n := len(box.All()); n != 5 {
 		t.Fatalf("%d mails", n)
 	}
+
 	for _, m := range box.All() {
 		head, _, _ := strings.Cut(m.Data, "\r\n\r\n")
 		if strings.Contains(head, "\nBcc:") || strings.Contains(m.HTML(t), "<img") ||
@@ -528,6 +556,7 @@ func TestMail_QueuedOnce(t *testing.T) {
 			here.Send(r)
 		})
 	}
+
 	wg.Wait()
 	in.ResolveRequests()
 	in.OK("GET", "/system/mail?purpose=invitation", "", "owner").Brief(200, `"total":1`)
@@ -543,6 +572,7 @@ func TestMail_ResetsBeforeInvitations(t *testing.T) {
 	for i := range 2 * mails.MailBatch {
 		inviteByMail(in, fmt.Sprintf("user%d", i), fmt.Sprintf("user%d@example.org", i))
 	}
+
 	in.OK("PUT", fmt.Sprintf("/admin/list/%d", in.Member("ann", 0)), `{"email":"ann@example.org"}`,
 		"owner")
 	in.OK("POST", "/admin/password/forgot", `{"username":"ann"}`, "nobody")

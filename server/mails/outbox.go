@@ -53,6 +53,7 @@ func NewOutbox(s *web.Server) (*Outbox, error) {
 	if err != nil {
 		return nil, fmt.Errorf("parse the templates of mails: %w", err)
 	}
+
 	o := &Outbox{
 		s:         s,
 		templates: templates,
@@ -126,10 +127,12 @@ func (o *Outbox) Round(ctx context.Context) (wait time.Duration, err error) {
 	if len(due) > 0 {
 		return 0, o.sendAll(ctx, db, server, due)
 	}
+
 	wait = mailIdle
 	if next != 0 && ready {
 		wait = min(wait, max(0, time.Until(next.Std())))
 	}
+
 	return wait, nil
 }
 
@@ -151,9 +154,11 @@ func (o *Outbox) drop(db store.Handle, due []*store.Mail,
 			left = append(left, m)
 		}
 	}
+
 	if len(drop) == 0 {
 		return left, nil
 	}
+
 	return left, db.Update(store.System, func(tx *store.Tx) error {
 		for _, m := range drop {
 			var err error
@@ -186,6 +191,7 @@ func (o *Outbox) sendAll(ctx context.Context, db store.Handle, server mail.Serve
 	if err != nil {
 		return o.serverDown(db, due, err)
 	}
+
 	defer client.Close()
 	begun := time.Now()
 	for i, m := range due {
@@ -195,6 +201,7 @@ func (o *Outbox) sendAll(ctx context.Context, db store.Handle, server mail.Serve
 		if i > 0 && time.Since(begun) > o.Turn {
 			break
 		}
+
 		job, err := o.prepare(db, m)
 		if err != nil {
 			return err
@@ -202,6 +209,7 @@ func (o *Outbox) sendAll(ctx context.Context, db store.Handle, server mail.Serve
 		if job == nil {
 			continue // cancelled
 		}
+
 		sending, cancel := context.WithTimeout(ctx, mailTimeout)
 		reply, err := o.deliver(sending, client, job)
 		cancel()
@@ -219,6 +227,7 @@ func (o *Outbox) sendAll(ctx context.Context, db store.Handle, server mail.Serve
 			return err
 		}
 	}
+
 	return o.serverUp(db)
 }
 
@@ -239,6 +248,7 @@ func (o *Outbox) serverDown(db store.Handle, due []*store.Mail, err error) error
 	if err != nil {
 		return err
 	}
+
 	held := *fault
 	held.Down, fault = true, &held
 	o.mu.Lock()
@@ -257,6 +267,7 @@ func (o *Outbox) serverDown(db store.Handle, due []*store.Mail, err error) error
 		if err != nil {
 			return err
 		}
+
 		err = db.View(store.System, func(tx *store.Tx) (err error) {
 			due, _, err = store.DueMails(tx, MailBatch)
 			return err
@@ -264,8 +275,10 @@ func (o *Outbox) serverDown(db store.Handle, due []*store.Mail, err error) error
 		if err != nil {
 			return err
 		}
+
 		due = slices.DeleteFunc(due, func(m *store.Mail) bool { return m.Account().ID == 0 })
 	}
+
 	return nil
 }
 
@@ -279,6 +292,7 @@ func (o *Outbox) serverUp(db store.Handle) error {
 	if was == nil {
 		return nil
 	}
+
 	var held []store.ID
 	err := db.View(store.System, func(tx *store.Tx) (err error) {
 		held, err = store.HeldMails(tx, was.Stage)
@@ -297,6 +311,7 @@ func (o *Outbox) serverUp(db store.Handle) error {
 			return nil
 		})
 	}
+
 	return err
 }
 
@@ -402,6 +417,7 @@ func (o *Outbox) attempted(tx *store.Tx, id store.ID, reply string, fault *mail.
 				m.State, m.NextAt = store.MailFailed, 0
 			}
 		}
+
 		m.Stage, m.Response = fault.Stage, responseOf(fault)
 		return nil
 	})

@@ -21,10 +21,12 @@ func (t *Topic) HTML(base string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+
 	var out bytes.Buffer
 	if err := markdown.Renderer().Render(&out, t.source, tree); err != nil {
 		return "", err
 	}
+
 	return scrollable.Replace(out.String()), nil
 }
 

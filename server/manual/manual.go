@@ -53,12 +53,14 @@ func Load(files fs.FS) ([]*Topic, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	topics := make([]*Topic, 0, len(names))
 	for _, name := range names {
 		source, err := fs.ReadFile(files, name)
 		if err != nil {
 			return nil, err
 		}
+
 		t := &Topic{
 			Key:    strings.TrimSuffix(path.Base(name), ".md"),
 			source: source,
@@ -68,9 +70,11 @@ func Load(files fs.FS) ([]*Topic, error) {
 		if !ok || heading.Level != 1 {
 			return nil, fmt.Errorf("%s does not begin with a heading of level 1", name)
 		}
+
 		t.Title = t.plain(heading)
 		topics = append(topics, t)
 	}
+
 	slices.SortStableFunc(topics, func(a, b *Topic) int { return rank(a.Key) - rank(b.Key) })
 	return topics, nil
 }

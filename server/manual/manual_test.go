@@ -75,6 +75,7 @@ func TestLinks_Resolve(t *testing.T) {
 			targets["/m/"+topic.Key+"#"+id[1]] = true
 		}
 	}
+
 	links := 0
 	for key, html := range pages {
 		for _, link := range href.FindAllStringSubmatch(html, -1) {
@@ -88,6 +89,7 @@ func TestLinks_Resolve(t *testing.T) {
 			}
 		}
 	}
+
 	if links < 30 {
 		t.Errorf("found %d links", links)
 	}

@@ -16,11 +16,13 @@ func (w *writer) table(n *extension.Table, indent string) {
 	for _, width := range widths {
 		total += width + 2
 	}
+
 	w.out.WriteString("\n")
 	if total-2 > w.width {
 		w.rowByRow(rows, indent)
 		return
 	}
+
 	for i, row := range rows {
 		w.columns(row, widths, indent)
 		if i == 0 {

@@ -42,6 +42,7 @@ func (a *Audience) has(user store.ID) bool {
 	if a.scope.All {
 		return true
 	}
+
 	in, known := a.known[user]
 	if !known && user != 0 {
 		err := a.db.View(store.Anonymous, func(tx *store.Tx) error {
@@ -56,6 +57,7 @@ func (a *Audience) has(user store.ID) bool {
 		}
 		a.known[user] = in
 	}
+
 	return in
 }
 

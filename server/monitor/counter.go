@@ -56,15 +56,18 @@ func (c *counter) settle() {
 	if c.recent.requests == 0 {
 		return
 	}
+
 	c.now.Requests += c.recent.requests
 	for class, n := range c.recent.classes {
 		c.now.Classes[class] += n
 	}
+
 	for bucket, n := range c.recent.durations {
 		if n > 0 {
 			c.now.Durations[bucket] += n
 		}
 	}
+
 	for route, sum := range c.recent.routes {
 		name := unknownRoute
 		if route != nil {
@@ -72,6 +75,7 @@ func (c *counter) settle() {
 		}
 		c.now.addRoute(name, sum)
 	}
+
 	for user, n := range c.recent.users {
 		key := "admin " + user.name
 		if user.app {
@@ -81,6 +85,7 @@ func (c *counter) settle() {
 			c.now.Users[key] += *n
 		}
 	}
+
 	c.recent = newRecent()
 }
 
@@ -90,6 +95,7 @@ func (c *counter) add(f *Facts) {
 	if f.aborted() {
 		class = 0
 	}
+
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.turn(f.Begun)
@@ -102,6 +108,7 @@ func (c *counter) add(f *Facts) {
 		sum = &routeCounts{}
 		c.recent.routes[f.Route] = sum
 	}
+
 	sum.Requests++
 	sum.Micros += f.Took.Microseconds()
 	sum.Slowest = max(sum.Slowest, f.Took.Microseconds())
@@ -111,6 +118,7 @@ func (c *counter) add(f *Facts) {
 	if f.Caller.ID == 0 {
 		return
 	}
+
 	user := countedUser{f.Caller.Person().Username, f.Caller.App}
 	n := c.recent.users[user]
 	if n == nil && len(c.recent.users) < maxCountedUsers {
@@ -154,6 +162,7 @@ func (c *counter) load(j *journal.Journal) {
 	for key, minute := range c.past {
 		resume(key, minute)
 	}
+
 	resume(c.minute.Format(rowTime), c.now)
 }
 
@@ -206,6 +215,7 @@ func (c *counter) save(j *journal.Journal) (tried bool, err error) {
 	if len(minutes) == 0 {
 		return false, nil
 	}
+
 	rows, hours, ended := map[string][]byte{}, map[string][]byte{}, false
 	for _, key := range slices.Sorted(maps.Keys(minutes)) { // the current minute is the last: its hour includes the others
 		rows[key] = minutes[key].row()
@@ -217,10 +227,12 @@ func (c *counter) save(j *journal.Journal) (tried bool, err error) {
 		}
 		hours[hourKey(key)] = whole.row()
 	}
+
 	err = errors.Join(j.SetRows(minuteTable, rows), j.SetRows(hourTable, hours)) // rows that cannot be written are lost
 	if ended {
 		err = errors.Join(err, c.expire(j))
 	}
+
 	return true, err
 }
 

@@ -177,6 +177,7 @@ func TestQuantiles_Accuracy(t *testing.T) {
 			all = append(all, d)
 			sum.Durations[bucketOf(d)]++
 		}
+
 		slices.Sort(all)
 		for _, part := range []float64{0.01, 0.5, 0.95, 0.99, 1} {
 			exact := all[max(0, ceil(part*float64(len(all)))-1)]

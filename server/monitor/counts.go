@@ -115,9 +115,11 @@ func (c *counts) subtract(other *counts) {
 	for i, n := range other.Classes {
 		c.Classes[i] -= n
 	}
+
 	for bucket, n := range other.Durations {
 		c.Durations[bucket] -= n
 	}
+
 	for route, sum := range other.Routes {
 		if had := c.Routes[route]; had != nil {
 			had.Requests -= sum.Requests
@@ -125,6 +127,7 @@ func (c *counts) subtract(other *counts) {
 			had.Micros -= sum.Micros
 		}
 	}
+
 	for user, n := range other.Users {
 		if c.Users[user] -= n; c.Users[user] <= 0 {
 			delete(c.Users, user) // a row has only the users with the most requests

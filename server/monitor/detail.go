@@ -30,10 +30,12 @@ func (m *Monitor) Detail(id string, caller *Audience) (*Detail, error) {
 	if j == nil {
 		return nil, nil
 	}
+
 	name, found := requestID(j, id)
 	if !found {
 		return nil, nil
 	}
+
 	var out *Detail
 	var at []store.Time
 	for _, e := range j.Group(name) {
@@ -51,6 +53,7 @@ func (m *Monitor) Detail(id string, caller *Audience) (*Detail, error) {
 		if out == nil {
 			return nil, nil // the event of the request has expired
 		}
+
 		i, _ := slices.BinarySearchFunc(at, h.at, func(a, b store.Time) int {
 			if a <= b { // events of the same time keep the order in which they were stored
 				return -1
@@ -60,6 +63,7 @@ func (m *Monitor) Detail(id string, caller *Audience) (*Detail, error) {
 		at = slices.Insert(at, i, h.at)
 		out.Events = slices.Insert(out.Events, i, DetailEvent{e.Kind, withID(e)})
 	}
+
 	return out, nil
 }
 

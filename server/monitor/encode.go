@@ -52,6 +52,7 @@ func (h *EventHead) appendHead(b []byte) []byte {
 	if h.ID != 0 {
 		b = append(strconv.AppendUint(append(b, `"id":`...), h.ID, 10), ',')
 	}
+
 	b = h.RecordedAt.AppendJSON(append(b, `"recorded_at":`...))
 	b = appendText(b, `,"request_id":`, h.RequestID)
 	if b = append(b, `,"user":`...); h.User == nil {
@@ -71,6 +72,7 @@ func (h *EventHead) appendHead(b []byte) []byte {
 		}
 		b = append(b, '}')
 	}
+
 	b = appendText(b, `,"host_name":`, h.HostName)
 	return appendInt(b, `,"sampled":`, h.Sampled)
 }
@@ -97,6 +99,7 @@ func (e *RequestEvent) appendJSON(b []byte) []byte {
 		}
 		b = append(b, '}')
 	}
+
 	b = appendText(b, `,"payload":`, e.Payload)
 	b = appendInt(b, `,"status":`, e.Status)
 	b = appendText(b, `,"error":`, e.Error)
@@ -115,6 +118,7 @@ func (e *RequestEvent) appendJSON(b []byte) []byte {
 			b = appendFloat(b, part.name, part.ms)
 		}
 	}
+
 	return append(appendFlag(b, `,"slow":`, e.Slow), '}')
 }
 
@@ -139,6 +143,7 @@ func (e *AuthEvent) appendJSON(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
+
 	return append(appendText(b, `,"route":`, e.Route), '}')
 }
 

@@ -138,6 +138,7 @@ func BenchmarkEncodeEvents(b *testing.B) {
 			Route:      "/system/dict/:id/item/:item_id",
 		})
 	}
+
 	var appending, reflecting time.Duration
 	var e encoder
 	b.ReportAllocs()
@@ -155,6 +156,7 @@ func BenchmarkEncodeEvents(b *testing.B) {
 		}
 		appending, reflecting = appending+appended.Sub(began), reflecting+time.Since(appended)
 	}
+
 	b.ReportMetric(float64(appending.Nanoseconds())/float64(b.N), "append-ns/op")
 	b.ReportMetric(float64(reflecting)/float64(max(appending, 1)), "json/append")
 }

@@ -148,6 +148,7 @@ func (h *indexHeader) append(b []byte) []byte {
 	if h.app {
 		flags |= 4
 	}
+
 	return append(b, flags)
 }
 

@@ -74,18 +74,21 @@ func (m *Monitor) Done(f *Facts) {
 	if m.config.Off || f.Route != nil && f.Route.Unmonitored && !f.denied() {
 		return
 	}
+
 	m.counter.add(f)
 	for n, hits := range f.Store.Hits {
 		if hits > 0 {
 			m.hits[n].Add(uint64(hits))
 		}
 	}
+
 	w := weights{request: 1, events: 1}
 	if !m.traces.match(f) && !m.isNotable(f) {
 		if w = m.sample(f); w.request == 0 {
 			return
 		}
 	}
+
 	m.put(m.record(f, w))
 }
 

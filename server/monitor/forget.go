@@ -59,6 +59,7 @@ func (m *Monitor) Forget(p Person) (removed int, err error) {
 		j = m.openJournal() // of a time when monitoring was on
 		defer func() { err = errors.Join(err, j.Close()) }()
 	}
+
 	removed, err = j.Remove(p.matches)
 	return removed, errors.Join(err, m.counter.forget(j, p))
 }
@@ -133,6 +134,7 @@ func (p *Person) matchesRequest(body []byte) bool {
 	if json.Unmarshal(body, &e) != nil {
 		return true
 	}
+
 	path, query, _ := strings.Cut(e.URI, "?")
 	if (path == p.path() || strings.HasPrefix(path, p.path()+"/")) && e.Payload != "" &&
 		!strings.HasSuffix(e.Route, "/erase") {
@@ -141,6 +143,7 @@ func (p *Person) matchesRequest(body []byte) bool {
 	if plain, err := url.QueryUnescape(query); err == nil {
 		query = plain
 	}
+
 	query, payload, words := fold.Key(query), fold.Key(e.Payload), strings.FieldsFunc(fold.Key(e.Message), isSeparator)
 	return slices.ContainsFunc(p.Texts, func(text string) bool {
 		text = fold.Key(text)
@@ -156,10 +159,12 @@ func (c *counter) forget(j *journal.Journal, p Person) error {
 	if len(p.Texts) == 0 {
 		return nil // only the ID is known, and counts have the name
 	}
+
 	user := "admin " + p.Texts[0]
 	if p.App {
 		user = "app " + p.Texts[0]
 	}
+
 	c.saving.Lock()
 	defer c.saving.Unlock()
 	c.mu.Lock()
@@ -168,10 +173,12 @@ func (c *counter) forget(j *journal.Journal, p Person) error {
 	for _, minute := range c.past {
 		delete(minute.Users, user)
 	}
+
 	c.mu.Unlock()
 	for _, hour := range c.hours {
 		delete(hour.Users, user)
 	}
+
 	return errors.Join(forgetRows(j, minuteTable, user), forgetRows(j, hourTable, user))
 }
 
@@ -205,12 +212,14 @@ func (t *traces) forget(p Person) {
 	if p.App || len(p.Texts) == 0 {
 		return
 	}
+
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	live := t.live.Load()
 	if live == nil {
 		live = &[]*liveTrace{}
 	}
+
 	for _, l := range slices.Concat(*live, t.ended) {
 		if l.UserID == p.ID {
 			l.Username = ""

@@ -23,11 +23,13 @@ func TestForget_EventsAndCounts(t *testing.T) {
 		Pattern: "/admin/login",
 		Hide:    redact.Fields{Usernames: true},
 	}
+
 	appLogin := &Route{
 		Name:    "POST /api/login",
 		Pattern: "/api/login",
 		Hide:    redact.Fields{Usernames: true},
 	}
+
 	alice, other := &store.Actor{ID: 7, Username: "alice"}, &store.Actor{ID: 8, Username: "malice"}
 	as := func(by *store.Actor, id store.ID, name string) *store.Actor {
 		return &store.Actor{ID: id, Username: name, By: by}
@@ -43,6 +45,7 @@ func TestForget_EventsAndCounts(t *testing.T) {
 			m.Done(f)
 			return f.RequestID
 		}
+
 		signIn := func(name string) AuthEvent {
 			return AuthEvent{Type: "login", Username: name, Result: "success"}
 		}
@@ -55,6 +58,7 @@ func TestForget_EventsAndCounts(t *testing.T) {
 			request(list, as(other, 7, "alice"), "/admin/list/1", "", ""),
 			request(list, as(alice, 9, "bob"), "/admin/list/1", "", ""),
 		}
+
 		others = []string{
 			request(list, other, "/admin/list/70", "", `{"nickname":"B."}`),
 			request(list, other, "/admin/list", "", `{"username":"malice"}`),
@@ -73,16 +77,19 @@ func TestForget_EventsAndCounts(t *testing.T) {
 	if removed == 0 {
 		t.Error("nothing was removed")
 	}
+
 	m.Flush()
 	j := m.journal.Load()
 	for _, id := range append(hers, queuedHers...) {
 		disktest.Equal(t, "events of "+id, len(j.Group(id)), 0)
 	}
+
 	for _, id := range append(others, queuedOthers...) {
 		if len(j.Group(id)) == 0 {
 			t.Errorf("events of %s are missing", id)
 		}
 	}
+
 	for _, table := range []string{minuteTable, hourTable} {
 		for key, row := range j.Rows(table, "", "~") {
 			if bytes.Contains(row, []byte("admin alice")) ||
@@ -91,10 +98,12 @@ func TestForget_EventsAndCounts(t *testing.T) {
 			}
 		}
 	}
+
 	if removed, err = m.Forget(Person{ID: 7, Texts: []string{"alice"}}); err != nil ||
 		removed != 0 {
 		t.Errorf("the repetition: %d, %v", removed, err)
 	}
+
 	segments, err := filepath.Glob(filepath.Join(m.dir(), "0*.db"))
 	must(t, err)
 	for _, path := range segments {
@@ -115,6 +124,7 @@ func TestForget_TextsThatReadTheSame(t *testing.T) {
 		Pattern: "/admin/login",
 		Hide:    redact.Fields{Usernames: true},
 	}
+
 	caller := &store.Actor{ID: 8, Username: "caller"}
 	request := func(route *Route, query, name, signIn string) string {
 		f := answered("PUT", route, 200)
@@ -145,6 +155,7 @@ func TestForget_TextsThatReadTheSame(t *testing.T) {
 				request(list, "keywordSearch="+url.QueryEscape(writing), "", ""),
 				request(login, "", "", writing))
 		}
+
 		other := []string{request(list, "", "Stralsund", ""),
 			request(list, "keywordSearch=Mario%21", "", ""), request(login, "", "", "izmit")}
 		m.Flush()
@@ -156,6 +167,7 @@ func TestForget_TextsThatReadTheSame(t *testing.T) {
 				t.Errorf("%s: request %d with %s is still there", name, i%3, writings[i/3])
 			}
 		}
+
 		for i, id := range other {
 			if len(j.Group(id)) == 0 {
 				t.Errorf("%s: request %d of others is gone", name, i)

@@ -62,6 +62,7 @@ func (m *Monitor) Health() Health {
 			"queued_requests":  int64(len(m.queue)),
 		},
 	}
+
 	j := m.journal.Load()
 	switch {
 	case m.config.Off:
@@ -71,6 +72,7 @@ func (m *Monitor) Health() Health {
 		h.Text = errs.Say("being opened")
 		return h
 	}
+
 	stats := j.Stats()
 	h.Figures["bytes"], h.Figures["max_bytes"], h.Figures["dropped_events"] = stats.Bytes, stats.MaxBytes, int64(stats.Dropped)
 	if n := len(stats.Warnings); n > 0 {
@@ -83,5 +85,6 @@ func (m *Monitor) Health() Health {
 	if err := m.eventOutage.Load(); err != nil {
 		h.Degraded, h.Text = true, errs.Say("events are being lost: %s", (*err).Error())
 	}
+
 	return h
 }

@@ -39,6 +39,7 @@ func (s *search) take(e journal.Event) bool {
 	if e.ID < s.first {
 		return false
 	}
+
 	h, ok := readHeader(e.Head)
 	if !ok {
 		return true
@@ -59,6 +60,7 @@ func (s *search) take(e journal.Event) bool {
 		}
 		s.Total++
 	}
+
 	return true
 }
 
@@ -88,6 +90,7 @@ func (s *search) matchesBody(body []byte) bool {
 	if i := bytes.Index(body, []byte(`,"host_name":`)); i >= 0 {
 		own = body[i:]
 	}
+
 	for _, any := range s.needles {
 		in := own
 		if bytes.HasPrefix(any[0], []byte(`"request_id":`)) {
@@ -99,6 +102,7 @@ func (s *search) matchesBody(body []byte) bool {
 			return false
 		}
 	}
+
 	return s.text == "" || containsText(body, s.text)
 }
 
@@ -113,12 +117,14 @@ func containsText(body []byte, text string) bool {
 		if body[i] != '"' {
 			continue
 		}
+
 		start := i
 		for i++; i < len(body) && body[i] != '"'; i++ {
 			if body[i] == '\\' {
 				i++
 			}
 		}
+
 		if i+1 >= len(body) || body[i+1] == ':' || i-start-1 < len(text)/maxExpansion { // a name of a member, or too short even if folding makes it longer
 			continue
 		}

@@ -102,6 +102,7 @@ func New(config Config, targets []string, db *store.DB, log zerolog.Logger) *Mon
 	if config.SearchTime == 0 {
 		config.SearchTime = searchTime
 	}
+
 	m := &Monitor{
 		config:  config,
 		targets: targets,
@@ -133,12 +134,14 @@ func (m *Monitor) Run(ctx context.Context) {
 	if m.config.Off {
 		return
 	}
+
 	m.Open()
 	defer func() {
 		if err := m.Close(); err != nil {
 			m.log.Warn().Err(err).Msg("closing the monitoring failed")
 		}
 	}()
+
 	m.pollRedis(ctx)
 	tick := time.NewTicker(writeEvery)
 	defer tick.Stop()

@@ -53,6 +53,7 @@ func (m *Monitor) write() {
 			more = false
 		}
 	}
+
 	groups := make([]journal.Group, 0, len(waiting)+1)
 	for _, r := range waiting {
 		m.bytes.Add(-r.size)
@@ -60,12 +61,14 @@ func (m *Monitor) write() {
 			groups = append(groups, group)
 		}
 	}
+
 	if hits := m.takeHits(); len(hits.Events) > 0 {
 		groups = append(groups, hits)
 	}
 	if len(groups) > 0 {
 		m.eventOutage.update(m.log, "events", m.journal.Load().Append(groups)) // the journal counts what it drops
 	}
+
 	m.encoder.reuse()
 }
 

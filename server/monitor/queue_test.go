@@ -22,23 +22,27 @@ func TestQueue_WrittenIsReleased(t *testing.T) {
 			put = append(put, weak.Make(r))
 			m.put(r)
 		}
+
 		ctx, end := context.WithCancel(t.Context())
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
 			m.Run(ctx)
 		}()
+
 		time.Sleep(writeEvery / 2)
 		synctest.Wait()
 		if left := len(m.queue); left != 0 || m.dropped.Load() != 0 {
 			t.Fatalf("%d wait, %d are dropped", left, m.dropped.Load())
 		}
+
 		runtime.GC()
 		for i, r := range put {
 			if r.Value() != nil {
 				t.Fatalf("number %d is still there", i)
 			}
 		}
+
 		end()
 		<-done
 	})
@@ -50,18 +54,22 @@ func TestQueue_FullDropsAndCounts(t *testing.T) {
 	for range queueLength + more {
 		m.Done(notFound())
 	}
+
 	if dropped := m.dropped.Load(); dropped != more {
 		t.Errorf("%d records are dropped, want %d", dropped, more)
 	}
+
 	m.Flush()
 	if left := m.bytes.Load(); left != 0 {
 		t.Errorf("an empty queue has %d bytes", left)
 	}
+
 	stats, err := m.Stats(time.Now().Add(-time.Hour), time.Now(), time.Minute, everybody)
 	must(t, err)
 	if stats.Total.Requests != queueLength+more || stats.Dropped != more {
 		t.Errorf("%d requests are counted, %d dropped", stats.Total.Requests, stats.Dropped)
 	}
+
 	before := len(recorded(t, m, RequestKind))
 	m.Done(notFound())
 	m.Flush()

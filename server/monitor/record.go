@@ -57,6 +57,7 @@ func (m *Monitor) record(f *Facts, w weights) *record {
 		HostName:   m.host,
 		Sampled:    w.request,
 	}
+
 	if a := f.Caller; a.ID != 0 {
 		e.User = &EventUser{ID: a.Person().ID, Username: a.Label(), Realm: "admin"}
 		if a.App {
@@ -69,6 +70,7 @@ func (m *Monitor) record(f *Facts, w weights) *record {
 			e.User.KeyID, e.User.Key = a.Key.ID, a.Key.Name
 		}
 	}
+
 	m.describe(e, f)
 	r.index = indexHeader{
 		at:       e.RecordedAt,
@@ -79,6 +81,7 @@ func (m *Monitor) record(f *Facts, w weights) *record {
 		slow:     bool(e.Slow),
 		failed:   f.failed() || f.aborted(),
 	}
+
 	m.addParts(r, f)
 	e.Events = int64(len(r.parts))
 	r.size = 2048 + int64(len(e.Payload)+512*len(r.parts))
@@ -92,6 +95,7 @@ func (m *Monitor) describe(e *RequestEvent, f *Facts) {
 	if f.Route != nil {
 		hide, e.Route, e.Handler = f.Route.Hide, f.Route.Pattern, f.Route.Handler
 	}
+
 	e.Method, e.Address = f.Method, f.Addr.String()
 	e.URI = redactor.URI(e.Route, f.Path, f.Query, hide)
 	e.Headers = redactor.Header(f.Header)
@@ -99,12 +103,14 @@ func (m *Monitor) describe(e *RequestEvent, f *Facts) {
 	if f.Body != nil {
 		e.Payload = payload(redactor, f, hide)
 	}
+
 	e.Status, e.DurationMS, e.BytesIn, e.BytesOut = int64(f.Status), ms(f.Took), f.BytesIn, f.BytesOut
 	e.Slow = store.Flag(f.Took >= time.Duration(m.slowRequest.Load()))
 	spent := f.Store.Commit
 	for i := range f.Store.Ops {
 		spent += f.Store.Ops[i].Took
 	}
+
 	e.StoreMS, e.WaitMS = ms(spent), ms(f.Store.Wait)
 	e.HashMS, e.HashWaitMS, e.ImageMS = ms(f.HashTook), ms(f.HashWait), ms(f.ImageTook)
 	if f.Err != nil { // last: the message may quote values that were redacted above
@@ -132,6 +138,7 @@ func (m *Monitor) addParts(r *record, f *Facts) {
 	if all {
 		r.parts = make([]part, 0, len(f.Notes)+1+len(f.Store.Cached)+len(f.Store.Ops))
 	}
+
 	for i := range f.Notes {
 		a := &f.Notes[i]
 		if f.Err != nil && a.Result == "success" { // a handler reports success before its commit
@@ -139,15 +146,18 @@ func (m *Monitor) addParts(r *record, f *Facts) {
 		}
 		r.addAuth(a)
 	}
+
 	if !all {
 		return
 	}
 	if decision := m.decision(r, f); decision != nil {
 		r.addAuth(decision)
 	}
+
 	for i := range f.Store.Cached {
 		r.parts = append(r.parts, (*cachePart)(&f.Store.Cached[i]))
 	}
+
 	for i := range f.Store.Ops {
 		r.parts = append(r.parts, (*queryPart)(&f.Store.Ops[i]))
 	}
@@ -167,6 +177,7 @@ func (m *Monitor) decision(r *record, f *Facts) *AuthEvent {
 	if f.Route == nil || f.Route.Access == "" || !f.Authorized && !f.denied() {
 		return nil
 	}
+
 	e := &AuthEvent{
 		Type:      "permission",
 		Username:  f.Caller.Label(),
@@ -184,6 +195,7 @@ func (m *Monitor) decision(r *record, f *Facts) *AuthEvent {
 			return nil
 		})
 	}
+
 	return e
 }
 
@@ -218,6 +230,7 @@ func (m *Monitor) encode(r *record) journal.Group {
 	if !r.standalone {
 		group.Events = append(group.Events, m.encoder.encode(RequestKind, r.index, &r.request))
 	}
+
 	e := &encoding{
 		record:   r,
 		slow:     time.Duration(m.slowStore.Load()),
@@ -228,9 +241,11 @@ func (m *Monitor) encode(r *record) journal.Group {
 			e.repeated[o.Statement]++
 		}
 	}
+
 	for _, p := range r.parts {
 		group.Events = append(group.Events, m.encoder.encode(p.event(e, r.index)))
 	}
+
 	return group
 }
 

@@ -28,12 +28,14 @@ func whole() *Facts {
 		Result:    "success",
 		MatchedBy: []string{},
 	}}
+
 	f.Store.Cached = []kv.CacheEvent{{Cache: "rules", Op: "set", Began: f.Begun}}
 	f.Store.Ops = slices.Repeat([]kv.Op{{
 		Statement: "GET a WHERE id = ?",
 		Began:     f.Begun,
 		Took:      time.Millisecond,
 	}}, repeats)
+
 	return f
 }
 
@@ -44,11 +46,13 @@ func TestRecord_PartsInOrder(t *testing.T) {
 	for _, e := range m.encode(m.record(whole(), weights{1, 1})).Events {
 		kinds = append(kinds, e.Kind)
 	}
+
 	want := append([]string{RequestKind, AuthKind, AuthKind, CacheKind},
 		slices.Repeat([]string{QueryKind}, repeats)...)
 	if !slices.Equal(kinds, want) {
 		t.Errorf("%q, want %q", kinds, want)
 	}
+
 	r := m.record(whole(), weights{1, 0})
 	if len(r.parts) != 1 || r.request.Events != 1 || r.parts[0].(*AuthEvent).Type != "revoked" {
 		t.Errorf("a write without its events has %+v", r.parts)

@@ -52,6 +52,7 @@ func (m *Monitor) sample(f *Facts) weights {
 	if !isRead {
 		s = &m.writes
 	}
+
 	represents, keep := s.pick()
 	switch {
 	case keep && isRead:
@@ -61,5 +62,6 @@ func (m *Monitor) sample(f *Facts) weights {
 	case isRead:
 		return weights{}
 	}
+
 	return weights{1, 0}
 }

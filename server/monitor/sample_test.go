@@ -25,6 +25,7 @@ func TestSampling_Burst(t *testing.T) {
 		for range tc.before {
 			s.pick()
 		}
+
 		s.adapt()
 		kept, represented := 0, int64(0)
 		for range tc.now {
@@ -33,6 +34,7 @@ func TestSampling_Burst(t *testing.T) {
 				represented += n
 			}
 		}
+
 		if kept > tc.most || tc.now <= 150 && kept < tc.now {
 			t.Errorf("%s: of %d %d are kept, want at most %d", name, tc.now, kept, tc.most)
 		}
@@ -53,18 +55,22 @@ func TestSampling(t *testing.T) {
 	for range 7*keepPerSecond + 3 {
 		m.Done(answered("GET", info, 200))
 	}
+
 	m.reads.adapt()
 	if every := m.reads.every.Load(); every != 7 {
 		t.Fatalf("one in %d is kept", every)
 	}
+
 	before, represented := weight(t, m, "/info")
 	for range 700 {
 		m.Done(answered("GET", info, 200))
 	}
+
 	kept, all := weight(t, m, "/info")
 	if kept-before != 100 || all-represented != 700 {
 		t.Errorf("%d of 700 are kept and represent %d", kept-before, all-represented)
 	}
+
 	for range 30 {
 		m.Done(answered("GET", list, 403))
 		m.Done(answered("GET", nil, 404))
@@ -76,6 +82,7 @@ func TestSampling(t *testing.T) {
 		aborted.Err = errs.New(errs.Internal, "disk gone")
 		m.Done(aborted)
 	}
+
 	if notable, represented := weight(t, m, "/list"); notable != 90 || represented != 90 {
 		t.Errorf("%d denied, slow or aborted requests are kept and represent %d", notable,
 			represented)
@@ -83,11 +90,13 @@ func TestSampling(t *testing.T) {
 	if all, _ := weight(t, m, "/info"); all != kept+30 {
 		t.Errorf("%d writes are kept", all-kept)
 	}
+
 	m.reads.adapt()
 	m.reads.adapt()
 	if every := m.reads.every.Load(); every != 1 {
 		t.Errorf("without requests, one in %d is kept", every)
 	}
+
 	stats, err := m.Stats(time.Now().Add(-time.Hour), time.Now(), time.Minute, everybody)
 	must(t, err)
 	if want := int64(7*keepPerSecond + 3 + 700 + 5*30); stats.Total.Requests != want {
@@ -105,11 +114,13 @@ func TestSampling_Writes(t *testing.T) {
 		f.Authorized = status == 200
 		m.Done(f)
 	}
+
 	m.writes.every.Store(7)
 	m.writes.last.Store(1 << 40)
 	for range 70 {
 		write(200)
 	}
+
 	write(401)
 	write(403)
 	whole, notable := 0, 0
@@ -123,14 +134,17 @@ func TestSampling_Writes(t *testing.T) {
 			whole++
 		}
 	}
+
 	if n := len(recorded(t, m, RequestKind)); n != 72 || whole != 10 || notable != 2 {
 		t.Errorf("%d writes are kept, %d of them with their events, and %d denials", n, whole,
 			notable)
 	}
+
 	represented := int64(0)
 	for _, e := range recorded(t, m, QueryKind) {
 		represented += e.Sampled
 	}
+
 	if represented != 72 {
 		t.Errorf("the operations that are kept represent %d", represented)
 	}

@@ -71,6 +71,7 @@ func (m *Monitor) Search(q Query, caller *Audience) (*Found, error) {
 			return nil, err
 		}
 	}
+
 	if j := m.journal.Load(); j != nil && caller.seesKind(q.Kind) {
 		before := uint64(0)
 		if q.To < kv.TimeOf(time.Now()) {
@@ -79,6 +80,7 @@ func (m *Monitor) Search(q Query, caller *Audience) (*Found, error) {
 		s.first = j.IDAt(q.From.Std())
 		j.Newest(q.Kind, before, s.take)
 	}
+
 	return &s.Found, caller.err
 }
 

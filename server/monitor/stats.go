@@ -66,26 +66,32 @@ func (m *Monitor) Stats(from, to time.Time, step time.Duration, caller *Audience
 		Users:   []StatsUser{},
 		Dropped: int64(m.dropped.Load()),
 	}
+
 	table := minuteTable
 	if from.Before(time.Now().Add(-minutesKept)) {
 		table, step = hourTable, max(time.Hour, step.Round(time.Hour))
 	}
+
 	out.Step = int64(step / time.Second)
 	steps, all := m.countsBetween(table, from, to, step)
 	if err := caller.filterUsers(all.Users); err != nil {
 		return nil, err
 	}
+
 	for _, name := range top(all.Users, statsTop, func(n int64) int64 { return n }) {
 		realm, username, _ := strings.Cut(name, " ")
 		out.Users = append(out.Users, StatsUser{realm, username, all.Users[name]})
 	}
+
 	if !caller.SeesAll() {
 		out.Limited, out.Dropped = true, 0
 		return out, nil
 	}
+
 	for at, c := range steps {
 		out.Series = append(out.Series, c.point(at))
 	}
+
 	slices.SortFunc(out.Series, func(a, b StatsPoint) int { return cmp.Compare(a.Time, b.Time) })
 	total := all.point(from)
 	out.Total = &total
@@ -95,6 +101,7 @@ func (m *Monitor) Stats(from, to time.Time, step time.Duration, caller *Audience
 			StatsRoute{name, r.Requests, r.Failed, float64(r.Micros/max(1, r.Requests)) / 1000,
 				float64(r.Slowest) / 1000})
 	}
+
 	return out, nil
 }
 
@@ -106,6 +113,7 @@ func (m *Monitor) countsBetween(table string, from, to time.Time,
 	if j == nil {
 		return steps, all
 	}
+
 	for key, row := range j.Rows(table, from.UTC().Truncate(step).Format(rowTime),
 		to.UTC().Format(rowTime)) {
 		at, err := time.Parse(rowTime, key)
@@ -120,6 +128,7 @@ func (m *Monitor) countsBetween(table string, from, to time.Time,
 		steps[at].add(c)
 		all.add(c)
 	}
+
 	return steps, all
 }
 

@@ -64,6 +64,7 @@ func answered(method string, route *Route, status int) *Facts {
 	if route != nil {
 		f.Path = route.Pattern
 	}
+
 	return f
 }
 

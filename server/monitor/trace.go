@@ -138,6 +138,7 @@ func (m *Monitor) StartTrace(trace Trace, d time.Duration) (*Trace, error) {
 	if len(live) >= maxTraces {
 		return nil, errs.New(errs.Conflict, "%d traces are running; stop one first", maxTraces)
 	}
+
 	t.last++
 	l.ID = t.last
 	t.set(append(live, l))
@@ -178,14 +179,17 @@ func (m *Monitor) StopTraces(ids []store.ID, caller *Audience) error {
 	if caller.err != nil {
 		return caller.err
 	}
+
 	for _, id := range ids {
 		if !slices.ContainsFunc(stop, func(l *liveTrace) bool { return l.ID == id }) {
 			return errs.New(errs.NotFound, "trace %d not found; it may have ended", id)
 		}
 	}
+
 	for _, l := range stop {
 		t.end(l, now)
 	}
+
 	t.set(live)
 	return nil
 }

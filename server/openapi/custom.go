@@ -43,6 +43,7 @@ func customParts(tx *store.Tx, who store.FieldAudience) ([]replacement, error) {
 		}
 		parts = append(parts, part)
 	}
+
 	slices.SortFunc(parts, func(a, b replacement) int { return bytes.Compare(a.mark, b.mark) })
 	return parts, nil
 }
@@ -55,6 +56,7 @@ func customSchema(fields []*store.CustomField, who store.FieldAudience, input bo
 		if input && !f.WritableBy(who) {
 			continue
 		}
+
 		schema := valueSchema(f)
 		if input && schema["type"] != nil {
 			schema["type"] = []any{schema["type"], "null"}
@@ -62,10 +64,12 @@ func customSchema(fields []*store.CustomField, who store.FieldAudience, input bo
 				schema["enum"] = append(values, nil)
 			}
 		}
+
 		schema["title"] = f.Title
 		if f.Describe != "" {
 			schema["description"] = f.Describe
 		}
+
 		properties[f.Key] = schema
 	}
 	return Object{"type": "object", "properties": properties, "additionalProperties": Object{}}
@@ -77,6 +81,7 @@ func valueSchema(f *store.CustomField) Object {
 	for i, o := range f.Options {
 		options[i] = o.Value
 	}
+
 	switch f.Type {
 	case "number":
 		return Object{"type": "number"}
@@ -91,5 +96,6 @@ func valueSchema(f *store.CustomField) Object {
 	case "date":
 		return Object{"type": "string", "format": "date"}
 	}
+
 	return Object{"type": "string"}
 }

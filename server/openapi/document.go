@@ -45,9 +45,11 @@ func NewDocument(s *web.Server, all []web.Route) (Document, error) {
 		}
 		paths[path].(Object)[strings.ToLower(rt.Method)] = operation(rt, types)
 	}
+
 	for _, name := range customSchemas {
 		types.Named[name] = customHere(name)
 	}
+
 	types.Named["Failure"] = types.failure()
 	doc, err := json.Marshal(Object{
 		"openapi": "3.1.0",
@@ -92,6 +94,7 @@ func NewDocument(s *web.Server, all []web.Route) (Document, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	return append(doc, '\n'), nil
 }
 
@@ -152,6 +155,7 @@ func operation(rt *web.Route, types *Schemas) Object {
 		}
 		op["security"], op["x-access"] = ways, rt.Access
 	}
+
 	params := parameters(rt)
 	if actable(rt) {
 		params = append(params, Object{"$ref": "#/components/parameters/ActAsHeader"})
@@ -167,6 +171,7 @@ func operation(rt *web.Route, types *Schemas) Object {
 			}
 			schema["properties"].(Object)[name] = web.StateSchemas[name]
 		}
+
 		schema = types.body(rt, schema)
 		op["requestBody"] = Object{
 			"required": slices.ContainsFunc(rt.Input.Fields, func(f *web.Field) bool {
@@ -195,6 +200,7 @@ func operation(rt *web.Route, types *Schemas) Object {
 				formSchema(rt.Input))}},
 		}
 	}
+
 	return op
 }
 

@@ -41,6 +41,7 @@ func description(rt *web.Route) string {
 			"Changes only the fields that are sent, and returns the whole record.")
 		say(rt.Method == "PUT" && !several, "Returns the whole record.")
 	}
+
 	say(rt.ETag, "304 if If-None-Match names the current ETag.")
 	say(rt.Ranges, "Answers Range with a part.")
 	say(rt.RateLimited, "429 after too many failed attempts.")

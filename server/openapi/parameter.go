@@ -14,12 +14,14 @@ func formSchema(in *web.Input) Object {
 	if in.Several {
 		file = Object{"type": "array", "items": file, "minItems": 1, "maxItems": web.MaxFiles}
 	}
+
 	properties := Object{"file": file}
 	for _, f := range in.Fields {
 		if f.From == "form" {
 			properties[f.Name] = FieldSchema(f)
 		}
 	}
+
 	return Object{
 		"type":                 "object",
 		"required":             []any{"file"},
@@ -43,6 +45,7 @@ func protocolForm(in *web.Input) Object {
 			}}
 			continue
 		}
+
 		of := *f
 		of.From = "form" // which has no null
 		properties[f.Name] = FieldSchema(&of)
@@ -50,6 +53,7 @@ func protocolForm(in *web.Input) Object {
 			required = append(required, f.Name)
 		}
 	}
+
 	schema["required"] = required
 	return schema
 }
@@ -58,11 +62,13 @@ func parameters(rt *web.Route) []any {
 	if rt.List != nil {
 		return ListParameters(rt.List)
 	}
+
 	var params []any
 	for _, f := range rt.Input.Fields {
 		if f.From == "json" || f.From == "form" {
 			continue
 		}
+
 		param := Object{
 			"name":     f.Name,
 			"in":       f.From,
@@ -77,8 +83,10 @@ func parameters(rt *web.Route) []any {
 		if f.List() {
 			explode(param)
 		}
+
 		params = append(params, param)
 	}
+
 	if rt.Conditional {
 		for _, name := range rt.Input.State {
 			if schema := web.StateSchemas[name]; rt.Input.StateInQuery {
@@ -112,6 +120,7 @@ func parameters(rt *web.Route) []any {
 			}
 		}
 	}
+
 	return params
 }
 
@@ -146,6 +155,7 @@ func ListParameters(l *web.ListInfo) []any {
 			"schema":      schema,
 		})
 	}
+
 	if l.Under {
 		params = append(params, Object{
 			"name":        "id",
@@ -155,6 +165,7 @@ func ListParameters(l *web.ListInfo) []any {
 			"schema":      least(1),
 		})
 	}
+
 	add("page", "Number of the page, from 1", Object{
 		"type":    "integer",
 		"format":  "int64",
@@ -181,6 +192,7 @@ func ListParameters(l *web.ListInfo) []any {
 			`Filter by `+strings.Join(filters, ", ")+`: any of the values, as {"field":["1","2"]}`,
 			Object{"type": "string"})
 	}
+
 	for _, name := range l.Names(web.Param) {
 		schema := Object{"type": "string"}
 		if l.Column(name, web.Param).Number {
@@ -188,6 +200,7 @@ func ListParameters(l *web.ListInfo) []any {
 		}
 		add(name, "Filter by "+name, schema)
 	}
+
 	if l.CSV {
 		add("separator",
 			"What separates the cells: comma, semicolon or tab; spreadsheets of countries with a decimal comma expect semicolon", Object{
@@ -200,6 +213,7 @@ func ListParameters(l *web.ListInfo) []any {
 		add("tz",
 			"Time zone, like Asia/Shanghai or +08:00, of dates and of times without one; default: UTC", Object{"type": "string"})
 	}
+
 	for _, name := range l.Names(web.Ranged) {
 		add(name+"[]",
 			"Range of times or dates, from and to inclusive, in UTC or in the zone tz. The brackets may be omitted, or the two values joined by a comma", Object{
@@ -210,5 +224,6 @@ func ListParameters(l *web.ListInfo) []any {
 			})
 		explode(params[len(params)-1].(Object))
 	}
+
 	return params
 }

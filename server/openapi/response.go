@@ -29,6 +29,7 @@ func responses(rt *web.Route, types *Schemas) Object {
 			}
 		}
 	}
+
 	ok := Object{"description": "Success"}
 	if rt.Output != nil && rt.Output.Implements(reflect.TypeFor[web.Revised]()) {
 		ok["headers"] = Object{"ETag": Object{
@@ -58,6 +59,7 @@ func responses(rt *web.Route, types *Schemas) Object {
 	if all["200"] = ok; rt.Answers != nil {
 		delete(all, "200")
 	}
+
 	for status, text := range rt.Answers {
 		answer := Object{"description": text}
 		if known, is := all[fmt.Sprint(status)].(Object); is && rt.Page {
@@ -67,12 +69,14 @@ func responses(rt *web.Route, types *Schemas) Object {
 		}
 		all[fmt.Sprint(status)] = answer
 	}
+
 	if rt.Ranges {
 		all["206"] = Object{"description": "The requested range", "content": ok["content"]}
 	}
 	if rt.ETag || rt.Ranges {
 		all["304"] = Object{"description": "Not modified since the ETag in If-None-Match"}
 	}
+
 	return all
 }
 
@@ -110,6 +114,7 @@ func failuresOf(rt *web.Route) []errs.Kind {
 	if rt.Validates || rt.Input != nil && (rt.Input.Body || rt.Input.Upload) {
 		kinds = append(kinds, errs.Invalid)
 	}
+
 	return kinds
 }
 

@@ -38,6 +38,7 @@ func (s *Schemas) Of(t reflect.Type) Object {
 	if name := customSchemas[t]; name != "" {
 		return Object{"$ref": "#/components/schemas/" + name}
 	}
+
 	switch t {
 	case reflect.TypeFor[store.Time]():
 		return Object{
@@ -54,6 +55,7 @@ func (s *Schemas) Of(t reflect.Type) Object {
 	case reflect.TypeFor[json.RawMessage]():
 		return Object{"description": "any JSON value"}
 	}
+
 	switch t.Kind() {
 	case reflect.Pointer:
 		return s.Of(t.Elem())
@@ -74,6 +76,7 @@ func (s *Schemas) Of(t reflect.Type) Object {
 	case reflect.Struct:
 		return s.structure(t)
 	}
+
 	panic("server: no schema for " + t.String())
 }
 
@@ -82,6 +85,7 @@ func (s *Schemas) structure(t reflect.Type) Object {
 	if name == "Nothing" {
 		return Object{"type": "object", "maxProperties": 0}
 	}
+
 	ref := Object{"$ref": "#/components/schemas/" + name}
 	if had, ok := s.Seen[name]; ok {
 		if had != t.String() {
@@ -89,6 +93,7 @@ func (s *Schemas) structure(t reflect.Type) Object {
 		}
 		return ref
 	}
+
 	s.Seen[name] = t.String()
 	properties, required := Object{}, []any{}
 	s.properties(t, properties, &required)
@@ -116,6 +121,7 @@ func (s *Schemas) properties(t reflect.Type, properties Object, required *[]any)
 			s.properties(f.Type, properties, required)
 			continue
 		}
+
 		schema := s.Of(f.Type)
 		if enum := f.Tag.Get("enum"); enum != "" {
 			schema["enum"] = web.EnumSchema(web.EnumOf(enum), schema["type"] == "integer")
@@ -131,6 +137,7 @@ func (s *Schemas) properties(t reflect.Type, properties Object, required *[]any)
 		if doc := f.Tag.Get("doc"); doc != "" {
 			schema["description"] = doc
 		}
+
 		properties[name] = schema
 		if options != "omitempty" {
 			*required = append(*required, name)
@@ -221,6 +228,7 @@ func inputSchema(fields []*web.Field, closed bool) Object {
 			required = append(required, f.Name)
 		}
 	}
+
 	schema := Object{"type": "object", "properties": properties}
 	if len(required) > 0 {
 		schema["required"] = required
@@ -228,6 +236,7 @@ func inputSchema(fields []*web.Field, closed bool) Object {
 	if closed {
 		schema["additionalProperties"] = false
 	}
+
 	return schema
 }
 
@@ -236,6 +245,7 @@ func FieldSchema(f *web.Field) Object {
 	if name := customSchemas[f.Typ]; name != "" {
 		return Object{"$ref": "#/components/schemas/" + name, "description": f.Doc}
 	}
+
 	schema := Object{}
 	bound := func(low, high string) {
 		if f.Min != nil {
@@ -287,6 +297,7 @@ func FieldSchema(f *web.Field) Object {
 			}
 		}
 	}
+
 	if f.Doc != "" {
 		schema["description"] = f.Doc
 	}
@@ -296,5 +307,6 @@ func FieldSchema(f *web.Field) Object {
 			schema["enum"] = append(slices.Clone(enum), nil)
 		}
 	}
+
 	return schema
 }

@@ -72,24 +72,29 @@ func (d *Documents) Get(tx *store.Tx, a *store.Actor) (*SharedJSON, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	parts, err := customParts(tx, who)
 	if err != nil {
 		return nil, err
 	}
+
 	parts = slices.Insert(parts, 0, title) // the text of a custom field can be the mark of the title
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if last := d.last[who]; last != nil && slices.EqualFunc(last.parts, parts, replacement.equal) {
 		return last.SharedJSON, nil
 	}
+
 	doc, err := d.make()
 	if err != nil {
 		return nil, err
 	}
+
 	text := []byte(doc)
 	for _, p := range parts {
 		text = bytes.Replace(text, p.mark, p.by, 1)
 	}
+
 	d.last[who] = &builtDocument{parts, newSharedJSON(text)}
 	return d.last[who].SharedJSON, nil
 }
@@ -118,6 +123,7 @@ func writeShared(req *web.Request, doc *SharedJSON) {
 		h.Set("Content-Encoding", "gzip")
 		body, tag = doc.zipped, "W/"+doc.etag // weak: the same data in other bytes
 	}
+
 	h.Set("Etag", tag)
 	if web.Matches(req.HTTP.Header.Get("If-None-Match"), doc.etag) {
 		h.Del("Content-Encoding")
@@ -125,5 +131,6 @@ func writeShared(req *web.Request, doc *SharedJSON) {
 		req.Writer.WriteHeader(http.StatusNotModified)
 		return
 	}
+
 	req.WriteEncoded(http.StatusOK, body)
 }

@@ -56,6 +56,7 @@ func TestBackup_HasFiles(t *testing.T) {
 	if int64(len(archive)) != promised {
 		t.Errorf("%d bytes came, %d were promised", len(archive), promised)
 	}
+
 	var info struct {
 		LastBackup store.Time `json:"last_backup_at"`
 	}
@@ -63,11 +64,13 @@ func TestBackup_HasFiles(t *testing.T) {
 	if age := time.Since(info.LastBackup.Std()); age < 0 || age > time.Minute {
 		t.Errorf("the last backup was %v ago", age)
 	}
+
 	path, dir := filepath.Join(t.TempDir(), "backup.tar"), t.TempDir()
 	servertest.Must(t, os.WriteFile(path, archive, 0o600))
 	if _, err := store.Restore(dir, path, nil, store.Options{Version: "test", Keys: server.Keys()}); err != nil {
 		t.Fatal(err)
 	}
+
 	other := servertest.Open(t, dir)
 	other.View(func(tx *store.Tx) error {
 		f, err := store.Files.Get(tx, 1)
@@ -164,11 +167,13 @@ func TestBackup_MinimumRate(t *testing.T) {
 	if w.Code != 200 || w.Body.Len() < len(data) || len(w.late) > 0 {
 		t.Errorf("%d, %d bytes, late: %.3q", w.Code, w.Body.Len(), w.late)
 	}
+
 	for i := 1; i < len(w.moved); i++ {
 		if n := w.moved[i] - w.moved[i-1]; n < web.PaceBytes || n > 2*web.PaceBytes {
 			t.Errorf("the deadline was moved after %d bytes", n)
 		}
 	}
+
 	if len(w.moved) < w.Body.Len()/(2*web.PaceBytes) {
 		t.Errorf("the deadline was moved %d times over %d bytes", len(w.moved), w.Body.Len())
 	}
@@ -206,6 +211,7 @@ func TestFullDisk_UnreadBackupIsAborted(t *testing.T) {
 			return err
 		})
 	}
+
 	_, err := in.DB.FilesOpened()
 	servertest.Must(t, err)
 	free, _, err := in.DB.DiskFree()
@@ -216,6 +222,7 @@ func TestFullDisk_UnreadBackupIsAborted(t *testing.T) {
 	if n := in.DB.Stats().Reading; n != 0 {
 		t.Errorf("%d transactions still read", n)
 	}
+
 	in.OK("GET", "/system/backup", "", "clerk")
 }
 
@@ -231,6 +238,7 @@ func leaveUnread(in *servertest.Instance, other int) {
 			tcp.SetWriteBuffer(64 << 10)
 		}
 	}
+
 	srv.Start()
 	defer srv.Close()
 	conn, err := net.Dial("tcp", srv.Listener.Addr().String())
@@ -250,6 +258,7 @@ func leaveUnread(in *servertest.Instance, other int) {
 	if a := in.Call("GET", "/system/backup", "", "owner"); a.Code != other {
 		t.Errorf("another backup: %d %.300q", a.Code, a.Body)
 	}
+
 	servertest.Until(t, "the backup is given up", func() bool { return backups.Now() == 0 })
 	if in.Server.Limits.Rate.Rejected.Load() != 1 {
 		t.Errorf("%d transfers were counted as too slow", in.Server.Limits.Rate.Rejected.Load())

@@ -23,6 +23,7 @@ func TestDamagedLogEntry(t *testing.T) {
 	for i := range 60 {
 		in.OK("POST", "/admin/dept", fmt.Sprintf(`{"name":"Department %02d"}`, i), "owner")
 	}
+
 	servertest.Until(t, "entries are moved", func() bool {
 		segments := in.DB.LogSegments()
 		return len(segments) > 0 && segments[len(segments)-1].Last > 40
@@ -36,6 +37,7 @@ func TestDamagedLogEntry(t *testing.T) {
 	if !bytes.Contains(text, []byte("Department 11")) {
 		t.Fatal("the entry is not in the first segment")
 	}
+
 	servertest.Must(t,
 		os.WriteFile(path,
 			bytes.ReplaceAll(text, []byte("Department 11"), []byte("Department 77")), 0o600))
@@ -44,6 +46,7 @@ func TestDamagedLogEntry(t *testing.T) {
 	if err != nil || len(report.Faults) != 1 || !strings.Contains(report.Faults[0], path) {
 		t.Errorf("verify: %v, %q", err, report.Faults)
 	}
+
 	in = servertest.Open(t, dir, small)
 	in.Tokens["owner"] = in.SignIn(1)
 	in.OK("GET", "/system/audit?pageSize=1000", "", "owner").Brief(200, `"damaged":1`,

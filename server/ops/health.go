@@ -170,6 +170,7 @@ func DatabaseHealth(s *web.Server) web.Part {
 		p.Message = errs.Say("the last changes before this start are missing (%d lost): data.db was damaged or replaced by an older file; "+
 			"repeat them or restore a backup, then acknowledge the loss", lost)
 	}
+
 	return p
 }
 
@@ -179,6 +180,7 @@ func SecretsHealth(s *web.Server) web.Part {
 	if err != nil {
 		return s.UnknownPart("secrets", err)
 	}
+
 	p := web.Part{
 		Name:    "secrets",
 		State:   web.Healthy,
@@ -194,6 +196,7 @@ func SecretsHealth(s *web.Server) web.Part {
 	case secrets.Rotating:
 		p.State, p.Message = web.Degraded, errs.Say("a key rotation was interrupted: stop the server and run `reeve key rotate`")
 	}
+
 	return p
 }
 
@@ -221,6 +224,7 @@ func DiskHealth(s *web.Server) web.Part {
 			Figures: map[string]int64{},
 		}
 	}
+
 	floor := int64(0)
 	err = s.DB.View(store.Anonymous, func(tx *store.Tx) error {
 		floor = int64(store.FileFloor.Get(tx)) << 20
@@ -229,10 +233,12 @@ func DiskHealth(s *web.Server) web.Part {
 	if err != nil {
 		return s.UnknownPart("disk", err)
 	}
+
 	p := DiskPart(free, floor)
 	if s.DB.DiskLow() {
 		p.State, p.Message = web.Failed, errs.Say("the disk is full: until space is freed, you can only sign in and delete")
 	}
+
 	return p
 }
 
@@ -279,6 +285,7 @@ func FilesHealth(s *web.Server) web.Part {
 			p.Since = kv.TimeOf(since)
 		}
 	}
+
 	return p
 }
 
@@ -296,6 +303,7 @@ func SearchHealth(s *web.Server) web.Part {
 			})
 		}
 	}
+
 	switch n := p.Figures["indexes"]; {
 	case len(failing) > 0:
 		p.State = web.Degraded
@@ -305,6 +313,7 @@ func SearchHealth(s *web.Server) web.Part {
 	default:
 		p.Message = errs.Say("large collections have search indexes")
 	}
+
 	return p
 }
 
@@ -317,6 +326,7 @@ func CacheHealth(s *web.Server) web.Part {
 	if err != nil {
 		return s.UnknownPart("caches", err)
 	}
+
 	p := web.Part{
 		Name:    "caches",
 		State:   web.Healthy,
@@ -327,6 +337,7 @@ func CacheHealth(s *web.Server) web.Part {
 		p.Figures[c.Name+"_generation"] = int64(c.Generation)
 		p.Figures[c.Name+"_age_seconds"] = int64(time.Since(c.At).Seconds())
 	}
+
 	return p
 }
 

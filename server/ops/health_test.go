@@ -35,6 +35,7 @@ func TestHealth_CachedForASecond(t *testing.T) {
 	if in.Server.Ops.Cached.Load() != first {
 		t.Error("it was looked at again")
 	}
+
 	first.At = time.Now()
 	age(in)
 	for range 2 {
@@ -49,6 +50,7 @@ func TestSystemHealth_ClosedDatabase(t *testing.T) {
 		parts["database"].Figures["writable"] != 1 || parts["clock"].State != web.Healthy {
 		t.Fatalf("%+v", parts)
 	}
+
 	in.Close()
 	state, parts := in.HealthParts()
 	if d := parts["database"]; state != web.Failed || d.State != web.Failed ||
@@ -58,6 +60,7 @@ func TestSystemHealth_ClosedDatabase(t *testing.T) {
 	if parts["disk"].State == web.Failed {
 		t.Errorf("%+v", parts["disk"])
 	}
+
 	for name, p := range parts {
 		if p.Text == "" || p.Figures == nil {
 			t.Errorf("%s says nothing: %+v", name, p)
@@ -71,6 +74,7 @@ func TestSystemHealth_UnopenableFiles(t *testing.T) {
 	if _, err := in.DB.FilesOpened(); err != nil {
 		t.Fatal(err)
 	}
+
 	in.Close()
 	servertest.Must(t,
 		os.WriteFile(filepath.Join(in.Dir, "files.db"),
@@ -79,12 +83,14 @@ func TestSystemHealth_UnopenableFiles(t *testing.T) {
 	if _, err := other.DB.FilesOpened(); err == nil {
 		t.Fatal("it was opened")
 	}
+
 	other.Tokens["owner"] = other.SignIn(1)
 	state, parts := other.HealthParts()
 	if state != web.Failed || parts["files"].State != web.Failed ||
 		parts["database"].State != web.Healthy {
 		t.Errorf("%s: %+v", state, parts)
 	}
+
 	other.OK("GET", "/health", "", "nobody")
 	var info ops.SystemInfo
 	other.OK("GET", "/system/info", "", "owner").Data(&info)
@@ -193,6 +199,7 @@ func TestClockHealth(t *testing.T) {
 			t.Errorf("%s: %+v, want %s", c.name, p, c.want)
 		}
 	}
+
 	in := servertest.Start(t)
 	in.Server.Started = in.Server.Started.Round(0).Add(time.Hour) // without a monotonic reading both differences are equal
 	if _, parts := in.HealthParts(); parts["clock"].State != web.Healthy ||
@@ -213,14 +220,17 @@ func TestSystemInfo(t *testing.T) {
 	for _, name := range []string{"data.db.schema-2", "data.db.schema-1"} {
 		servertest.Must(t, os.WriteFile(filepath.Join(in.Dir, name), []byte("abc"), 0o600))
 	}
+
 	if _, err := in.DB.FilesOpened(); err != nil {
 		t.Fatal(err)
 	}
+
 	in.Create("/system/setting-group", `{"key":"counted","title":"Counted"}`)
 	body := in.OK("GET", "/system/info", "", "owner")
 	if strings.Contains(body.Body, servertest.MetricsSecret) {
 		t.Errorf("it tells the token: %s", body.Body)
 	}
+
 	var info ops.SystemInfo
 	body.Data(&info)
 	if info.OldestKept != "data.db.schema-1" || len(info.Kept) != 2 || info.Kept[1].Size != 3 ||
@@ -235,12 +245,14 @@ func TestSystemInfo(t *testing.T) {
 	if _, err := os.Stat("/proc/self/status"); err == nil && info.Memory.Anonymous < 1<<20 {
 		t.Errorf("%d bytes of anonymous memory", info.Memory.Anonymous)
 	}
+
 	stat, err := os.Stat(filepath.Join(in.Dir, "data.db"))
 	servertest.Must(t, err)
 	if len(info.Files) != 2 || info.Files[0].Name != "data.db" ||
 		info.Files[0].Size != stat.Size() || info.Files[1].Name != "files.db" {
 		t.Errorf("files: %+v", info.Files)
 	}
+
 	in.View(func(tx *store.Tx) error {
 		groups, err := store.SettingGroups.Count(tx)
 		if !slices.Contains(info.Collections, ops.CollectionInfo{
@@ -249,6 +261,7 @@ func TestSystemInfo(t *testing.T) {
 		}) || len(info.Collections) < 15 {
 			t.Errorf("collections: %+v", info.Collections)
 		}
+
 		i := slices.IndexFunc(info.Caches, func(c ops.CacheInfo) bool {
 			return c.Name == "settings"
 		})
@@ -256,6 +269,7 @@ func TestSystemInfo(t *testing.T) {
 			info.Caches[i].ComputedAt < info.StartedAt {
 			t.Errorf("caches: %+v", info.Caches)
 		}
+
 		return err
 	})
 }
@@ -269,6 +283,7 @@ func TestLostCommits_ShownUntilAcknowledged(t *testing.T) {
 		parts["database"].Figures["lost_commits"] != 0 {
 		t.Fatalf("%+v", parts["database"])
 	}
+
 	in.Close()
 	path := filepath.Join(in.Dir, "data.db")
 	b, err := os.ReadFile(path)
@@ -279,6 +294,7 @@ func TestLostCommits_ShownUntilAcknowledged(t *testing.T) {
 	if number(1) > number(0) {
 		newest = 1
 	}
+
 	clear(b[newest*page:][:page])
 	servertest.Must(t, os.WriteFile(path, b, 0o600))
 	for range 2 { // until it is acknowledged
@@ -292,6 +308,7 @@ func TestLostCommits_ShownUntilAcknowledged(t *testing.T) {
 		in.OK("GET", "/health", "", "nobody")
 		in.Close()
 	}
+
 	open := func() {
 		in = servertest.Open(t, in.Dir)
 		_, err := in.DB.FilesOpened() // until then the state is degraded
@@ -308,6 +325,7 @@ func TestLostCommits_ShownUntilAcknowledged(t *testing.T) {
 		parts["database"].Figures["lost_commits"] != 0 {
 		t.Errorf("%s: %+v", state, parts)
 	}
+
 	in.Close()
 	open()
 	in.Tokens["owner"] = in.SignIn(1)
@@ -339,6 +357,7 @@ func TestSystemHealth_SearchIndexFailure(t *testing.T) {
 			break
 		}
 	}
+
 	p := parts["search"]
 	if p.State != web.Degraded ||
 		!strings.Contains(p.Text, "the search index of role can't be built or read") ||

@@ -98,28 +98,35 @@ func readSystemInfo(req *web.Request, _ *web.None) (*SystemInfo, error) {
 		Kept:        []keptCopy{},
 		Config:      append([]web.ConfigValue{}, s.Config.Effective...),
 	}
+
 	head := s.DB.LogHead()
 	out.ChangeLog = changeLogInfo{head.Generation, int64(head.Seq), head.Hash.String()}
 	files, err := s.DB.FileStats()
 	if err != nil {
 		return nil, err
 	}
+
 	for _, f := range files {
 		out.Files = append(out.Files, storedFile{f.Name, f.Size, f.Free})
 	}
+
 	if out.LastBackup, err = s.DB.LastBackup(); err != nil {
 		return nil, err
 	}
+
 	kept, err := s.DB.KeptCopies()
 	if err != nil {
 		return nil, err
 	}
+
 	for _, k := range kept {
 		out.Kept = append(out.Kept, keptCopy{k.Name, k.Schema, k.Size, kv.TimeOf(k.At)})
 	}
+
 	if len(kept) > 0 {
 		out.OldestKept = kept[0].Name
 	}
+
 	return out, s.DB.View(req.Actor, out.count)
 }
 
@@ -129,16 +136,20 @@ func (out *SystemInfo) count(tx *store.Tx) error {
 	if err != nil {
 		return err
 	}
+
 	for _, c := range collections {
 		out.Collections = append(out.Collections, CollectionInfo{c.Name, c.Records})
 	}
+
 	caches, err := kv.Caches(tx)
 	if err != nil {
 		return err
 	}
+
 	for _, c := range caches {
 		out.Caches = append(out.Caches, CacheInfo{c.Name, c.Generation, c.Records, kv.TimeOf(c.At)})
 	}
+
 	return nil
 }
 
@@ -148,10 +159,12 @@ func readBuild() buildInfo {
 		Platform: runtime.GOOS + "/" + runtime.GOARCH,
 		CPUs:     runtime.NumCPU(),
 	}
+
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return out
 	}
+
 	for _, s := range info.Settings {
 		switch s.Key {
 		case "vcs.revision":
@@ -160,6 +173,7 @@ func readBuild() buildInfo {
 			out.Modified = s.Value == "true"
 		}
 	}
+
 	return out
 }
 

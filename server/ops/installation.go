@@ -21,18 +21,22 @@ func DetectContainer(root string, env func(string) string) bool {
 			return true
 		}
 	}
+
 	if env("KUBERNETES_SERVICE_HOST") != "" {
 		return true
 	}
+
 	groups, err := os.ReadFile(filepath.Join(root, "proc/1/cgroup"))
 	if err != nil {
 		return false // not Linux
 	}
+
 	for _, part := range []string{"docker", "kubepods", "containerd", "libpod", "lxc"} {
 		if strings.Contains(string(groups), part) {
 			return true
 		}
 	}
+
 	return false
 }
 
@@ -79,6 +83,7 @@ func PermissionsHealth(s *web.Server) web.Part {
 	if err != nil {
 		return s.UnknownPart("permissions", err)
 	}
+
 	p := web.Part{
 		Name:    "permissions",
 		State:   web.Healthy,
@@ -92,5 +97,6 @@ func PermissionsHealth(s *web.Server) web.Part {
 	if len(exposed) > 0 {
 		p.State, p.Message = web.Degraded, exposedText(exposed)
 	}
+
 	return p
 }

@@ -19,6 +19,7 @@ func TestFilePermissions_ReadableReported(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("files have no such permissions")
 	}
+
 	private := filepath.Join(t.TempDir(), "config.toml")
 	servertest.Must(t, os.WriteFile(private, nil, 0o600))
 	config := web.Config{
@@ -53,6 +54,7 @@ func TestFilePermissions_ReadableReported(t *testing.T) {
 		}
 		servertest.Must(t, os.Chmod(path, fine))
 	}
+
 	check()
 }
 

@@ -19,6 +19,7 @@ func LimitHealth(s *web.Server) web.Part {
 		Message: errs.Say("no limit was reached within the last minute"),
 		Figures: map[string]int64{},
 	}
+
 	var met errs.Message
 	var since time.Time
 	for _, l := range s.Limits.All() {
@@ -26,6 +27,7 @@ func LimitHealth(s *web.Server) web.Part {
 		if l.Total > 0 {
 			p.Figures[l.Name], p.Figures[l.Name+"_max"] = l.Now(), l.Total
 		}
+
 		last := time.Unix(0, l.Last.Load())
 		if time.Since(last) < recentRejection {
 			if met.Empty() {
@@ -38,9 +40,11 @@ func LimitHealth(s *web.Server) web.Part {
 			}
 		}
 	}
+
 	if !met.Empty() {
 		p.State, p.Since = web.Degraded, kv.TimeOf(since)
 		p.Message = errs.Say("requests were rejected within the last minute: %s", met)
 	}
+
 	return p
 }

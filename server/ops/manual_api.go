@@ -42,6 +42,7 @@ func NewManual(files fs.FS, pages string) (answer web.Encoded[manualAnswer], err
 			return answer, err
 		}
 	}
+
 	for _, t := range topics {
 		html, err := t.HTML(pages)
 		if err != nil {
@@ -49,6 +50,7 @@ func NewManual(files fs.FS, pages string) (answer web.Encoded[manualAnswer], err
 		}
 		whole.Data = append(whole.Data, manualTopic{t.Key, t.Title, html})
 	}
+
 	answer.JSON, err = json.Marshal(whole)
 	answer.ETag = web.DigestTag(answer.JSON)
 	return answer, err

@@ -90,6 +90,7 @@ func (in *statsIn) read() (from, to time.Time, step time.Duration, err error) {
 	if len(faults) == 0 && to.Sub(from)/step > maxPoints {
 		faults.Add("step", "must be larger: there would be more than %d points", maxPoints)
 	}
+
 	return from, to, step, faults.Err(errs.Malformed)
 }
 

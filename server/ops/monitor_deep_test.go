@@ -35,10 +35,12 @@ func TestTrace_KeepsEveryOperation(t *testing.T) {
 		}
 		return n
 	}
+
 	in.Clerk("clerk")
 	if n := operations("owner"); n != 100 {
 		t.Errorf("%d operations without a trace", n)
 	}
+
 	in.OK("POST", "/system/monitor/trace", `{"user_id":1}`, "owner")
 	if n := operations("owner"); n != 1000 {
 		t.Errorf("%d operations with a trace", n)

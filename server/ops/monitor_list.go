@@ -43,6 +43,7 @@ func monitorList[T any](kind, title string, columns ...string) web.Route {
 			Number: false,
 		})
 	}
+
 	rt := web.Route{
 		Method:  "GET",
 		Path:    "/system/monitor/" + kind,
@@ -58,20 +59,24 @@ func monitorList[T any](kind, title string, columns ...string) web.Route {
 		if err != nil {
 			return err
 		}
+
 		caller, err := req.Audience()
 		if err != nil {
 			return err
 		}
+
 		found, err := req.Server.Monitor.Search(events(ask, kind), caller)
 		if err != nil {
 			return err
 		}
+
 		web.WritePage(&out.Bytes, found.Events, nil, found.Total, ask, 0)
 		out.Bytes.Truncate(out.Bytes.Len() - 1)
 		until, err := json.Marshal(found.Until)
 		fmt.Fprintf(&out.Bytes, `,"scanned_until":%s}`, until)
 		return err
 	}
+
 	return rt
 }
 
@@ -113,6 +118,7 @@ func getRequestDetail(req *web.Request, in *requestDetailIn) (*RequestStory, err
 	if err != nil {
 		return nil, err
 	}
+
 	detail, err := req.Server.Monitor.Detail(in.ID, caller)
 	if err != nil {
 		return nil, err
@@ -121,6 +127,7 @@ func getRequestDetail(req *web.Request, in *requestDetailIn) (*RequestStory, err
 		return nil, errs.New(errs.NotFound, "request %s not found; it may have expired",
 			web.Truncate(in.ID, 64))
 	}
+
 	out := &RequestStory{
 		Request: web.Encoded[monitor.RequestEvent]{JSON: detail.Request},
 		Events:  []requestPart{},
@@ -128,5 +135,6 @@ func getRequestDetail(req *web.Request, in *requestDetailIn) (*RequestStory, err
 	for _, e := range detail.Events {
 		out.Events = append(out.Events, requestPart{e.Kind, e.JSON})
 	}
+
 	return out, nil
 }

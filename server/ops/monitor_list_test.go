@@ -27,6 +27,7 @@ func madeUp(in *servertest.Instance, r *rand.Rand, n int) {
 	if user.ID == 0 {
 		user = store.Anonymous
 	}
+
 	route := pick("/a", "/a/:id", "/b")
 	f := &monitor.Facts{
 		Route:     &monitor.Route{Name: route, Pattern: route},
@@ -42,6 +43,7 @@ func madeUp(in *servertest.Instance, r *rand.Rand, n int) {
 		Body: []byte(pick(`{}`, `{"name":"ÄRGER <b>"}`, `{"name":"ärger"}`,
 			`{"name":"method"}`, `{"name":"\"route\":\"/b\","}`)),
 	}
+
 	event := monitor.AuthEvent{
 		Type:      pick("login", "revoked"),
 		Username:  pick("ann", "bert"),
@@ -113,6 +115,7 @@ func matching(t *testing.T, all []eventFields, query url.Values, now time.Time) 
 			}
 		}
 	}
+
 	for _, e := range all {
 		at, err := time.Parse(time.RFC3339Nano, e.text("recorded_at"))
 		servertest.Must(t, err)
@@ -134,10 +137,12 @@ func matching(t *testing.T, all []eventFields, query url.Values, now time.Time) 
 				fits = fits && slices.Contains(values, e.text(name))
 			}
 		}
+
 		if fits {
 			ids = append(ids, e.text("request_id"))
 		}
 	}
+
 	return ids
 }
 
@@ -152,6 +157,7 @@ func TestMonitorList_MatchesBruteForce(t *testing.T) {
 				time.Sleep(time.Duration(r.IntN(600)) * time.Second)
 			}
 		}
+
 		in.Tokens["owner"] = in.SignIn(1)
 		all := map[string][]eventFields{}
 		for _, kind := range []string{monitor.RequestKind, monitor.AuthKind} {
@@ -159,6 +165,7 @@ func TestMonitorList_MatchesBruteForce(t *testing.T) {
 				t.Fatalf("%d events of %s are kept of %d requests", len(all[kind]), kind, sent)
 			}
 		}
+
 		found := 0
 		for range servertest.Size(300, 1000, 10_000) {
 			kind, query := randomEventQuery(r)
@@ -173,14 +180,17 @@ func TestMonitorList_MatchesBruteForce(t *testing.T) {
 			for _, e := range got.Data {
 				ids = append(ids, e.RequestID)
 			}
+
 			from := min(len(want), (page-1)*size)
 			if wantIDs := want[from:min(len(want), from+size)]; got.Total != len(want) ||
 				!slices.Equal(ids, wantIDs) || got.ScannedUntil != 0 {
 				t.Fatalf("%s %v: %d of %d %v, want %d %v", kind, query, len(ids), got.Total, ids,
 					len(want), wantIDs)
 			}
+
 			found += min(1, len(want))
 		}
+
 		if found < 50 {
 			t.Errorf("only %d questions found anything", found)
 		}
@@ -208,6 +218,7 @@ func randomEventQuery(r *rand.Rand) (kind string, query url.Values) {
 			query.Add(name, of[r.IntN(len(of))])
 		}
 	}
+
 	if r.IntN(4) > 0 {
 		ago := func() string {
 			if r.IntN(5) == 0 {
@@ -217,6 +228,7 @@ func randomEventQuery(r *rand.Rand) (kind string, query url.Values) {
 		}
 		query["recorded_at[]"] = []string{ago(), ago()}
 	}
+
 	some("user_id", "0", "1", "2", "9")
 	if r.IntN(4) == 0 {
 		query.Set("keywordSearch",
@@ -229,6 +241,7 @@ func randomEventQuery(r *rand.Rand) (kind string, query url.Values) {
 		some("username", "ann", "bert")
 		return monitor.AuthKind, query
 	}
+
 	some("method", "GET", "POST", "get")
 	some("route", "/a", "/b", "/c")
 	some("status", "404", "4xx", "200", "2xx", "500")
@@ -237,6 +250,7 @@ func randomEventQuery(r *rand.Rand) (kind string, query url.Values) {
 	if r.IntN(4) == 0 {
 		query.Set("min_duration_ms", strconv.Itoa(r.IntN(400)))
 	}
+
 	return monitor.RequestKind, query
 }
 
@@ -256,6 +270,7 @@ func TestMonitorList_LooksBackAnHour(t *testing.T) {
 			in.Lists("/system/monitor/request?"+url.Values{"recorded_at[]": asked[:]}.Encode(),
 				"route", "owner", "/admin/info")
 		}
+
 		in.Lists("/system/monitor/request?"+url.Values{"recorded_at[]": {"2000-01-02", ""}}.Encode(), "route", "owner")
 	})
 }
@@ -282,6 +297,7 @@ func TestMonitorList_InvalidQueries(t *testing.T) {
 		in.Clerk("no "+kind, "system.monitor.stats")
 		in.Call("GET", "/system/monitor/"+kind, "", "no "+kind).Brief(403, "system.monitor."+kind)
 	}
+
 	in.Call("GET", "/system/monitor/query?n_plus_one=many", "", "owner").Names(400, "n_plus_one")
 }
 
@@ -292,12 +308,14 @@ func TestMonitorList_ScannedUntil(t *testing.T) {
 		in, r := servertest.Start(t, func(su *servertest.Setup) {
 			su.Config.Monitor.SearchTime = -1
 		}), rand.New(rand.NewPCG(1, 1))
+
 		var at []store.Time
 		for n := range 300 {
 			at = append(at, kv.TimeOf(time.Now()))
 			madeUp(in, r, n)
 			time.Sleep(time.Second)
 		}
+
 		in.Flush()
 		var got ops.MonitorPage[monitor.EventHead]
 		in.OK("GET", "/system/monitor/request", "", "owner").Data(&got)

@@ -36,6 +36,7 @@ func overheard(t *testing.T) (in *servertest.Instance, inside, outside store.ID)
 		in.Call("GET", "/admin/info", "", who)
 		in.Call("PUT", "/admin/info", fmt.Sprintf(`{"nickname":"payload-%d"}`, i), who)
 	}
+
 	in.Call("POST", "/admin/login", `{"username":"in.10","password":"wrong wrong"}`, "nobody")
 	in.Flush()
 	in.View(func(tx *store.Tx) error {
@@ -62,6 +63,7 @@ func TestMonitoring_DataScope(t *testing.T) {
 		in.OK("GET", fmt.Sprintf("/system/monitor/request?%s=%d", name, user), "", "chief").Data(&out)
 		return out.Data[0].EventHead
 	}
+
 	strangers := monitor.EventHead{}
 	var all ops.MonitorPage[monitor.RequestEvent]
 	in.OK("GET", "/system/monitor/request?pageSize=1000", "", "chief").Data(&all)
@@ -70,6 +72,7 @@ func TestMonitoring_DataScope(t *testing.T) {
 			strangers = e.EventHead
 		}
 	}
+
 	list := func(kind string, clerk []string) func(t *testing.T) {
 		return func(t *testing.T) {
 			for who, want := range map[string][]string{"clerk": clerk, "chief": nil} {
@@ -84,13 +87,16 @@ func TestMonitoring_DataScope(t *testing.T) {
 					}
 					users[name] = true
 				}
+
 				if out.Total != len(out.Data) {
 					t.Errorf("%s: a total of %d for %d events", who, out.Total, len(out.Data))
 				}
+
 				got := []string{}
 				for name := range users {
 					got = append(got, name)
 				}
+
 				slices.Sort(got)
 				if who == "clerk" && !slices.Equal(got, want) {
 					t.Errorf("a limited reader sees events of %q, want %q", got, want)
@@ -99,6 +105,7 @@ func TestMonitoring_DataScope(t *testing.T) {
 					(!users["nobody"] || len(got) < 2) {
 					t.Errorf("a reader of everything sees events of %q alone", got)
 				}
+
 				for _, canary := range []string{"payload-1", "payload-2", "payload-3", "of-in-11",
 					"of-customer", "of-nobody"} {
 					if who == "clerk" && strings.Contains(r.Body, canary) {
@@ -116,6 +123,7 @@ func TestMonitoring_DataScope(t *testing.T) {
 			}
 		}
 	}
+
 	department := []string{"admin in.10"}
 	trace := func(t *testing.T, as, body string) *servertest.Reply {
 		return in.In(t).Call("POST", "/system/monitor/trace", body, as)
@@ -141,6 +149,7 @@ func TestMonitoring_DataScope(t *testing.T) {
 					}
 				}
 			}
+
 			own := requestOf(inside, false)
 			in.In(t).OK("GET", fmt.Sprint("/system/monitor/request/", own.ID), "", "clerk")
 			r := in.In(t).OK("GET", "/system/monitor/request/"+own.RequestID, "", "clerk")
@@ -251,6 +260,7 @@ func TestMonitoring_CurrentDataScope(t *testing.T) {
 		}
 		return names
 	}
+
 	move := func(id, dept store.ID) {
 		in.Update(func(tx *store.Tx) error {
 			_, err := store.Users.Update(tx, id, func(u *store.User) error {
@@ -264,10 +274,12 @@ func TestMonitoring_CurrentDataScope(t *testing.T) {
 	if got := sees(); got != "in.10 in.11 " {
 		t.Errorf("after moving in: %q", got)
 	}
+
 	move(inside, 11)
 	if got := sees(); got != "in.11 " {
 		t.Errorf("after moving out: %q", got)
 	}
+
 	in.Update(func(tx *store.Tx) error { return store.Users.Delete(tx, outside) })
 	if got := sees(); got != "" {
 		t.Errorf("after deletion: %q", got)

@@ -57,10 +57,12 @@ func startTrace(req *web.Request, in *traceIn) (*monitor.Trace, error) {
 	if err := faults.Err(errs.Invalid); err != nil {
 		return nil, err
 	}
+
 	minutes := time.Duration(traceMinutes)
 	if in.Minutes != nil {
 		minutes = time.Duration(*in.Minutes)
 	}
+
 	return req.Server.Monitor.StartTrace(t, minutes*time.Minute)
 }
 
@@ -109,6 +111,7 @@ func listTraces(tx *store.Tx, req *web.Request, _ *web.TreeIn) (*TraceList, erro
 		}
 		out.Data = append(out.Data, t)
 	}
+
 	return out, nil
 }
 

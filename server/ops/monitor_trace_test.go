@@ -80,6 +80,7 @@ func TestTrace_EndedStayListed(t *testing.T) {
 		for range 20 {
 			in.OK("POST", "/system/monitor/trace", `{"route":"/admin/info"}`, "owner")
 		}
+
 		time.Sleep(6 * time.Minute)
 		if got := shown(); len(got) != 20 || got[0] != "22 0 0 5m0s" || got[19] != "3 0 0 5m0s" {
 			t.Errorf("kept: %q", got)
@@ -125,6 +126,7 @@ func TestTrace_Filters(t *testing.T) {
 				if got, want := matchedBy(in), fmt.Sprintf("1:%d ", c.kept); got != want {
 					t.Errorf("matched %s, want %s", got, want)
 				}
+
 				time.Sleep(5 * time.Minute)
 				ask()
 				if kept, _ := asked(in, "/admin/info"); kept-before != c.kept ||
@@ -143,21 +145,25 @@ func TestTrace_Stop(t *testing.T) {
 	for range 20 {
 		in.OK("POST", "/system/monitor/trace", `{"route":"/admin/info","minutes":15}`, "owner")
 	}
+
 	in.Call("POST", "/system/monitor/trace", `{"route":"/admin/info"}`, "owner").Brief(409,
 		"20 traces are running")
 	in.OK("GET", "/admin/info", "", "owner")
 	for id := range 19 {
 		in.OK("DELETE", fmt.Sprint("/system/monitor/trace/", id+1), "", "owner")
 	}
+
 	in.OK("GET", "/admin/info", "", "owner")
 	if got := matchedBy(in); got != "20:2 " {
 		t.Errorf("matched %s", got)
 	}
+
 	in.OK("DELETE", "/system/monitor/trace/20", "", "owner")
 	in.OK("GET", "/admin/info", "", "owner")
 	if kept, _ := asked(in, "/admin/info"); kept != 2 {
 		t.Errorf("%d are kept", kept)
 	}
+
 	in.Call("DELETE", "/system/monitor/trace/20", "", "owner").Brief(404, "trace 20 not found")
 	for body, field := range map[string]string{
 		`{}`: "user_id", `{"minutes":5}`: "user_id", `{"user_id":1,"minutes":16}`: "minutes",
@@ -168,6 +174,7 @@ func TestTrace_Stop(t *testing.T) {
 	} {
 		in.Call("POST", "/system/monitor/trace", body, "owner").Names(422, field)
 	}
+
 	for method, url := range map[string]string{
 		"GET":    "/system/monitor/trace",
 		"POST":   "/system/monitor/trace",

@@ -15,6 +15,7 @@ func PasswordHealth(s *web.Server) web.Part {
 		Message: errs.Say("no list of leaked passwords is configured (auth.breached_passwords)"),
 		Figures: map[string]int64{},
 	}
+
 	listed, since, err := s.Auth.BreachedFault()
 	switch {
 	case err != nil:
@@ -25,5 +26,6 @@ func PasswordHealth(s *web.Server) web.Part {
 	case listed:
 		p.Message = errs.Say("new passwords are looked up in the list of leaked ones")
 	}
+
 	return p
 }

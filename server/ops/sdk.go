@@ -78,17 +78,20 @@ func (o *Ops) ServeClients(router *httprouter.Router) {
 			missing.ServeHTTP(w, r)
 			return
 		}
+
 		name := params.ByName("path")[1:]
 		if name == files.Latest {
 			w.Header().Set("Location", path.Base(files.NPM)) // relative: a proxy may serve this below a path of its own
 			w.WriteHeader(http.StatusFound)
 			return
 		}
+
 		file := files.ByPath[name]
 		if file == nil {
 			missing.ServeHTTP(w, r) // the go command asks the next proxy
 			return
 		}
+
 		h := w.Header()
 		h.Set("Content-Type", file.Type)
 		h.Set("ETag", file.ETag)
@@ -96,6 +99,7 @@ func (o *Ops) ServeClients(router *httprouter.Router) {
 		if file.Fixed {
 			h.Set("Cache-Control", "public, max-age=31536000, immutable")
 		}
+
 		content := bytes.NewReader(file.Content)
 		web.CleanRange(r.Header, content) // seeking in memory does not fail
 		http.ServeContent(w, r, "", time.Time{}, content)

@@ -33,6 +33,7 @@ func TestSlowWrite_Reported(t *testing.T) {
 			t.Errorf("%s is missing", want)
 		}
 	}
+
 	if strings.Contains(text, "PUT /quick") ||
 		!strings.Contains(log.String(), `"operation":"PUT /slow"`) {
 		t.Errorf("log: %s", log.String())

@@ -36,15 +36,18 @@ func backup(req *web.Request, _ *web.None, w http.ResponseWriter) (err error) {
 	if err := req.HoldOne(req.Server.Limits.Backups, web.MaxBackupsPerUser); err != nil {
 		return errs.Of(err).After(backupRetry)
 	}
+
 	recipients := req.Server.Config.BackupRecipients
 	if req.Actor.Key != nil && len(recipients) == 0 {
 		return errs.New(errs.Denied,
 			"backups for API keys must be encrypted; name the recipients in backup.recipients").Coded("backup_recipients_required")
 	}
+
 	b, err := req.DB.Backup(req.HTTP.Context(), len(recipients) > 0)
 	if err != nil {
 		return err
 	}
+
 	defer func() { err = errors.Join(err, b.Close()) }()
 	size, name := b.Size(), "reeve-"+time.Now().UTC().Format("20060102-150405")+".tar"
 	if len(recipients) > 0 {
@@ -53,6 +56,7 @@ func backup(req *web.Request, _ *web.None, w http.ResponseWriter) (err error) {
 			return err
 		}
 	}
+
 	h := w.Header()
 	h.Set("Content-Type", "application/octet-stream")
 	h.Set("Content-Length", strconv.FormatInt(size, 10))
@@ -74,6 +78,7 @@ func backup(req *web.Request, _ *web.None, w http.ResponseWriter) (err error) {
 			req.Server.Log.Warn().Err(fault).Msg("a backup was downloaded, but its time could not be recorded")
 		}
 	}
+
 	return err
 }
 

@@ -30,12 +30,14 @@ func TestBackup_WholeDatabase(t *testing.T) {
 	if left, err := filepath.Glob(filepath.Join(in.Dir, "backup-*")); err != nil || len(left) > 0 {
 		t.Errorf("left behind: %q, %v", left, err)
 	}
+
 	in.Create("/system/setting-group", `{"key":"later","title":"Later"}`)
 	file, dir := filepath.Join(t.TempDir(), "backup.tar"), t.TempDir()
 	servertest.Must(t, os.WriteFile(file, []byte(a.Body), 0o600))
 	if _, err := store.Restore(dir, file, nil, store.Options{Version: "test", Keys: server.Keys()}); err != nil {
 		t.Fatal(err)
 	}
+
 	other := servertest.Open(t, dir)
 	other.Tokens["owner"] = in.Tokens["owner"]
 	other.Call("GET", "/admin/info", "", "owner").Brief(401)

@@ -20,6 +20,7 @@ func TextHealth(s *web.Server) web.Part {
 		Message: errs.Say("no unique names and addresses read the same"),
 		Figures: map[string]int64{},
 	}
+
 	var named []string
 	err := s.DB.View(store.Anonymous, func(tx *store.Tx) error {
 		clashes, all, err := store.Clashes(tx, maxClashes)
@@ -36,9 +37,11 @@ func TextHealth(s *web.Server) web.Part {
 			named = append(named,
 				strings.ReplaceAll(c.Collection, "_", " ")+" "+strings.Join(ids, ", ")+" ("+c.Field+")")
 		}
+
 		if !all {
 			named = append(named, "…")
 		}
+
 		return err
 	})
 	switch {
@@ -49,5 +52,6 @@ func TextHealth(s *web.Server) web.Part {
 		p.Message = errs.Say("these read the same since the update and are to be changed: %s",
 			strings.Join(named, "; "))
 	}
+
 	return p
 }

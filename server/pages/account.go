@@ -18,6 +18,7 @@ func accountPage(tx *store.Tx, req *web.Request, p *HTMLPage) error {
 	if err != nil {
 		return err
 	}
+
 	p.Title = words.AccountTitle
 	p.setNotice("profile", "password", "email", "factor_removed")
 	email := u.Email
@@ -26,6 +27,7 @@ func accountPage(tx *store.Tx, req *web.Request, p *HTMLPage) error {
 	} else if email != "" {
 		email += " " + words.Unconfirmed
 	}
+
 	facts := []pageFact{{words.Username, u.Username}, {words.DisplayName, u.Nickname},
 		{words.Email, email}, {words.Mobile, u.Mobile}}
 	for _, fact := range append(facts, p.customFacts(tx, u.Fields)...) {
@@ -34,6 +36,7 @@ func accountPage(tx *store.Tx, req *web.Request, p *HTMLPage) error {
 		}
 		p.Facts = append(p.Facts, fact)
 	}
+
 	p.Menu = []PageLink{{ProfilePath, words.ProfileTitle}, {PasswordPath, words.PasswordTitle},
 		{SessionsPath, words.SessionsTitle}}
 	factor, err := store.HasFactor(tx, store.Account{App: true, ID: u.ID})
@@ -46,6 +49,7 @@ func accountPage(tx *store.Tx, req *web.Request, p *HTMLPage) error {
 	if store.AppDeleteAccount.Get(tx) {
 		p.Menu = append(p.Menu, PageLink{DeletionPath, words.DeleteTitle})
 	}
+
 	p.Forms = []htmlForm{{Action: SignOutPath, Submit: words.SignOut, Kind: "second"}}
 	return nil
 }
@@ -60,6 +64,7 @@ func profilePage(tx *store.Tx, req *web.Request, p *HTMLPage) error {
 	if err != nil {
 		return err
 	}
+
 	p.Title = words.ProfileTitle
 	p.back()
 	password := presentPassword("password", words.CurrentPassword)
@@ -97,6 +102,7 @@ func profilePage(tx *store.Tx, req *web.Request, p *HTMLPage) error {
 		Autocomplete: "email",
 		Max:          254,
 	}, password)
+
 	p.Forms = []htmlForm{form}
 	return nil
 }
@@ -117,6 +123,7 @@ func changeProfileByForm(req *web.Request, in *profileForm) (next string, err er
 			return next, err
 		}
 	}
+
 	confirm, err := account.MustConfirm(req, in.Email)
 	if err != nil {
 		return next, err
@@ -131,6 +138,7 @@ func changeProfileByForm(req *web.Request, in *profileForm) (next string, err er
 		}
 		in.Email = nil
 	}
+
 	_, err = account.ChangeOwnAppUser(req, &in.OwnAppUserIn)
 	return next, err
 }
@@ -174,6 +182,7 @@ func passwordPage(tx *store.Tx, req *web.Request, p *HTMLPage) error {
 		})
 		return nil
 	}
+
 	p.back()
 	return nil
 }
@@ -202,6 +211,7 @@ func sessionsPage(tx *store.Tx, req *web.Request, p *HTMLPage) error {
 	if err != nil {
 		return err
 	}
+
 	slices.Sort(ids)
 	for _, id := range slices.Backward(ids) {
 		s, err := account.OwnSessions.Get(tx, req, id)
@@ -210,6 +220,7 @@ func sessionsPage(tx *store.Tx, req *web.Request, p *HTMLPage) error {
 		}
 		p.Forms = append(p.Forms, words.sessionForm(s))
 	}
+
 	return nil
 }
 
@@ -260,6 +271,7 @@ func deletionPage(tx *store.Tx, req *web.Request, p *HTMLPage) error {
 		p.refuse(req, err)
 		return nil
 	}
+
 	p.Texts = []string{words.DeleteText}
 	p.Forms = []htmlForm{{
 		Submit: words.DeleteSubmit,
@@ -267,6 +279,7 @@ func deletionPage(tx *store.Tx, req *web.Request, p *HTMLPage) error {
 		Fields: []htmlField{forUsername(req.Actor.Username),
 			presentPassword("password", words.Password)},
 	}}
+
 	return nil
 }
 

@@ -22,10 +22,12 @@ func TestAccountPage(t *testing.T) {
 		"Account deleted") {
 		t.Error("the page tells what another page has done")
 	}
+
 	v.Post(pages.SignOutPath).Leads(pages.SignInPath + "?done=signed_out")
 	if v.Cookies[servertest.SessionCookie(true, false)] != "" {
 		t.Error("the cookie remains")
 	}
+
 	v.Get(pages.SignInPath+"?done=signed_out").Brief(200, `role="status">You have signed out.`)
 	v.Get(pages.AccountPath).Leads(pages.SignInPath)
 	in.Lists("/system/session?app_user_id=1", "id", "owner",
@@ -57,6 +59,7 @@ func TestProfilePage(t *testing.T) {
 		"wrong password") {
 		t.Error("the page repeats the password")
 	}
+
 	v.Post(pages.ProfilePath, "nickname", "Anna", "mobile", "", "email", "taken@example.org",
 		"password", servertest.OwnerPassword).Brief(409, "Email address: ")
 	v.Get(pages.AccountPath).Brief(200, "<dd>Ann</dd>")
@@ -80,6 +83,7 @@ func TestPasswordPage(t *testing.T) {
 		return v.Post(pages.PasswordPath, "old_password", old, "new_password", secret,
 			"password_again", again)
 	}
+
 	v.Get(pages.PasswordPath).Brief(200, `value="ann" autocomplete="username" readonly hidden`,
 		`autocomplete="current-password"`, `autocomplete="new-password"`)
 	change("wrong password", servertest.NewSecret, servertest.NewSecret).Brief(422,
@@ -93,6 +97,7 @@ func TestPasswordPage(t *testing.T) {
 	if a := change("", "", ""); a.Code != 422 || strings.Contains(a.Body, servertest.NewSecret) {
 		t.Errorf("%d %s", a.Code, a.Body)
 	}
+
 	in.OK("GET", "/api/user", "", "second")
 	change(servertest.OwnerPassword, servertest.NewSecret, servertest.NewSecret).Leads(pages.AccountPath + "?done=password")
 	v.Get(pages.AccountPath+"?done=password").Brief(200, "Password changed.")
@@ -138,10 +143,12 @@ func TestHostedPages_PasswordMustBeChanged(t *testing.T) {
 			v.Post(path, "nickname", "Ann", "id", "1", "password", servertest.OwnerPassword).Leads(pages.PasswordPath)
 		}
 	}
+
 	page := v.Get(pages.PasswordPath)
 	if page.Brief(200, "Set a new password to continue.", `action="/app/sign-out"`); strings.Contains(page.Body, `href="/app/account"`) {
 		t.Error("the page leads away")
 	}
+
 	v.Post(pages.PasswordPath, "old_password", servertest.OwnerPassword, "new_password",
 		servertest.NewSecret, "password_again", servertest.NewSecret).Leads(pages.AccountPath + "?done=password")
 	v.Get(pages.AccountPath).Brief(200, "<dd>Not set</dd>")
@@ -160,12 +167,14 @@ func TestSessionsPage(t *testing.T) {
 	if n := strings.Count(page.Body, "<form"); n != 2 { // that of AppUser and that of other
 		t.Errorf("%d forms: %s", n, page.Body)
 	}
+
 	all := in.Column("/api/session", "id", "ann")
 	v.Post(pages.SessionsPath, "id", in.Column("/api/session", "id", "bob")[0]).Leads(pages.SessionsPath + "?done=session") // as if it had ended
 	in.OK("GET", "/api/user", "", "bob")
 	for _, id := range []string{"", "x", "-1", "0", "99999999999999999999", "1 2"} {
 		v.Post(pages.SessionsPath, "id", id).Brief(422, `role="alert"`)
 	}
+
 	newest := all[0] // of other
 	v.Post(pages.SessionsPath, "id", newest).Leads(pages.SessionsPath + "?done=session")
 	v.Get(pages.SessionsPath+"?done=session").Brief(200, "Session ended.")
@@ -173,6 +182,7 @@ func TestSessionsPage(t *testing.T) {
 	if len(other.Cookies) != 1 { // that of the device
 		t.Errorf("cookies %v", other.Cookies)
 	}
+
 	v.Post(pages.SessionsPath, "id", newest).Leads(pages.SessionsPath + "?done=session")
 	v.Post(pages.SessionsPath, "id", all[1]).Leads(pages.SessionsPath + "?done=session") // its own
 	v.Get(pages.SessionsPath + "?done=session").Leads(pages.SignInPath)
@@ -204,6 +214,7 @@ func TestHostedPages_SessionEndsMeanwhile(t *testing.T) {
 			v.Get(path).Leads(pages.SignInPath)
 		}
 	}
+
 	in.Unchanged(before)
 }
 
@@ -215,6 +226,7 @@ func TestDeletionPage(t *testing.T) {
 	if a := v.Get(pages.AccountPath); strings.Contains(a.Body, pages.DeletionPath) {
 		t.Error("the account leads to the deletion")
 	}
+
 	for _, a := range []*servertest.Reply{v.Get(pages.DeletionPath),
 		v.Post(pages.DeletionPath, "password", servertest.OwnerPassword)} {
 		if a.Brief(403, "You can&#39;t delete your account yourself"); strings.Contains(a.Body,
@@ -222,6 +234,7 @@ func TestDeletionPage(t *testing.T) {
 			t.Error("there is a form")
 		}
 	}
+
 	in.Hosted(`"app.delete_account":1`)
 	v.Get(pages.DeletionPath).Brief(200, "<form", `class="danger"`)
 	v.Post(pages.DeletionPath, "password", "").Brief(422, "Password: is required")
@@ -232,6 +245,7 @@ func TestDeletionPage(t *testing.T) {
 	if len(v.Cookies) != 1 { // that of the device
 		t.Errorf("cookies %v", v.Cookies)
 	}
+
 	v.Post(pages.SignInPath, "username", "ann", "password", servertest.OwnerPassword).Brief(422,
 		"Wrong username or password")
 	in.Lists("/user/list", "username", "owner")

@@ -25,6 +25,7 @@ func TestSignInPage(t *testing.T) {
 		strings.Contains(page.Body, "<script") {
 		t.Errorf("the page leads to what is off: %s", page.Body)
 	}
+
 	for name, password := range map[string]string{
 		"ann":         "hunter2hunter2",
 		"nobody-here": "hunter2hunter2",
@@ -36,6 +37,7 @@ func TestSignInPage(t *testing.T) {
 			t.Errorf("%v %s", a.Header, a.Body)
 		}
 	}
+
 	v.Post(pages.SignInPath, "username", "", "password", "").Brief(422,
 		"Username, email address or mobile number: is required", "<form")
 	v.Post(pages.SignInPath).Brief(422, "<form")
@@ -44,6 +46,7 @@ func TestSignInPage(t *testing.T) {
 		v.Cookies[servertest.DeviceCookie(true)] == "" || len(v.Cookies) != 2 {
 		t.Errorf("cookies %v", v.Cookies)
 	}
+
 	v.Get(pages.AccountPath).Brief(200, "<h1>Your account</h1>", "<dd>ann</dd>")
 	in.OK("GET", "/system/loginlog", "", "owner").Brief(200, `"realm":"app"`)
 
@@ -65,11 +68,13 @@ func TestSignInPage_RateLimitOfLogin(t *testing.T) {
 	for range 2 {
 		v.Post(pages.SignInPath, "username", "ann", "password", "wrong password").Brief(422)
 	}
+
 	in.Call("POST", "/api/login", `{"username":"ann","password":"wrong password"}`, "nobody").Brief(401) // both count together
 	a := v.Post(pages.SignInPath, "username", "ann", "password", servertest.OwnerPassword)
 	if a.Brief(429, "Too many attempts", "<form", `value="ann"`); a.Header.Get("Retry-After") == "" {
 		t.Errorf("%v", a.Header)
 	}
+
 	in.Tokens["clean"] = ""
 	in.Call("POST", "/api/login", `{"username":"ann","password":"`+servertest.OwnerPassword+`"}`,
 		"clean").Brief(429)
@@ -90,6 +95,7 @@ func TestRegistrationPage(t *testing.T) {
 	if strings.Contains(page.Body, "<script") || strings.Contains(page.Body, "altcha") {
 		t.Error("the page has a script without a challenge")
 	}
+
 	v.Post(pages.RegisterPath, "username", "ann", "password", servertest.NewSecret,
 		"password_again", "another").Brief(422, "Passwords don&#39;t match.", `value="ann"`)
 	v.Post(pages.RegisterPath, "username", "ann", "password", servertest.NewSecret).Brief(422,
@@ -126,6 +132,7 @@ func TestRegistrationPage_Confirmation(t *testing.T) {
 	if len(v.Cookies) > 0 {
 		t.Errorf("signed in before the confirmation: %v", v.Cookies)
 	}
+
 	v.Get(pages.RegisterPath+"?done=sent").Brief(200, "<h1>Check your email</h1>",
 		"within 24 hours")
 	v.Post(pages.SignInPath, "username", "ann", "password", servertest.NewSecret).Brief(422,
@@ -187,6 +194,7 @@ func TestForgotPage(t *testing.T) {
 			t.Error("there is a form without mail")
 		}
 	}
+
 	box := in.OpenMailbox()
 	ann := in.AppUser("ann")
 	in.Update(func(tx *store.Tx) error {
@@ -202,6 +210,7 @@ func TestForgotPage(t *testing.T) {
 	if fmt.Sprint(known.Header) != fmt.Sprint(unknown.Header) {
 		t.Errorf("known: %v, unknown: %v", known.Header, unknown.Header)
 	}
+
 	v.Get(pages.ForgotPath+"?done=sent").Brief(200, "<h1>Check your email</h1>",
 		"If the account exists")
 	v.Post(pages.ForgotPath, "username", "").Brief(422, "Username or email address: is required")

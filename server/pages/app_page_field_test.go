@@ -66,6 +66,7 @@ func TestHostedPages_CustomFields(t *testing.T) {
 	for _, name := range []string{"level", "notes", "picture2"} {
 		v.Register("ann", "", "fields.company", "Acme", "fields."+name, "x").Brief(422)
 	}
+
 	v.Register("ann", "", "fields.company", "Acme", "fields.about", "a\r\nb", "fields.age", "30",
 		"fields.news", "1", "fields.tier", "g", "fields.tags[]", "", "fields.tags[]", "s",
 		"fields.born", "2000-01-02").Leads(pages.AccountPath)
@@ -113,11 +114,13 @@ func TestHostedPages_BodyLimit(t *testing.T) {
 		if rt.Method != "POST" || rt.Path == pages.SignOutPath {
 			continue
 		}
+
 		want := cmp.Or(limits[rt.Path], 64<<10)
 		if _, op := servertest.FindOperation("POST", rt.Path); fmt.Sprint(op["requestBody"].(openapi.Object)["x-max-bytes"]) != fmt.Sprint(want) {
 			t.Errorf("%s: the document says %v, want %d", rt.Path,
 				op["requestBody"].(openapi.Object)["x-max-bytes"], want)
 		}
+
 		for extra, fits := range map[int64]bool{0: true, 1: false} {
 			const start = "confirm=1&more=" // more is ignored
 			r := v.Form(rt.Path)

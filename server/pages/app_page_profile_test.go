@@ -32,6 +32,7 @@ func TestProfilePage_KeepsNewerChanges(t *testing.T) {
 	if n := strings.Count(page.Body, "Your version: "); n != 5 {
 		t.Errorf("%d values differ", n)
 	}
+
 	current := page.ProfileVersion()
 	if in.Unchanged(before); current == old {
 		t.Errorf("the form still has the version %s", old)
@@ -57,11 +58,13 @@ func TestProfilePage_KeepsVersion(t *testing.T) {
 	if page.Brief(422, `value="Mine"`, `value="call me"`); page.ProfileVersion() != old {
 		t.Errorf("version %s, want %s", page.ProfileVersion(), old)
 	}
+
 	v.Post(pages.ProfilePath, "version", old, "nickname", "Mine", "mobile", "").Brief(409,
 		`value="Theirs"`)
 	for _, bad := range []string{"", "x", "1.5", strings.Repeat("1", 21)} {
 		v.Post(pages.ProfilePath, "version", bad, "nickname", "Mine").Brief(422, `value="Theirs"`,
 			"Your version: Mine")
 	}
+
 	in.OK("GET", "/user/list/1", "", "owner").Brief(200, `"nickname":"Theirs"`)
 }

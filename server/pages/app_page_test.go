@@ -39,6 +39,7 @@ func TestHostedPages_OffByDefault(t *testing.T) {
 			}
 		}
 	}
+
 	in.Hosted()
 	v.Get(pages.AccountPath).Brief(200)
 	v.Do(in.Request("PUT", pages.AccountPath, "", "nobody")).Brief(405)
@@ -53,6 +54,7 @@ func TestHostedPages_NeedSession(t *testing.T) {
 		if rt.Access != web.AppOnly {
 			continue
 		}
+
 		v := in.GuestBrowser()
 		ask := func() *servertest.Reply {
 			if rt.Method == "POST" {
@@ -68,6 +70,7 @@ func TestHostedPages_NeedSession(t *testing.T) {
 			t.Errorf("%s keeps the cookie", rt.Name())
 		}
 	}
+
 	in.Call("GET", pages.AccountPath, "", "nobody").Brief(401, `"errorCode":"unauthenticated"`)
 }
 
@@ -99,6 +102,7 @@ func TestHostedPages_OtherOriginsRejected(t *testing.T) {
 			}
 		}
 	}
+
 	in.Lists("/user/list", "username", "owner", "ann")
 	in.Lists("/system/mail", "purpose", "owner")
 	v.Get(pages.AccountPath).Brief(200, "<dd>Not set</dd>")
@@ -121,6 +125,7 @@ func TestHostedPages_MalformedForms(t *testing.T) {
 		if name == "JSON" {
 			body = `{"password":"x"}`
 		}
+
 		r := in.Request("POST", pages.DeletionPath, body, "nobody")
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		r.Header.Set("Accept", "text/html")
@@ -128,11 +133,13 @@ func TestHostedPages_MalformedForms(t *testing.T) {
 		for key, value := range v.Cookies {
 			r.AddCookie(&http.Cookie{Name: key, Value: value})
 		}
+
 		if a := in.Send(r); a.Code != 415 && a.Code != 413 ||
 			!strings.Contains(a.Body, "<h1>Something went wrong</h1>") {
 			t.Errorf("%s: %d %s", name, a.Code, a.Body)
 		}
 	}
+
 	long := strings.Repeat("x", 1025)
 	v.Post(pages.DeletionPath, "password", long).Brief(422, "<form", `role="alert"`)
 	v.Post(pages.ProfilePath, "nickname", strings.Repeat("n", 65)).Brief(422, "Display name: ",
@@ -179,12 +186,14 @@ func TestHostedPages_EscapeInput(t *testing.T) {
 			answers = append(answers, v.Get(rt.Path), v.Get(rt.Path+"?done="+url.QueryEscape(evil)))
 		}
 	}
+
 	for _, a := range answers {
 		if strings.Contains(a.Body, "<script") || strings.Contains(a.Body, `""`) ||
 			strings.Count(a.Body, "<main>") != 1 || !strings.Contains(a.Body, "&lt;script&gt;") {
 			t.Errorf("%s: %d %s", a.Sent, a.Code, a.Body)
 		}
 	}
+
 	answers[1].Brief(422, "Username: must be 3 to 32 characters", `value="&#34;&gt;&lt;script&gt;`)
 }
 
@@ -215,6 +224,7 @@ func TestHostedPages_SecretsAreNotRecorded(t *testing.T) {
 			t.Errorf("%s has a secret: %s", where, text)
 		}
 	}
+
 	in.Flush()
 	in.OK("GET", "/system/monitor/request?pageSize=1000", "", "owner").Brief(200,
 		`"/app/account/delete"`, `"wrong_password"`, `"wrong_credentials"`)
@@ -223,6 +233,7 @@ func TestHostedPages_SecretsAreNotRecorded(t *testing.T) {
 		"/system/loginlog?pageSize=1000", "/system/audit?pageSize=1000"} {
 		kept(path, in.OK("GET", path, "", "owner").Body)
 	}
+
 	in.OK("GET", "/system/monitor/auth?pageSize=1000", "", "owner").Brief(200,
 		`"type":"password_changed"`, `"type":"login_failed"`, `"type":"logout"`)
 	if kept("the log", log.String()); !strings.Contains(log.String(),
@@ -239,6 +250,7 @@ func TestHostedPages_Texts(t *testing.T) {
 	if got := slices.Sorted(maps.Keys(all)); !slices.Equal(got, []string{"en", "zh"}) {
 		t.Fatalf("languages %q", got)
 	}
+
 	var compare func(path string, en, zh reflect.Value)
 	compare = func(path string, en, zh reflect.Value) {
 		switch en.Kind() {

@@ -28,12 +28,14 @@ func signInPage(tx *store.Tx, req *web.Request, p *HTMLPage) error {
 		},
 		presentPassword("password", words.Password),
 	}}}
+
 	if mails.MailOff(req.Server, tx).Empty() {
 		p.Links = append(p.Links, PageLink{ForgotPath, words.Forgot})
 	}
 	if store.AppRegistration.Get(tx) {
 		p.Links = append(p.Links, PageLink{RegisterPath, words.SignUp})
 	}
+
 	return nil
 }
 
@@ -65,11 +67,13 @@ func registerPage(tx *store.Tx, req *web.Request, p *HTMLPage) error {
 		p.Title, p.Texts, p.Status = words.ClosedTitle, []string{words.ClosedText}, http.StatusForbidden
 		return nil
 	}
+
 	p.Title = words.RegisterTitle
 	if err := account.RegistrationMail(req.Server, tx); confirmed && err != nil {
 		p.Texts, p.Status = []string{Sentence(errs.Of(err), req.Language())}, http.StatusForbidden
 		return nil
 	}
+
 	form := htmlForm{Submit: words.RegisterSubmit, Fields: []htmlField{
 		{
 			Name:         "username",
@@ -110,6 +114,7 @@ func registerPage(tx *store.Tx, req *web.Request, p *HTMLPage) error {
 		})
 		form.Scripts, form.Wait, form.Failed, p.script = words.NeedsScript, words.Checking, words.Unchecked, p.kit.script
 	}
+
 	p.Forms = []htmlForm{form}
 	return nil
 }
@@ -179,6 +184,7 @@ func forgotPage(tx *store.Tx, req *web.Request, p *HTMLPage) error {
 			},
 		}}}
 	}
+
 	return nil
 }
 

@@ -116,6 +116,7 @@ func signInCodeByForm(req *web.Request, in *account.OwnProof) (string, error) {
 	if err != nil || c.Value == "" || len(c.Value) > 100 {
 		return again, nil
 	}
+
 	_, err = account.AppLoginCode(req, &account.CodeIn{Login: c.Value, Code: in.Code, Cookie: true})
 	e := errs.Of(err)
 	switch {
@@ -128,6 +129,7 @@ func signInCodeByForm(req *web.Request, in *account.OwnProof) (string, error) {
 		keepPending(req, "")
 		return again, nil
 	}
+
 	return "", err
 }
 
@@ -148,6 +150,7 @@ func authenticatorPage(tx *store.Tx, req *web.Request, p *HTMLPage) error {
 		p.Picture, err = qrSVG(once.app.URI, words.QR)
 		return err
 	}
+
 	own, err := account.FactorOf(tx, store.Account{App: true, ID: req.Actor.ID})
 	if err != nil {
 		return err
@@ -161,12 +164,14 @@ func authenticatorPage(tx *store.Tx, req *web.Request, p *HTMLPage) error {
 		p.refuse(req, err)
 		return nil
 	}
+
 	p.Texts = []string{words.About}
 	p.Forms = []htmlForm{{
 		Submit: words.SetUp,
 		Fields: []htmlField{forUsername(req.Actor.Username),
 			presentPassword("password", p.Words.App.CurrentPassword)},
 	}}
+
 	return nil
 }
 
@@ -274,6 +279,7 @@ func qrSVG(text, label string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+
 	const quiet = 4
 	var b strings.Builder
 	size := code.Size + 2*quiet
@@ -286,6 +292,7 @@ func qrSVG(text, label string) (string, error) {
 			}
 		}
 	}
+
 	b.WriteString(`"/></svg>`)
 	return b.String(), nil
 }

@@ -36,6 +36,7 @@ func (p *HTMLPage) customField(f *store.CustomField, value string, creating bool
 	if creating && !h.Required {
 		h.Hint = strings.TrimSpace(words.Optional + "\n" + f.Describe)
 	}
+
 	switch f.Type {
 	case "textarea", "json":
 		h.Type = "textarea"
@@ -53,9 +54,11 @@ func (p *HTMLPage) customField(f *store.CustomField, value string, creating bool
 	case "checkbox":
 		h.Type, h.Options, h.Chosen, h.Value = "checkbox", f.Options, chosenIn(value), ""
 	}
+
 	if h.Type != "text" && h.Type != "textarea" {
 		h.Max = 0 // elements of other types have no maxlength
 	}
+
 	for _, stored := range append(slices.Clone(h.Chosen), h.Value) { // one that is no option any more remains until it is changed
 		if h.Options != nil && stored != "" &&
 			!slices.ContainsFunc(h.Options, func(o store.Option) bool {
@@ -64,6 +67,7 @@ func (p *HTMLPage) customField(f *store.CustomField, value string, creating bool
 			h.Options = append(slices.Clone(h.Options), store.Option{Label: stored, Value: stored})
 		}
 	}
+
 	return h
 }
 

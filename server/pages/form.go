@@ -23,6 +23,7 @@ func appForm[In any](ps *Pages, path, access, title string, view appView,
 			if err := req.SameOrigin(); err != nil {
 				return err
 			}
+
 			next, err := "", fault
 			if err == nil {
 				next, err = use(req, in)
@@ -34,10 +35,12 @@ func appForm[In any](ps *Pages, path, access, title string, view appView,
 			if err == nil {
 				return ps.answerPage(req, w, view)
 			}
+
 			known := errs.Of(err)
 			if !showsFormAgain(known) {
 				return err
 			}
+
 			req.Shown = known
 			p, err := ps.view(req, view, "")
 			if err != nil {
@@ -53,6 +56,7 @@ func appForm[In any](ps *Pages, path, access, title string, view appView,
 				}
 				p.setError(req, known)
 			}
+
 			return sendAppPage(req, w, p)
 		})
 	rt.Handler, rt.Page, rt.Visible = web.HandlerName(use), true, store.AppPages.Get

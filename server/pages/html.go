@@ -49,14 +49,17 @@ func NewPages(files fs.FS) (*Pages, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	script, err := fs.ReadFile(files, "challenge.js")
 	if err != nil {
 		return nil, err
 	}
+
 	text, err := fs.ReadFile(files, "texts.json")
 	if err != nil {
 		return nil, err
 	}
+
 	p := &Pages{frame: string(frame), script: string(script)}
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()

@@ -53,16 +53,19 @@ func (p *HTMLPage) askLink(tx *store.Tx, l *store.Link) error {
 	if err != nil {
 		return err
 	}
+
 	form, about := htmlForm{Submit: p.Words.Submit[l.Purpose]}, l.Email
 	if l.SetsPassword() {
 		form.Fields, about = append([]htmlField{forUsername(username)},
 			p.otherPassword(tx, "password")...), username
 	}
+
 	p.Title, p.Forms = p.Words.Titles[l.Purpose], []htmlForm{form}
 	p.Texts = []string{fmt.Sprintf(p.Words.Intro[l.Purpose], about)}
 	if l.Purpose == store.Registration { // so that no one confirms an account registered by another person
 		p.Texts = append(p.Texts, fmt.Sprintf(p.Words.Registered, username))
 	}
+
 	return nil
 }
 
@@ -118,6 +121,7 @@ func (ps *Pages) openLinkPage(req *web.Request, in *openLinkIn, w http.ResponseW
 	if err != nil {
 		return err
 	}
+
 	return SendPage(req, w, page)
 }
 
@@ -138,6 +142,7 @@ func (ps *Pages) useLinkPage(req *web.Request, in *linkForm, fault error,
 			page.linkDone(l, used.Username)
 		}
 	}
+
 	switch known := errs.Of(err); {
 	case err == nil:
 	case page == nil || linkFormAnswers[web.Status[known.Kind].Code] == "":
@@ -147,6 +152,7 @@ func (ps *Pages) useLinkPage(req *web.Request, in *linkForm, fault error,
 	default:
 		page.refuseLink(req, known)
 	}
+
 	return SendPage(req, w, page)
 }
 
@@ -171,6 +177,7 @@ func (ps *Pages) pageOfLink(req *web.Request, in *linkForm,
 			(in.Password == nil || in.Again == nil || *in.Password != *in.Again) {
 			page.Status, page.FaultField, page.Fault = http.StatusUnprocessableEntity, againField, page.Words.Differ
 		}
+
 		return nil
 	})
 	return page, l, err

@@ -26,6 +26,7 @@ func TestLinkPage(t *testing.T) {
 		strings.Contains(page.Body, "<script") || strings.Contains(page.Body, token) {
 		t.Errorf("%v %s", page.Header, page.Body)
 	}
+
 	in.Submit(token, servertest.Passwords("a good password", "another")).Brief(422,
 		"Passwords don&#39;t match.", "<form")
 	in.Submit(token, url.Values{"password": {"a good password"}}).Brief(422,
@@ -37,6 +38,7 @@ func TestLinkPage(t *testing.T) {
 	if body := in.Submit(token, servertest.Passwords("hunter2hunter2x", "other")).Body; strings.Contains(body, "hunter2") {
 		t.Error("the page repeats the password")
 	}
+
 	in.Submit(token, servertest.Passwords("a good password", "a good password")).Brief(200,
 		"<h1>Done</h1>", "Sign in with the username ann.", `href="/console/"`)
 	in.Submit(token, servertest.Passwords("a good password", "a good password")).Brief(404,
@@ -119,6 +121,7 @@ func TestLinkPage_OtherRequests(t *testing.T) {
 			t.Errorf("%s: %d %s", name, a.Code, a.Body)
 		}
 	}
+
 	in.OK("GET", mails.LinkPath+token+"?utm_source=mail", "", "nobody")
 	long := strings.Repeat("密", 341) // 1023 bytes
 	in.Submit(token+"?utm_source=mail", servertest.Passwords(long, long)).Brief(200,

@@ -193,6 +193,7 @@ func (ps *Pages) Fail(req *web.Request, e *errs.Error, code int) bool {
 		!strings.Contains(req.HTTP.Header.Get("Accept"), web.HTMLMedia) {
 		return false
 	}
+
 	h := req.Writer.Header()
 	switch {
 	case e.Kind == errs.Unauthenticated:
@@ -203,6 +204,7 @@ func (ps *Pages) Fail(req *web.Request, e *errs.Error, code int) bool {
 		seeOther(req, PasswordPath)
 		return true
 	}
+
 	p, err := ps.view(req, func(_ *store.Tx, req *web.Request, p *HTMLPage) error {
 		p.Title, p.Texts, p.Status = p.Words.App.FailedTitle, []string{Sentence(e, req.Language())}, code
 		if e.Kind == errs.TooMany || e.Kind == errs.Busy {
@@ -213,6 +215,7 @@ func (ps *Pages) Fail(req *web.Request, e *errs.Error, code int) bool {
 	if err != nil {
 		return false // the database is closed
 	}
+
 	sendAppPage(req, &req.Writer, p) // an error means that the client has disconnected
 	return true
 }

@@ -14,22 +14,27 @@ func (p *HTMLPage) html(frame, nonce string) string {
 	for i := range p.Forms {
 		p.Forms[i].write(&b, p.Base, fmt.Sprint("form", i), p.FaultField)
 	}
+
 	if p.Next.Path != "" {
 		b.WriteString(p.Next.html(p.Base, ` class="button"`) + "\n")
 	}
+
 	for _, link := range p.Links {
 		b.WriteString(`<p class="link">` + link.html(p.Base, "") + "</p>\n")
 	}
+
 	if p.Contact != "" {
 		writeParagraph(&b, ` class="soft"`, p.Words.Contact+" "+p.Contact)
 	}
 	if p.script != "" {
 		b.WriteString(`<script nonce="` + nonce + `">` + p.script + "</script>\n")
 	}
+
 	logo := ""
 	if p.Logo != "" {
 		logo = `<img src="` + html.EscapeString(p.Base+p.Logo) + `" alt="">`
 	}
+
 	return strings.NewReplacer("{language}", html.EscapeString(p.Language), "{nonce}", nonce,
 		"{logo}", logo,
 		"{site}", html.EscapeString(p.Site), "{title}", html.EscapeString(p.Title), "{content}",
@@ -44,9 +49,11 @@ func (p *HTMLPage) writeTexts(b *strings.Builder) {
 	if p.Fault != "" {
 		writeParagraph(b, ` class="fault" role="alert" id="fault"`, p.Fault)
 	}
+
 	for _, text := range p.Texts {
 		writeParagraph(b, "", text)
 	}
+
 	if p.Picture != "" {
 		b.WriteString(p.Picture + "\n")
 	}
@@ -100,10 +107,12 @@ func (form *htmlForm) write(b *strings.Builder, base, id, fault string) {
 	if form.Scripts != "" {
 		b.WriteString(`<noscript><p class="fault">` + html.EscapeString(form.Scripts) + "</p></noscript>\n")
 	}
+
 	action := form.Action
 	if action != "" {
 		action = base + action
 	}
+
 	b.WriteString(`<form method="post"` + attribute("action", action) + `><input type="hidden" name="confirm" value="1">` + "\n") // a form without fields would have no body
 	focused := fault
 	for i := range form.Fields {
@@ -113,14 +122,17 @@ func (form *htmlForm) write(b *strings.Builder, base, id, fault string) {
 		}
 		f.write(b, f.Name != "" && f.Name == fault, f.Name != "" && f.Name == focused)
 	}
+
 	if form.Wait != "" {
 		b.WriteString(`<p class="soft" id="progress" role="status"` + attribute("data-wait",
 			form.Wait) + attribute("data-failed", form.Failed) + "></p>\n")
 	}
+
 	about := ""
 	if len(form.Lines) > 0 {
 		about = id + "-about"
 	}
+
 	b.WriteString(`<button type="submit"` + attribute("class", form.Kind) + attribute("aria-describedby", about) + ">" + html.EscapeString(form.Submit) + "</button>\n</form>\n")
 }
 
@@ -142,6 +154,7 @@ func (f *htmlField) write(b *strings.Builder, fault, focus bool) {
 		b.WriteString(">\n")
 		return
 	}
+
 	about := ""
 	if f.Hint != "" {
 		about = f.Name + "-hint"
@@ -168,6 +181,7 @@ func (f *htmlField) writeInput(b *strings.Builder, about string, fault, focus bo
 	if f.Autocomplete == "username" {
 		attributes += ` autocapitalize="none" spellcheck="false"`
 	}
+
 	attributes += boolean("required", f.Required) + boolean(`aria-invalid="true"`, fault) + boolean("autofocus", focus)
 	switch f.Type {
 	case "select":

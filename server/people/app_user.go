@@ -86,6 +86,7 @@ func AppUserOf(req *web.Request, tx *store.Tx, who store.FieldAudience,
 	if err == nil && bool(u.Pending) {
 		out.PendingEmail, err = store.RegistrationEmail(tx, u.ID)
 	}
+
 	return out, err
 }
 

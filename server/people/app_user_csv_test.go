@@ -45,9 +45,11 @@ func TestAppUserImport(t *testing.T) {
 		in.Upload("/user/list-import", file, "importer").Names(422, "line 2 "+c.column)
 		in.Unchanged(before)
 	}
+
 	for _, column := range []string{"department", "sex", "email_verified", "password", "id"} {
 		in.Upload("/user/list-import", "username,"+column+"\nnew,1\n", "owner").Names(422, "file")
 	}
+
 	in.Upload("/user/list-import", "username\nnew\nNEW\n", "owner").Names(422, "line 3 username")
 	in.Create("/user/role", `{"name":"Gold"}`)
 	in.Upload("/user/list-import", "username,roles\nnew,Silver\n", "owner").Names(422,
@@ -55,6 +57,7 @@ func TestAppUserImport(t *testing.T) {
 	if a := in.Upload("/user/list-import", "username,roles\nnew,$2y$10$canary\n", "owner"); strings.Contains(a.Body, "canary") {
 		t.Errorf("a hash in the wrong column is repeated: %s", a.Body)
 	}
+
 	in.Upload("/user/list-import", "username,roles\nnew,gold\n", "importer").Brief(422,
 		"line 2 row", store.AppRolePermission)
 	in.Upload("/user/list-import", "username\nnew\n", "exporter").Brief(403, "user.list.import")
@@ -110,6 +113,7 @@ func TestAppUserExport(t *testing.T) {
 			t.Errorf("%s: %v\n%s", query, a.Header, a.Body)
 		}
 	}
+
 	in.Call("GET", "/user/list-export?dept_id=1", "", "owner").Brief(400)
 	first := in.OK("GET", "/user/list-export", "", "owner").Body
 	other := servertest.Start(t)
@@ -119,6 +123,7 @@ func TestAppUserExport(t *testing.T) {
 	if second := other.OK("GET", "/user/list-export", "", "owner").Body; second != first {
 		t.Errorf("%d bytes came back as %d", len(first), len(second))
 	}
+
 	in.OK("GET", "/system/audit?action=export&pageSize=1", "", "owner").Brief(200,
 		`/user/list-export`)
 }

@@ -26,6 +26,7 @@ func TestHome_FirstSignIn(t *testing.T) {
 		servertest.OwnerPassword) || strings.Contains(body, path) {
 		t.Errorf("it tells too much: %s", body)
 	}
+
 	in.OK("PUT", "/admin/password",
 		`{"old_password":"`+servertest.OwnerPassword+`","new_password":"another password"}`,
 		"owner")
@@ -35,6 +36,7 @@ func TestHome_FirstSignIn(t *testing.T) {
 			t.Errorf("it is told after the change: %s", body)
 		}
 	}
+
 	other := servertest.Start(t)
 	if body := other.OK("GET", "/api/home", "", "nobody").Body; strings.Contains(body,
 		"first_sign_in") {
@@ -73,6 +75,7 @@ func TestRegistration(t *testing.T) {
 				`{"username":"ann","password":"long enough it is","`+field+`":[1]}`, 400,
 				`"errors":{"`+field+`":`))
 	}
+
 	servertest.RunCases(t, in, cases)
 	// A username of the other realm is available here, and gives no access there.
 	var out struct{ Token string }
@@ -87,6 +90,7 @@ func TestRegistration(t *testing.T) {
 			in.Call(rt.Method, servertest.URLOf(&rt), "", "new").Brief(401)
 		}
 	}
+
 	in.OK("PUT", "/api/user",
 		`{"nickname":"M","id":1,"username":"root","status":0,"login_ip":"x"}`, "new").Brief(200,
 		`"username":"admin","nickname":"M"`, `"status":1`)
@@ -128,11 +132,13 @@ func TestRegistration_RateLimitByAddress(t *testing.T) {
 	for i := range 10 {
 		register(i, "203.0.113.1").Brief(200)
 	}
+
 	a := register(10, "203.0.113.1")
 	a.Brief(429, `"errorCode":"too_many_requests"`)
 	if a.Header.Get("Retry-After") == "" {
 		t.Error("no Retry-After")
 	}
+
 	register(1, "203.0.113.1").Brief(429) // also for a username that is taken
 	register(10, "203.0.113.2").Brief(200)
 }
@@ -205,6 +211,7 @@ func TestAppUsers(t *testing.T) {
 	} {
 		in.Lists("/user/list?"+query, "username", "owner", strings.Fields(want)...)
 	}
+
 	in.OK("DELETE", "/user/list/2", "", "owner")
 	in.Call("GET", "/api/user", "", "ann").Brief(401)
 	in.Call("GET", "/user/list/2", "", "owner").Brief(404)

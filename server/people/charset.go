@@ -96,12 +96,14 @@ func decodeCSV(file []byte, declared string) (text, name string, err error) {
 	if declared != "" && is == nil {
 		return "", "", errs.Field(errs.Malformed, "charset", "must be one of %s", charsetNames())
 	}
+
 	for i := range Charsets {
 		if mark := Charsets[i].mark; mark != "" && bytes.HasPrefix(file, []byte(mark)) {
 			is, file = &Charsets[i], file[len(mark):]
 			break
 		}
 	}
+
 	if is == nil {
 		at := invalidUTF8(file)
 		if null := bytes.IndexByte(file, 0); at < 0 {
@@ -114,12 +116,14 @@ func decodeCSV(file []byte, declared string) (text, name string, err error) {
 		}
 		is = charsetNamed("utf-8")
 	}
+
 	text, bad := is.decode(file)
 	if bad >= 0 {
 		line, column := lineColumn(text, bad)
 		return "", "", errs.Field(errs.Invalid, "file",
 			"line %d, column %d: cannot be decoded as %s", line, column, is.Name)
 	}
+
 	return text, is.Name, nil
 }
 

@@ -27,6 +27,7 @@ func TestCustomField_HiddenInOwnEvents(t *testing.T) {
 		kind, data := l.Next()
 		fmt.Fprintln(&seen, kind, data)
 	}
+
 	if strings.Contains(seen.String(), "she-may-leave") || strings.Contains(seen.String(), "risk") {
 		t.Errorf("a hidden field of the own record: %s", seen.String())
 	}
@@ -78,6 +79,7 @@ func TestCustomField_Undo(t *testing.T) {
 		return in.Call("POST", "/system/audit/"+store.ID(in.DB.LogHead().Seq).String()+"/undo", "",
 			"owner")
 	}
+
 	in.OK("PUT", "/api/user", `{"fields":{"birthday":"2000-02-29"}}`, "customer")
 	undo().Names(422, "fields.birthday") // the backend can only read it
 
@@ -113,6 +115,7 @@ func TestCustomField_Undo(t *testing.T) {
 			t.Errorf("undone: %s %s", a.Body, u.Body)
 		}
 	}
+
 	in.View(func(tx *store.Tx) error {
 		if store.CustomFields.Exists(tx, 1) {
 			t.Error("the deleted field is there again")
@@ -228,6 +231,7 @@ func TestCustomField_WithdrawnDuringExport(t *testing.T) {
 	} {
 		in.OK("PUT", "/admin/list/"+id.String(), `{"fields":{"badge":"badge-`+badge+`"}}`, "owner")
 	}
+
 	text, _, err := in.Download("/admin/list-export", "clerk", func() {
 		in.OK("PUT", "/system/field/1", `{"backend_access":"none"}`, "owner")
 	})

@@ -219,6 +219,7 @@ func (k *FieldKeeper) Run(ctx context.Context) {
 		if more && err == nil {
 			continue
 		}
+
 		select {
 		case <-ctx.Done():
 		case <-retry:
@@ -239,6 +240,7 @@ func (k *FieldKeeper) Apply(ctx context.Context) (did bool, err error) {
 	if err != nil || work == nil {
 		return false, err
 	}
+
 	for more := true; more; {
 		if err := ctx.Err(); err != nil {
 			return false, err
@@ -247,5 +249,6 @@ func (k *FieldKeeper) Apply(ctx context.Context) (did bool, err error) {
 			return false, err
 		}
 	}
+
 	return true, work.Finish(db)
 }

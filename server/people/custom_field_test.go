@@ -59,6 +59,7 @@ func TestCustomField_Audiences(t *testing.T) {
 	if a := in.OK("GET", "/user/list/1", "", "owner"); strings.Contains(a.Body, "points") {
 		t.Errorf("hidden from the backend: %s", a.Body)
 	}
+
 	want := `"fields":{"birthday":"2000-02-29","points":12.50,"tier":"gold"}`
 	in.Introspect("token="+in.Tokens["customer"], "program").Brief(200, want)
 	in.OK("POST", "/auth/check", `{"app_user_id":1}`, "program").Brief(200, want)
@@ -67,14 +68,17 @@ func TestCustomField_Audiences(t *testing.T) {
 		a.Brief(200, `"key":"tier"`, `"key":"birthday"`)
 		a.Lacks("note", "points", "badge")
 	}
+
 	for _, a := range []*servertest.Reply{in.OK("GET", "/system/field-form", "", "owner")} {
 		a.Brief(200, `"key":"badge"`, `"key":"note"`)
 		a.Lacks("points")
 	}
+
 	for _, a := range []*servertest.Reply{in.OK("GET", "/openapi.json", "", "nobody")} {
 		a.Brief(200, `"birthday":{`)
 		a.Lacks(`"Badge"`, `"note":{`)
 	}
+
 	in.OK("GET", "/openapi.json", "", "owner").Brief(200, `"badge":{`, `"note":{`)
 	in.Call("PUT", "/system/field/1", `{"searchable":1}`, "owner").Names(422, "searchable")
 }
@@ -99,12 +103,14 @@ func TestCustomField_ListFilter(t *testing.T) {
 	} {
 		in.OK("GET", "/user/list?"+c.query, "", "owner").Brief(200, c.want)
 	}
+
 	for _, query := range []string{"fields.note=x", "fields.none=x", "fields.points=1",
 		"fields.tier=a&fields.tier=b", "fields.tier[]=a"} {
 		if a := in.Call("GET", "/user/list?"+query, "", "owner"); a.Code != 400 {
 			t.Errorf("%s: %d %s", query, a.Code, a.Body)
 		}
 	}
+
 	in.Create("/system/field",
 		`{"realm":"app","key":"vip","title":"VIP","type":"switch","filterable":1}`)
 	in.Create("/system/field",
@@ -124,9 +130,11 @@ func TestCustomField_ListFilter(t *testing.T) {
 			t.Errorf("%s: %s", query, a.Body)
 		}
 	}
+
 	if a := in.Call("GET", "/system/dict?fields.tier=gold", "", "owner"); a.Code != 400 {
 		t.Errorf("a list without custom fields: %d", a.Code)
 	}
+
 	in.OK("PUT", "/admin/list/1", `{"fields":{"badge":"Z-77"}}`, "owner")
 	in.OK("GET", "/admin/list?keywordSearch=z-7", "", "owner").Brief(200, `"total":1`)
 	in.Call("POST", "/admin/list", `{"username":"new","fields":{"badge":"z-77"}}`, "owner").Names(409, "fields.badge")
@@ -163,6 +171,7 @@ func TestCustomField_LogUndoCSV(t *testing.T) {
 		more, err = in.Server.Fields.Apply(t.Context())
 		servertest.Must(t, err)
 	}
+
 	in.View(func(tx *store.Tx) error {
 		if store.CustomFields.Exists(tx, 1) {
 			t.Error("the deleted field is still there")

@@ -24,6 +24,7 @@ func TestDeletion_ManyByAJob(t *testing.T) {
 	for range 10 {
 		in.SignIn(staff[3])
 	}
+
 	const all = "/admin/list?all=1&keywordSearch=staff"
 	in.OK("DELETE", all+"&dry_run=1", "", "owner").Brief(200, fmt.Sprintf(`"data":{"count":%d}`, n))
 	in.OK("GET", "/admin/list?keywordSearch=staff", "", "owner").Brief(200,
@@ -34,6 +35,7 @@ func TestDeletion_ManyByAJob(t *testing.T) {
 		out.Job.Kind != "user_delete" {
 		t.Errorf("%+v %+v", out, out.Job)
 	}
+
 	in.OK("GET", "/admin/list?keywordSearch=staff", "", "owner").Brief(200, `"total":0`)
 	if open := in.SessionsOf(staff[3]); len(open) != 0 {
 		t.Errorf("%d sessions are left", len(open))
@@ -41,6 +43,7 @@ func TestDeletion_ManyByAJob(t *testing.T) {
 	if largest := in.DB.Stats().Largest; largest > kv.MaxRecordsPerWrite {
 		t.Errorf("a write changed %d records", largest)
 	}
+
 	in.OK("DELETE", all, "", "owner").Brief(200, `"data":{}`)
 
 	var log struct {
@@ -83,6 +86,7 @@ func TestDeletion_FailedIsReverted(t *testing.T) {
 			return store.SetHash(tx, store.Account{ID: id}, "$2a$04$x", false, 0)
 		})
 	}
+
 	in.SignIn(staff[3])
 	in.Server.Jobs.Turn <- struct{}{} // another job is running
 	var wg sync.WaitGroup

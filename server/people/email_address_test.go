@@ -27,9 +27,11 @@ func TestAddresses_EveryField(t *testing.T) {
 			}
 		}
 	}
+
 	if found < 8 {
 		t.Errorf("%d fields for addresses", found)
 	}
+
 	in := servertest.Start(t)
 	for _, bad := range []string{"a@b..org", ".a@b.org", "a@-b.org",
 		strings.Repeat("a", 65) + "@b.org", strings.Repeat("ë", 33) + "@b.org"} {

@@ -138,6 +138,7 @@ func expire(in *servertest.Instance, name string) {
 		if err != nil {
 			return err
 		}
+
 		for s, err := range store.SessionByUser.All(tx, u.ID) {
 			if err != nil {
 				return err
@@ -149,6 +150,7 @@ func expire(in *servertest.Instance, name string) {
 				return err
 			}
 		}
+
 		return nil
 	})
 }

@@ -41,10 +41,12 @@ func everyText(in *servertest.Instance) map[string]string {
 	} {
 		texts[address] = in.OK("GET", address, "", "owner").Body
 	}
+
 	for seq := range in.NewestEntry() {
 		texts[fmt.Sprint("entry ", seq+1)] = in.OK("GET", fmt.Sprintf("/system/audit/%d", seq+1),
 			"", "owner").Body
 	}
+
 	servertest.Must(in.T,
 		filepath.WalkDir(in.Dir, func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() || d.Name() == "data.db" {
@@ -88,6 +90,7 @@ func TestImportedHash_StaysInRecord(t *testing.T) {
 		}
 		in.Upload(c.path+"-import", "username,password_hash\nx,"+laravelHash+"\n", "owner").Brief(422)
 	}
+
 	in.Login("new-ann", "password").Brief(200)
 	in.Flush()
 	texts := everyText(in)
@@ -98,6 +101,7 @@ func TestImportedHash_StaysInRecord(t *testing.T) {
 			t.Errorf("%s has a hash", where)
 		}
 	}
+
 	if len(texts) < 20 {
 		t.Errorf("only %d texts", len(texts))
 	}

@@ -77,6 +77,7 @@ func TestImportedHash_Login(t *testing.T) {
 				hashOf(in, c.app, "none") != "" {
 				t.Errorf("%q, %q", hashOf(in, c.app, "ann"), hashOf(in, c.app, "none"))
 			}
+
 			signIn := func(name, password string) *servertest.Reply {
 				return in.Call("POST", c.signIn,
 					string(servertest.EncodeJSON(t, openapi.Object{
@@ -113,6 +114,7 @@ func TestImportedHash_NeedsPasswordPermission(t *testing.T) {
 				in.Upload(c.path+"-import"+query, file, "importer").Brief(403, c.password)
 				in.Upload(c.path+"-import"+query, "username,password_hash\nann,\n", "importer").Brief(403, c.password)
 			}
+
 			in.Unchanged(before)
 			in.Upload(c.path+"-import?dry_run=1", "username\nann\n", "importer").Brief(200)
 			in.Upload(c.path+"-import?dry_run=1", file, "both").Brief(200, `"failed":0`)
@@ -141,6 +143,7 @@ func TestImportedHash_RefusedForOwner(t *testing.T) {
 		len(rows[1].Errors) != 1 {
 		t.Errorf("%+v", rows)
 	}
+
 	in.Upload("/admin/list-import", file, "owner").Names(422, "line 3 password_hash")
 	in.Unchanged(before)
 	in.Upload("/admin/list-import", strings.Replace(file, ryHash, "", 1), "owner").Brief(200,
@@ -184,6 +187,7 @@ func TestImportedHash_Faults(t *testing.T) {
 			}
 		}
 	}
+
 	for name, file := range map[string]string{
 		"no header":             laravelHash + ",ann\n",
 		"no header, name first": "username," + laravelHash + "\n",
@@ -231,6 +235,7 @@ func TestImportedHash_NoInvitation(t *testing.T) {
 			for n := range 130 {
 				file += fmt.Sprintf("hash%d,hash%[1]d@example.org,%s\nlink%[1]d,link%[1]d@example.org,\n", n, laravelHash)
 			}
+
 			in.Upload(c.path+"-import?invite=1", file, "owner").Brief(200, `"created":260`)
 			in.View(func(tx *store.Tx) error {
 				links, err := store.Links.Count(tx)
@@ -260,12 +265,14 @@ func TestImportedHash_Undo(t *testing.T) {
 			for n := range 70 {
 				file += fmt.Sprintf("user%d,%s\n", n, laravelHash)
 			}
+
 			in.Upload(c.path+"-import", file, "owner").Brief(200, `"created":70`)
 			var p struct{ Data []changes.LogEntry }
 			in.OK("GET", "/system/audit?job=1&pageSize=1", "", "owner").Data(&p)
 			if len(p.Data) != 1 {
 				t.Fatalf("%d entries of the job", len(p.Data))
 			}
+
 			in.OK("POST", fmt.Sprintf("/system/audit/%d/undo", p.Data[0].Seq), "", "owner")
 			in.SameState("the import undone", before)
 			in.View(func(tx *store.Tx) error {

@@ -63,6 +63,7 @@ func TestUserImport_DataScope(t *testing.T) {
 		}
 		want = append(want, v)
 	}
+
 	before := in.Dump()
 	var out people.ImportOut
 	a := in.Upload("/admin/list-import?dry_run=1", header+good+bad, "clerk")
@@ -74,20 +75,24 @@ func TestUserImport_DataScope(t *testing.T) {
 		}
 		out.Rows[i].Details = nil
 	}
+
 	if diff := cmp.Diff(people.ImportOut{DryRun: true, Failed: 10, Rows: want, Charset: "utf-8"},
 		out); diff != "" {
 		t.Errorf("verdicts (- want, + got):\n%s", diff)
 	}
+
 	refused := map[string]string{}
 	for _, v := range want {
 		for column, text := range v.Errors {
 			refused[fmt.Sprintf("line %d %s", v.Line, column)] = text
 		}
 	}
+
 	a = in.Upload("/admin/list-import", header+good+bad, "clerk")
 	if diff := cmp.Diff(refused, a.Envelope().Errors); a.Code != 422 || diff != "" {
 		t.Errorf("%d (- want, + got):\n%s", a.Code, diff)
 	}
+
 	in.Unchanged(before)
 	in.Upload("/admin/list-import", header+good, "clerk").Brief(200, `"created":3,"failed":0`)
 	in.Lists("/admin/list?keywordSearch=row", "username", "clerk", "row0", "row1", "row2")

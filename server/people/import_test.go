@@ -111,6 +111,7 @@ func TestInvalidImportFiles(t *testing.T) {
 	for i := range 10_001 {
 		fmt.Fprintf(&long, "user%d\n", i)
 	}
+
 	for name, file := range map[string]string{
 		"empty": "", "a mark alone": "\ufeff",
 		"an unknown column": "username,password\nnew,secret\n",
@@ -125,6 +126,7 @@ func TestInvalidImportFiles(t *testing.T) {
 			}
 		}
 	}
+
 	in.Upload("/admin/list-import", "username\n"+strings.Repeat("x", people.MaxImportBytes),
 		"owner").Brief(413)
 	in.Upload("/admin/list-import?dry_run=2", "username\nnew\n", "owner").Names(400, "dry_run")
@@ -149,9 +151,11 @@ func TestUserImport_AllOrNothing(t *testing.T) {
 		}
 		in.Upload("/admin/list-import", file+bad, "owner").Brief(422, `"line 4 `)
 	}
+
 	if _, failed, rows := in.Imported(file); failed != 0 || len(rows) != 2 {
 		t.Errorf("%+v", rows)
 	}
+
 	in.Unchanged(before)
 	in.Upload("/admin/list-import", file, "owner").Brief(200, `"dry_run":0,"created":2,"failed":0`)
 	in.OK("GET", "/admin/list?keywordSearch=ann", "", "owner").Brief(200, `"mobile":"+49 30 1"`,
@@ -179,6 +183,7 @@ func TestUserImport_Ceiling(t *testing.T) {
 	} {
 		in.Upload("/admin/list-import", "username,roles\none,Editor\ntwo,"+role+"\n", "importer").Brief(422, `"line 3 row":`, lacking)
 	}
+
 	in.Unchanged(before)
 	in.Upload("/admin/list-import", "username,roles\none,Editor\n", "importer").Brief(200)
 }
@@ -207,6 +212,7 @@ func TestUserExport_EqualsListAndSafe(t *testing.T) {
 			t.Errorf("%s: %v\n%s", query, a.Header, a.Body)
 		}
 	}
+
 	in.Call("GET", "/admin/list-export?nonsense=1", "", "owner").Brief(400)
 	in.Call("GET", `/admin/list-export?sorter={"email":"ascend"}`, "", "owner").Brief(400)
 }

@@ -110,6 +110,7 @@ func InvitationOf(tx *store.Tx, _ *web.Request, l *store.Link) (*Invitation, err
 	if err != nil {
 		return nil, err
 	}
+
 	out := &Invitation{
 		Ident:     l.Ident,
 		UserID:    who.ID,
@@ -123,10 +124,12 @@ func InvitationOf(tx *store.Tx, _ *web.Request, l *store.Link) (*Invitation, err
 	if out.InvitedBy, err = (store.Account{ID: l.CreatedBy}).Username(tx); err != nil {
 		return nil, err
 	}
+
 	m, err := store.LastMail(tx, store.Invitation, who)
 	if err == nil && m != nil {
 		out.MailState, out.MailResponse = m.State, m.Response
 	}
+
 	return out, err
 }
 
@@ -269,14 +272,17 @@ func (r *Realm[T, Out, P]) inviteSeveral(req *web.Request, in *inviteMany) (*Inv
 	case bool(in.Copy) && req.Actor.Key != nil:
 		return nil, store.ErrKeyForbidden
 	}
+
 	out := &InvitedMany{Skipped: []skipped{}}
 	if in.Copy {
 		out.Links = []invitedLink{}
 	}
+
 	for few := range slices.Chunk(all, inviteStep) {
 		if err := req.HTTP.Context().Err(); err != nil {
 			return nil, errs.New(errs.Malformed, "the client has disconnected").Because(err)
 		}
+
 		var step InvitedMany
 		err := req.DB.Update(req.Actor, func(tx *store.Tx) (err error) {
 			step = InvitedMany{}
@@ -290,11 +296,13 @@ func (r *Realm[T, Out, P]) inviteSeveral(req *web.Request, in *inviteMany) (*Inv
 		if err != nil {
 			return nil, err
 		}
+
 		out.Count += step.Count
 		out.Skipped = append(out.Skipped,
 			step.Skipped[:min(len(step.Skipped), maxSkipped-len(out.Skipped))]...)
 		out.Links = append(out.Links, step.Links...)
 	}
+
 	return out, nil
 }
 
@@ -310,10 +318,12 @@ func inviteSelected(req *web.Request, tx *store.Tx, in *inviteMany, who store.Ac
 	if err != nil {
 		return err
 	}
+
 	l, err := store.Invite(tx, who)
 	if err != nil {
 		return err
 	}
+
 	out.Count++
 	if in.Send {
 		if err := store.QueueMail(tx, l.Purpose, who, "", mails.MailLanguage(req)); err != nil {
@@ -323,11 +333,13 @@ func inviteSelected(req *web.Request, tx *store.Tx, in *inviteMany, who store.Ac
 	if !in.Copy {
 		return nil
 	}
+
 	made, err := copyLink(req, tx, l)
 	if err == nil {
 		out.Links = append(out.Links,
 			invitedLink{who.ID, p.Username, p.Nickname, p.Email, made.URL, made.ExpiresAt})
 	}
+
 	return err
 }
 

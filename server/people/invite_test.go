@@ -35,6 +35,7 @@ func TestInvitation_SetsPassword(t *testing.T) {
 		time.Until(made.Invitation.ExpiresAt.Std()).Round(time.Hour) != 7*24*time.Hour {
 		t.Fatalf("%+v", made)
 	}
+
 	token := servertest.TokenIn(t, made.Invitation.URL)
 	in.OK("GET", "/admin/invite", "", "owner").Brief(200, `"username":"ann"`, `"links":1`,
 		`"invited_by":"admin"`, `"mail_state":""`)
@@ -62,6 +63,7 @@ func TestInvitation_ThreeValidCopies(t *testing.T) {
 	for range 4 {
 		tokens = append(tokens, in.LinkFor(id, "owner"))
 	}
+
 	in.OK("GET", "/admin/invite", "", "owner").Brief(200, `"links":3`, `"total":1`)
 	page := func(token string) int {
 		return in.Call("GET", mails.LinkPath+token, "", "nobody").Code
@@ -71,6 +73,7 @@ func TestInvitation_ThreeValidCopies(t *testing.T) {
 			t.Errorf("link %d: %d, want %d", i, got, want)
 		}
 	}
+
 	in.UseLink("/admin/password/link", tokens[2], "a good password", "192.0.2.1").Brief(200)
 	for _, token := range tokens {
 		if page(token) != 404 {
@@ -164,6 +167,7 @@ func TestInvitation_CeilingAndScope(t *testing.T) {
 	for _, id := range []store.ID{inside, outside, beyond} {
 		in.OK("POST", fmt.Sprintf("/admin/list/%d/invite", id), `{}`, "owner")
 	}
+
 	for _, path := range []string{"invite", "reset-link"} {
 		for _, body := range []string{`{}`, `{"send":1}`} {
 			in.OK("POST", fmt.Sprintf("/admin/list/%d/%s", inside, path), body, "local")
@@ -171,6 +175,7 @@ func TestInvitation_CeilingAndScope(t *testing.T) {
 			in.Call("POST", fmt.Sprintf("/admin/list/%d/%s", beyond, path), body, "local").Brief(403, `"errorCode":"beyond_ceiling"`)
 		}
 	}
+
 	var many people.InvitedMany
 	in.OK("POST", fmt.Sprintf("/admin/invite?ids=%d,%d,%d,999", inside, outside, beyond),
 		`{"copy":1}`, "local").Data(&many)
@@ -178,6 +183,7 @@ func TestInvitation_CeilingAndScope(t *testing.T) {
 	for _, s := range many.Skipped {
 		codes = append(codes, fmt.Sprint(s.UserID, " ", s.Username, " ", s.Code))
 	}
+
 	if want := []string{fmt.Sprint(outside, "  not_found"),
 		fmt.Sprint(beyond, " beyond beyond_ceiling"), "999  not_found"}; many.Count != 1 ||
 		len(many.Links) != 1 || !slices.Equal(codes, want) {
@@ -186,6 +192,7 @@ func TestInvitation_CeilingAndScope(t *testing.T) {
 	if got := in.Column("/admin/invite?sorter=%7B%22id%22:%22ascend%22%7D", "username", "local"); !slices.Equal(got, []string{"inside", "beyond"}) {
 		t.Errorf("local sees the invitations of %q", got)
 	}
+
 	in.Call("DELETE", "/admin/invite/2", "", "local").Brief(404)
 	in.Call("DELETE", "/admin/invite/3", "", "local").Brief(403)
 	in.OK("DELETE", "/admin/invite/1", "", "local")
@@ -221,6 +228,7 @@ func TestInvitation_OfImport(t *testing.T) {
 	for i := range people {
 		fmt.Fprintf(&csv, "person%d,Person %[1]d,person%[1]d@example.org\n", i)
 	}
+
 	in.Upload("/admin/list-import?invite=1", csv.String(), "owner").Brief(200,
 		fmt.Sprintf(`"created":%d`, people))
 	in.OK("GET", "/system/mail?state=queued&pageSize=1", "", "owner").Brief(200,
@@ -230,11 +238,13 @@ func TestInvitation_OfImport(t *testing.T) {
 	if len(mails) != people {
 		t.Fatalf("%d mails were sent", len(mails))
 	}
+
 	tokens, ids := map[string]string{}, map[string]store.ID{}
 	for _, m := range mails {
 		name, _, _ := strings.Cut(m.To, "@")
 		tokens[name] = m.Token(t)
 	}
+
 	name := func(i int) string { return fmt.Sprintf("person%d", i) }
 	in.Update(func(tx *store.Tx) error {
 		for l, err := range store.Links.All(tx) {
@@ -256,6 +266,7 @@ func TestInvitation_OfImport(t *testing.T) {
 	for i := expired; i < expired+revoked; i++ {
 		revoke = append(revoke, ids[name(i)].String())
 	}
+
 	in.OK("DELETE", "/admin/invite?ids="+strings.Join(revoke, ","), "", "owner")
 
 	first := expired + revoked
@@ -269,6 +280,7 @@ func TestInvitation_OfImport(t *testing.T) {
 			a = here.UseLink("/admin/password/link", tokens[name(i)], "the password of "+name(i),
 				fmt.Sprintf("192.0.2.%d", 1+i%addresses))
 		}
+
 		switch a.Code {
 		case http.StatusOK:
 			accepted.Add(1)
@@ -284,11 +296,13 @@ func TestInvitation_OfImport(t *testing.T) {
 			wg.Go(func() { use(i) })
 		}
 	}
+
 	wg.Wait()
 	if accepted.Load() != accepting || refused.Load() != expired+revoked+twice {
 		t.Errorf("%d accepted and %d refused, want %d and %d", accepted.Load(), refused.Load(),
 			accepting, expired+revoked+twice)
 	}
+
 	in.View(func(tx *store.Tx) error {
 		for i := range people {
 			u, err := store.UserByName.Get(tx, name(i))
@@ -307,6 +321,7 @@ func TestInvitation_OfImport(t *testing.T) {
 		in.OK("POST", "/admin/login",
 			fmt.Sprintf(`{"username":%q,"password":"the password of %[1]s"}`, name(i)), "nobody")
 	}
+
 	noTokens(in, tokens)
 	acceptancesAreLogged(in, accepting)
 }
@@ -375,6 +390,7 @@ func TestEmailVerification(t *testing.T) {
 			if c.as == "customer" {
 				password = `,"password":"` + servertest.OwnerPassword + `"`
 			}
+
 			in.Call("POST", c.email, `{}`, c.as).Names(422, "email")
 			in.OK("PUT", c.info, `{"email":"first@example.org"`+password+`}`, c.as)
 			in.OK("POST", c.email, `{}`, c.as).Brief(200, `"sent_to":"first@example.org"`)
@@ -389,22 +405,26 @@ func TestEmailVerification(t *testing.T) {
 				in.Call("POST", c.email, `{"email":"second@example.org"}`, c.as).Names(422,
 					"password")
 			}
+
 			in.OK("POST", c.email, `{"email":"second@example.org"`+password+`}`, c.as)
 			in.SendMails()
 			if strings.Contains(in.OK("GET", c.info, "", c.as).Body, "second@example.org") {
 				t.Error("the address has changed before it was confirmed")
 			}
+
 			in.OK("POST", c.verify, `{"token":"`+box.Last(t, "second@example.org").Token(t)+`"}`,
 				"nobody")
 			body := in.OK("GET", c.info, "", c.as).Body
 			if !strings.Contains(body, `"email":"second@example.org","email_verified":1`) {
 				t.Errorf("the address has not changed: %s", body)
 			}
+
 			in.SendMails()
 			if _, text := box.Last(t, "first@example.org").Text(t); !strings.Contains(text,
 				"second@example.org") {
 				t.Errorf("the old address was not told: %q", text)
 			}
+
 			in.OK("POST", c.email, `{"email":"third@example.org"`+password+`}`, c.as)
 			in.Call("POST", c.email, `{"email":"fourth@example.org"`+password+`}`, c.as).Brief(429)
 		})
@@ -426,9 +446,11 @@ func TestMailLink_UnknownIsRateLimited(t *testing.T) {
 			t.Fatal("a valid link does not work")
 		}
 	}
+
 	if codes[404] != 50 || codes[429] != 10 {
 		t.Errorf("%v", codes)
 	}
+
 	in.UseLink("/admin/password/link", token, "a good password", "192.0.2.7").Brief(200)
 }
 
@@ -486,9 +508,11 @@ func TestMailLinkLog_PermissionAndScope(t *testing.T) {
 		fmt.Sprintf("/user/list/%d/invite", customer)} {
 		in.OK("POST", url, `{}`, "owner")
 	}
+
 	for _, url := range []string{"/admin/invite/1", "/admin/invite/2", "/user/invite/3"} {
 		in.OK("DELETE", url, "", "owner")
 	}
+
 	for who, want := range map[string]string{
 		"owner": "1 2 3",
 		"all":   "1 2",

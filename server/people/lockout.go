@@ -58,6 +58,7 @@ func (r *Realm[T, Out, P]) unlock(req *web.Request, in *web.ByID) (web.Nothing, 
 	if err != nil || locked == nil {
 		return web.Nothing{}, err
 	}
+
 	req.Server.Auth.Unlock(who.Account)
 	req.Note("unlocked", *who.Username, nil)
 	return web.Nothing{}, nil

@@ -51,10 +51,12 @@ func TestLockout_IsVisibleAndEnds(t *testing.T) {
 		return in.Call("POST", "/admin/login",
 			fmt.Sprintf(`{"username":%q,"password":%q}`, name, servertest.OwnerPassword), "nobody")
 	}
+
 	fail(in, 4, "/admin/login", "near")
 	if l := lockoutAt(in, path(near), "helper"); l != nil {
 		t.Errorf("locked out before the limit: %+v", l)
 	}
+
 	in.OK("DELETE", path(near)+"/lockout", "", "helper") // nothing to do
 	fail(in, 6, "/admin/login", "near")
 	fail(in, 5, "/admin/login", "far")
@@ -64,6 +66,7 @@ func TestLockout_IsVisibleAndEnds(t *testing.T) {
 		l.Until < kv.TimeOf(time.Now()) {
 		t.Fatalf("the lock-out of near: %+v", l)
 	}
+
 	in.OK("GET", "/system/loginlog", "", "helper").Brief(200,
 		`"locked_until":"`+l.Until.String()+`"`)
 	in.OK("GET", "/admin/list", "", "helper").Brief(200, `"until":"`+l.Until.String()+`"`)
@@ -81,6 +84,7 @@ func TestLockout_IsVisibleAndEnds(t *testing.T) {
 	if l := lockoutAt(in, path(near), "helper"); l != nil {
 		t.Errorf("still locked out: %+v", l)
 	}
+
 	log := in.OK("GET", "/system/audit?action=unlock", "", "owner")
 	log.Brief(200, `"total":1`,
 		fmt.Sprintf(`"details":{"id":%d,"kind":"user","tries":%d}`, near, l.Tries+1),
@@ -111,6 +115,7 @@ func TestLockout_OfAppUser(t *testing.T) {
 			t.Errorf("still locked out: %+v", l)
 		}
 	}
+
 	in.OK("GET", "/system/audit?action=unlock", "", "owner").Brief(200, `"total":2`,
 		`"kind":"app_user"`)
 }

@@ -96,6 +96,7 @@ func readCSV(text string, columns []string) ([]csvRow, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	var rows []csvRow
 	for {
 		record, err := reader.Read()
@@ -105,6 +106,7 @@ func readCSV(text string, columns []string) ([]csvRow, error) {
 		if err != nil {
 			return nil, csvFault(err)
 		}
+
 		line, _ := reader.FieldPos(0)
 		row, err := readRow(header, record, line)
 		if err != nil {
@@ -116,6 +118,7 @@ func readCSV(text string, columns []string) ([]csvRow, error) {
 		if len(rows) == maxImportRows {
 			return nil, errs.Field(errs.Invalid, "file", "must have at most %d rows", maxImportRows)
 		}
+
 		rows = append(rows, row)
 	}
 }
@@ -139,11 +142,13 @@ func readRow(header, record []string, line int) (csvRow, error) {
 				"line %d: cell %d is in a column without a name", line, i+1)
 		}
 	}
+
 	if empty {
 		row.cells = nil
 	} else if len(record) < len(header) && strings.Join(header[len(record):], "") != "" {
 		return row, errs.Field(errs.Invalid, "file", "line %d: wrong number of cells", line)
 	}
+
 	return row, nil
 }
 
@@ -160,6 +165,7 @@ func tableOf(text string) (string, rune) {
 			b[i] = '\n'
 		}
 	}
+
 	text = string(b)
 	first, rest, _ := strings.Cut(text, "\n")
 	line := strings.Trim(strings.TrimRight(first, "\r"), `"`)
@@ -170,6 +176,7 @@ func tableOf(text string) (string, rune) {
 	if at := strings.IndexAny(first, ",;\t"); at >= 0 {
 		return text, rune(first[at])
 	}
+
 	return text, ','
 }
 
@@ -179,6 +186,7 @@ func readHeader(reader *csv.Reader, columns []string) ([]string, error) {
 	if err != nil {
 		return nil, csvFault(err)
 	}
+
 	for i, name := range header {
 		header[i] = fold.Key(strings.TrimSpace(name))
 		switch {
@@ -198,9 +206,11 @@ func readHeader(reader *csv.Reader, columns []string) ([]string, error) {
 				header[i])
 		}
 	}
+
 	if !slices.Contains(header, "username") {
 		return nil, errs.Field(errs.Invalid, "file", "line 1: the column %s is missing", "username")
 	}
+
 	return header, nil
 }
 

@@ -51,6 +51,7 @@ func (r *Realm[T, Out, P]) exportRoute() web.Route {
 			if err != nil {
 				return err
 			}
+
 			h := w.Header()
 			h.Set("Content-Type", "text/csv; charset=utf-8")
 			h.Set("Content-Disposition",
@@ -78,9 +79,11 @@ func (r *Realm[T, Out, P]) send(req *web.Request, w http.ResponseWriter, comma r
 	for _, f := range custom {
 		header = append(header, web.CustomPrefix+f.Key)
 	}
+
 	if err := out.Write(header); err != nil {
 		return err
 	}
+
 	for chunk := range slices.Chunk(ids, ExportChunk) {
 		rows, err := r.rows(req, chunk, custom)
 		if err != nil {
@@ -91,6 +94,7 @@ func (r *Realm[T, Out, P]) send(req *web.Request, w http.ResponseWriter, comma r
 			return err
 		}
 	}
+
 	out.Flush()
 	return out.Error()
 }
@@ -102,11 +106,13 @@ func (r *Realm[T, Out, P]) rows(req *web.Request, ids []store.ID,
 		if err := req.Proceed(tx); err != nil {
 			return err
 		}
+
 		scope := req.Actor.Scope(tx)
 		readable := map[store.ID]bool{} // access may have been withdrawn
 		for _, f := range store.CustomFieldsOf(tx, r.list.Realm, web.AudienceOf(req.Actor)) {
 			readable[f.ID] = true
 		}
+
 		for _, id := range ids {
 			u, err := r.list.Collection.Get(tx, id)
 			if errs.Is(err, errs.NotFound) ||
@@ -121,10 +127,12 @@ func (r *Realm[T, Out, P]) rows(req *web.Request, ids []store.ID,
 			if err != nil {
 				return err
 			}
+
 			row := r.csv.write(tx, u)
 			for i, cell := range row {
 				row[i] = SafeCell(cell)
 			}
+
 			for _, f := range custom {
 				cell := ""
 				if readable[f.ID] {
@@ -135,8 +143,10 @@ func (r *Realm[T, Out, P]) rows(req *web.Request, ids []store.ID,
 				}
 				row = append(row, cell)
 			}
+
 			rows = append(rows, row)
 		}
+
 		return nil
 	})
 	return rows, err

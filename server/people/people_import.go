@@ -99,18 +99,22 @@ func (r *Realm[T, Out, P]) importPeople(js *jobs.Runner, req *web.Request, in *i
 	if err := req.AdmitAgain(); err != nil { // before the expensive decoding and validation
 		return nil, err
 	}
+
 	text, charset, err := decodeCSV(file, settings.charset)
 	if err != nil {
 		return nil, err
 	}
+
 	columns, err := r.importColumns(req)
 	if err != nil {
 		return nil, err
 	}
+
 	table, err := readCSV(text, columns)
 	if err != nil {
 		return nil, err
 	}
+
 	settings.charset = charset
 	plan, err := r.plan(req, settings, table)
 	if err != nil || settings.dryRun {
@@ -119,6 +123,7 @@ func (r *Realm[T, Out, P]) importPeople(js *jobs.Runner, req *web.Request, in *i
 	if plan.out.Failed > 0 {
 		return nil, plan.bad.Err(errs.Invalid)
 	}
+
 	id, ended, err := js.Begin(req, r.ImportJob, plan.steps())
 	if err != nil {
 		return nil, err
@@ -126,6 +131,7 @@ func (r *Realm[T, Out, P]) importPeople(js *jobs.Runner, req *web.Request, in *i
 	if plan.out.Job, err = js.Wait(req, id, ended); err != nil {
 		return nil, err
 	}
+
 	plan.out.Created = int(plan.out.Job.Done)
 	return plan.out, nil
 }
@@ -165,6 +171,7 @@ func (r *Realm[T, Out, P]) plan(req *web.Request, settings importSettings,
 		if err := r.permit(tx, settings, table); err != nil {
 			return err
 		}
+
 		var inviting *importInvitation
 		if settings.invite {
 			inviting = &importInvitation{
@@ -175,6 +182,7 @@ func (r *Realm[T, Out, P]) plan(req *web.Request, settings importSettings,
 		if settings.invite || hasHashes(table) {
 			p.size /= 2 // each user has an invitation and a mail, or a hash
 		}
+
 		check := newImportCheck(tx)
 		for _, row := range table {
 			if err := req.HTTP.Context().Err(); err != nil {
@@ -191,6 +199,7 @@ func (r *Realm[T, Out, P]) plan(req *web.Request, settings importSettings,
 			}
 			p.add(in, row.cells["username"], faults, req.Language())
 		}
+
 		return nil
 	})
 	return p, err
@@ -203,6 +212,7 @@ func (r *Realm[T, Out, P]) permit(tx *store.Tx, settings importSettings, table [
 			return err
 		}
 	}
+
 	hashes := hasHashes(table)
 	if hashes {
 		if err := web.Demand(tx, r.may("list.password")); err != nil {
@@ -212,6 +222,7 @@ func (r *Realm[T, Out, P]) permit(tx *store.Tx, settings importSettings, table [
 	if !r.app && (settings.invite || hashes) {
 		return store.RequireSessionProof(tx)
 	}
+
 	return nil
 }
 
@@ -286,6 +297,7 @@ func (r *Realm[T, Out, P]) createRow(tx *store.Tx, row *ImportedRow[T]) (store.I
 	if err := r.list.Collection.Create(tx, &u); err != nil {
 		return 0, refusedLine(row.Line, err)
 	}
+
 	p := P(&u).Member()
 	if row.Hash != nil {
 		if err := web.Demand(tx, r.may("list.password")); err != nil { // it may have been taken away since
@@ -301,6 +313,7 @@ func (r *Realm[T, Out, P]) createRow(tx *store.Tx, row *ImportedRow[T]) (store.I
 	if err := web.Demand(tx, r.may("invite.create")); err != nil {
 		return 0, err
 	}
+
 	return p.ID, row.Invite.invite(tx, p)
 }
 

@@ -55,11 +55,13 @@ func (r *Realm[T, Out, P]) check(check *importCheck, row csvRow,
 	if hash, err = sealedHash(check.tx, *p.Username, row.cells[hashColumn], faults); err != nil {
 		return u, nil, err
 	}
+
 	check.unique("username", *p.Username, row.line, faults)
 	check.unique("email", *p.Email, row.line, faults)
 	if len(faults) == 0 {
 		err = refusedRow(r.list.Collection.Validate(check.tx, &u), faults)
 	}
+
 	return u, hash, err
 }
 
@@ -75,6 +77,7 @@ func (r *Realm[T, Out, P]) assignCustom(check *importCheck, row csvRow, p store.
 			in.Values[key] = cell
 		}
 	}
+
 	tx := check.tx
 	who := web.AudienceOf(store.ActorOf(tx))
 	values, err := store.AssignFields(tx, r.list.Realm, who, true, nil, in)
@@ -84,6 +87,7 @@ func (r *Realm[T, Out, P]) assignCustom(check *importCheck, row csvRow, p store.
 			check.unique(web.CustomPrefix+f.Key, f.Compared(values.Get(f.ID)), row.line, faults)
 		}
 	}
+
 	return faults.Merge(err)
 }
 
@@ -154,6 +158,7 @@ func refusedRow(err error, faults errs.Faults) error {
 	case e.Fields == nil:
 		faults.Add("row", "%s", e.Msg)
 	}
+
 	for field, text := range e.Fields {
 		column := field
 		if other := columnOf[field]; other != "" {
@@ -161,6 +166,7 @@ func refusedRow(err error, faults errs.Faults) error {
 		}
 		faults.Add(column, "%s", text)
 	}
+
 	return nil
 }
 

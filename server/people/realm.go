@@ -99,6 +99,7 @@ func (r *Realm[T, Out, P]) create(req *web.Request, username *string, first *fir
 	if err != nil {
 		return out, access, err
 	}
+
 	err = req.DB.Update(req.Actor, func(tx *store.Tx) (err error) {
 		u := new(T)
 		*P(u).Member().Status = true
@@ -108,6 +109,7 @@ func (r *Realm[T, Out, P]) create(req *web.Request, username *string, first *fir
 		if err := r.list.Collection.Create(tx, u); err != nil {
 			return err
 		}
+
 		who := P(u).Member().Account
 		if access, err = giveAccess(req, tx, who, secret, first); err != nil {
 			return err
@@ -115,6 +117,7 @@ func (r *Realm[T, Out, P]) create(req *web.Request, username *string, first *fir
 		if u, err = r.list.Collection.Get(tx, who.ID); err != nil {
 			return err
 		}
+
 		out, err = r.list.Output(tx, req, u)
 		return err
 	})
@@ -184,10 +187,12 @@ func (r *Realm[T, Out, P]) resetPassword(req *web.Request, in *resetIn) (*resetO
 	if err != nil {
 		return nil, err
 	}
+
 	secret, err := req.Server.Auth.NewSecret(*who.Username, "password", in.Password)
 	if err != nil {
 		return nil, err
 	}
+
 	err = req.DB.Update(req.Actor, func(tx *store.Tx) error {
 		return req.IfFresh(tx, func() error {
 			return store.SetHash(tx, who.Account, secret.Hash, true, 0)
@@ -196,6 +201,7 @@ func (r *Realm[T, Out, P]) resetPassword(req *web.Request, in *resetIn) (*resetO
 	if err == nil {
 		err = req.Server.Auth.ForgetInitial(who.Account)
 	}
+
 	req.Note("password_changed", *who.Username, err)
 	return &resetOut{secret.Generated}, err
 }

@@ -97,9 +97,11 @@ func inDepts(tx *store.Tx, values []int64) kv.Condition {
 			}
 		}
 	}
+
 	if slices.Contains(values, 0) {
 		return store.UserByDept.NoneOr(tx, depts...)
 	}
+
 	return store.UserByDept.AnyOf(depts...)
 }
 
@@ -199,16 +201,19 @@ func ReadEffective(tx *store.Tx, req *web.Request, in *effectiveIn) (*effective,
 	if err != nil {
 		return nil, err
 	}
+
 	out := &effective{Keys: []string{}, Depts: []deptNamed{}}
 	if !u.Status {
 		return out, nil
 	}
+
 	who := &store.Actor{ID: u.ID, Username: u.Username, RoleIDs: u.RoleIDs, DeptID: u.DeptID}
 	scope, seen := who.Scope(tx), req.Actor.Scope(tx)
 	out.Keys, out.All = who.PermissionKeys(tx), store.Flag(scope.All)
 	if scope.All {
 		return out, nil
 	}
+
 	out.DeptCount = len(scope.Depts)
 	for _, id := range slices.Sorted(maps.Keys(scope.Depts)) {
 		if len(out.Depts) == maxScopeDepts {
@@ -223,6 +228,7 @@ func ReadEffective(tx *store.Tx, req *web.Request, in *effectiveIn) (*effective,
 		}
 		out.Depts = append(out.Depts, deptNamed{id, dept.Name})
 	}
+
 	return out, nil
 }
 
@@ -283,5 +289,6 @@ func UserOf(req *web.Request, tx *store.Tx, who store.FieldAudience, u *store.Us
 	if u.AvatarKey != "" {
 		out.AvatarURL = req.Server.URL(web.MediaPath + u.AvatarKey)
 	}
+
 	return out, err
 }

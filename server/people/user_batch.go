@@ -68,6 +68,7 @@ func (b userBatch) changeUsers(req *web.Request, in *usersChange) (*UsersChanged
 	if err != nil {
 		return nil, err
 	}
+
 	out := &UsersChanged{Count: plan.count}
 	switch {
 	case bool(in.DryRun) || plan.count == 0:
@@ -85,6 +86,7 @@ func (b userBatch) changeUsers(req *web.Request, in *usersChange) (*UsersChanged
 		}
 		return out, nil
 	}
+
 	id, ended, err := b.jobs.Begin(req, UserUpdate, plan.steps)
 	if err != nil {
 		return nil, err
@@ -92,6 +94,7 @@ func (b userBatch) changeUsers(req *web.Request, in *usersChange) (*UsersChanged
 	if out.Job, err = b.jobs.Wait(req, id, ended); err != nil {
 		return nil, err
 	}
+
 	out.Count = out.Job.Done
 	return out, nil
 }
@@ -125,16 +128,19 @@ func planUsers(req *web.Request, tx *store.Tx, in *usersChange) (*usersPlan, err
 		roles := store.Distinct(*in.RoleIDs)
 		in.RoleIDs = &roles
 	}
+
 	ids, err := selected(req, tx, in)
 	if err != nil {
 		return nil, err
 	}
+
 	plan, weight := &usersPlan{}, 0
 	var step *UsersStep
 	for _, id := range ids {
 		if err := req.HTTP.Context().Err(); err != nil {
 			return nil, errs.New(errs.Malformed, "the client has disconnected").Because(err)
 		}
+
 		u, changes, err := store.Users.ValidateUpdate(tx, id, in.apply)
 		if err != nil {
 			return nil, err
@@ -142,6 +148,7 @@ func planUsers(req *web.Request, tx *store.Tx, in *usersChange) (*usersPlan, err
 		if !changes {
 			continue
 		}
+
 		heavy := 1
 		if in.disables() {
 			plan.signedOut = append(plan.signedOut, u.Username)
@@ -155,13 +162,16 @@ func planUsers(req *web.Request, tx *store.Tx, in *usersChange) (*usersPlan, err
 			step, weight = &UsersStep{Change: in.UsersEdit}, 0
 			plan.steps = append(plan.steps, jobs.Step{Input: step})
 		}
+
 		step.IDs, weight = append(step.IDs, id), weight+heavy
 		plan.steps[len(plan.steps)-1].Records++
 		plan.count++
 	}
+
 	if in.disables() || in.RoleIDs != nil && !slices.Contains(*in.RoleIDs, store.OwnerRole) {
 		return plan, store.RequireOwner(tx, ids...)
 	}
+
 	return plan, nil
 }
 
@@ -228,10 +238,12 @@ func UndoUserUpdate(tx *store.Tx, input json.RawMessage, id store.ID) error {
 	if err := json.Unmarshal(input, &step); err != nil {
 		return err
 	}
+
 	i := slices.IndexFunc(step.Old, func(old oldUser) bool { return old.ID == id })
 	if i < 0 {
 		return nil
 	}
+
 	old, change := step.Old[i], step.Change
 	_, err := store.Users.Update(tx, id, func(u *store.User) error {
 		if change.Status != nil && u.Status == *change.Status {
@@ -248,5 +260,6 @@ func UndoUserUpdate(tx *store.Tx, input json.RawMessage, id store.ID) error {
 	if errs.Is(err, errs.Invalid) || errs.Is(err, errs.Conflict) {
 		return nil
 	}
+
 	return err
 }

@@ -62,9 +62,11 @@ func TestBulkUserUpdate(t *testing.T) {
 			t.Errorf("%+v", u)
 		}
 	}
+
 	if u := user(in, cleo); !u.Status || u.DeptID != 0 || len(in.SessionsOf(cleo)) != 1 {
 		t.Errorf("%+v", u)
 	}
+
 	in.OK("PUT", "/admin/list?all=1&status=0&keywordSearch=ann", `{"status":1}`, "owner").Brief(200, `"count":1`)
 	in.OK("PUT", `/admin/list?all=1&filter=%7B%22dept_id%22%3A%5B`+sales.String()+`%5D%7D`,
 		`{"dept_id":0}`, "owner").Brief(200, `"count":2`)
@@ -86,6 +88,7 @@ func TestBulkUserUpdate_SameRulesAsSingle(t *testing.T) {
 	narrow := in.Role("Narrow", func(r *store.Role) {
 		r.DataScope = store.ScopeDept
 	}, "admin.list.status", "admin.list.query")
+
 	sales := in.Dept("Sales", 0)
 	in.Member("local", sales, narrow)
 	colleague := in.Member("colleague", sales, narrow)
@@ -152,6 +155,7 @@ func TestBulkUserUpdate_SameRulesAsSingle(t *testing.T) {
 		}
 		servertest.RunCases(t, in, []servertest.Case{dry, c})
 	}
+
 	in.OK("PUT", "/admin/list?all=1&dry_run=1", `{"status":1,"dept_id":0}`, "owner")
 	in.OK("PUT", fmt.Sprintf("/admin/list?all=1&dept_id=%d&keywordSearch=colleague", sales),
 		`{"status":0}`, "local").Brief(200, `"count":1`)
@@ -180,6 +184,7 @@ func TestBulkUserUpdate_ManyByJob(t *testing.T) {
 			in.SignIn(id)
 		}
 	}
+
 	in.OK("PUT", "/admin/list?all=1&keywordSearch=staff&dry_run=1", `{"status":0}`, "owner").Brief(200, fmt.Sprintf(`"data":{"count":%d}`, n))
 	var out people.UsersChanged
 	in.OK("PUT", "/admin/list?all=1&keywordSearch=staff", `{"status":0}`, "owner").Data(&out)
@@ -187,6 +192,7 @@ func TestBulkUserUpdate_ManyByJob(t *testing.T) {
 		out.Job.Total != int64(n) || out.Job.Kind != "user_update" {
 		t.Errorf("%+v %+v", out, out.Job)
 	}
+
 	in.OK("GET", "/admin/list?status=0", "", "owner").Brief(200, fmt.Sprintf(`"total":%d`, n))
 	if open := in.SessionsOf(staff[3]); len(open) != 0 {
 		t.Errorf("%d sessions are left", len(open))
@@ -194,6 +200,7 @@ func TestBulkUserUpdate_ManyByJob(t *testing.T) {
 	if largest := in.DB.Stats().Largest; largest > kv.MaxRecordsPerWrite {
 		t.Errorf("a write changed %d records", largest)
 	}
+
 	in.OK("PUT", fmt.Sprintf("/admin/list?ids=%s", servertest.ManyOf(staff[:101])), `{"status":1}`,
 		"owner").Brief(200, `"count":101`, `"user_update"`)
 }
@@ -229,6 +236,7 @@ func TestBulkUserUpdate_FailureIsUndone(t *testing.T) {
 			t.Fatalf("%+v", u)
 		}
 	}
+
 	if j := in.Jobs("owner")[0]; j.State != store.JobFailed || j.Done != 0 ||
 		j.EndedAt < kv.TimeOf(time.Now().Add(-time.Minute)) {
 		t.Errorf("%+v", j)
@@ -263,6 +271,7 @@ func TestBulkUserUpdate_UndoKeepsLaterChanges(t *testing.T) {
 		if err := store.Depts.Delete(tx, gone); err != nil {
 			return err
 		}
+
 		return people.UndoUserUpdate(tx, undo, staff[1]) // whose old department is gone
 	})
 	if u := user(in, staff[0]); !u.Status || u.DeptID != third || u.RoleIDs[0] != plain {

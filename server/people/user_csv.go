@@ -60,6 +60,7 @@ func (c *importCheck) rolesNamed(names string,
 		faults.Add("roles", "must name at most %d roles", MaxCellNames)
 		return nil, nil
 	}
+
 	for _, name := range all {
 		if name == "" {
 			continue
@@ -74,6 +75,7 @@ func (c *importCheck) rolesNamed(names string,
 		}
 		ids = append(ids, id)
 	}
+
 	return ids, nil
 }
 
@@ -123,6 +125,7 @@ func splitRoles(names string) []string {
 			name.WriteByte(names[i])
 		}
 	}
+
 	return append(all, strings.TrimSpace(name.String()))
 }
 

@@ -85,10 +85,12 @@ func TestUser_Lifecycle(t *testing.T) {
 	if len(out.Password) < 20 {
 		t.Errorf("the generated password is %q", out.Password)
 	}
+
 	at := fmt.Sprint("/admin/list/", out.ID)
 	if strings.Contains(in.OK("GET", at, "", "owner").Body, out.Password) {
 		t.Error("the password is shown again")
 	}
+
 	in.Login("ann", out.Password).Brief(200, `"must_change_password":1`)
 	in.Enter("ann", "ANN", out.Password)
 	in.Call("GET", "/system/setting", "", "ann").Brief(403,
@@ -151,6 +153,7 @@ func TestUserList(t *testing.T) {
 	} {
 		in.Create("/admin/list", fmt.Sprintf(body+"%[7]s", top, sub, deep, other, red, blue, ""))
 	}
+
 	in.Login("bert", "x")
 	in.Enter("admin", "admin", servertest.OwnerPassword)
 	q := func(name, value string) string { return name + "=" + url.QueryEscape(value) }

@@ -129,6 +129,7 @@ func (p *personData) send(w http.ResponseWriter, name string) error {
 	if err != nil {
 		return err
 	}
+
 	h := w.Header()
 	h.Set("Content-Type", web.ZipMedia)
 	h.Set("Content-Disposition", web.Disposition(false, name))
@@ -141,6 +142,7 @@ func (p *personData) send(w http.ResponseWriter, name string) error {
 	if err := p.json("user.json", user); err != nil {
 		return err
 	}
+
 	for _, part := range []struct {
 		name  string
 		write func() error
@@ -162,11 +164,13 @@ func (p *personData) send(w http.ResponseWriter, name string) error {
 			return err
 		}
 	}
+
 	if p.incomplete != nil {
 		if err := p.json("incomplete.json", p.incomplete); err != nil {
 			return err
 		}
 	}
+
 	return p.zip.Close()
 }
 
@@ -239,6 +243,7 @@ func (p *personData) lines(name string, find func(tx *store.Tx) ([]store.ID, err
 	if err != nil {
 		return err
 	}
+
 	var ids []store.ID
 	err = p.read(func(tx *store.Tx) (err error) {
 		ids, err = find(tx)
@@ -247,6 +252,7 @@ func (p *personData) lines(name string, find func(tx *store.Tx) ([]store.ID, err
 	if err != nil {
 		return err
 	}
+
 	for chunk := range slices.Chunk(ids, people.ExportChunk) {
 		var text bytes.Buffer
 		err := p.read(func(tx *store.Tx) error {
@@ -274,5 +280,6 @@ func (p *personData) lines(name string, find func(tx *store.Tx) ([]store.ID, err
 			return err
 		}
 	}
+
 	return nil
 }

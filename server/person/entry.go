@@ -71,9 +71,11 @@ func (p *personData) entry(tx *store.Tx, e *audit.Entry) (*exportedEntry, error)
 		}
 		out.Changes = append(out.Changes, change)
 	}
+
 	if !own && !as && out.Changes == nil && !p.isDetail(e) {
 		return nil, nil
 	}
+
 	var err error
 	if e.As.ID != 0 {
 		out.As = &exportedActor{Kind: e.As.Kind, ID: e.As.ID}
@@ -85,6 +87,7 @@ func (p *personData) entry(tx *store.Tx, e *audit.Entry) (*exportedEntry, error)
 	if out.Actor.Name, err = p.value(tx, e.Actor.Name); err == nil {
 		out.Address, err = p.value(tx, e.Address)
 	}
+
 	return out, err
 }
 
@@ -135,10 +138,12 @@ func (p *personData) change(tx *store.Tx, c *audit.Change) (out exportedChange, 
 	if out.Name, err = p.value(tx, c.Name); err != nil {
 		return out, err
 	}
+
 	for _, f := range c.Fields {
 		if f.Old.Hash != "" || f.New.Hash != "" || slices.Contains(keyFields, f.Name) {
 			continue // a secret
 		}
+
 		field := exportedField{Name: f.Name}
 		if field.Old, err = p.value(tx, f.Old); err == nil {
 			field.New, err = p.value(tx, f.New)
@@ -150,8 +155,10 @@ func (p *personData) change(tx *store.Tx, c *audit.Change) (out exportedChange, 
 			field.Old, field.New = customByKey(tx, realm, field.Old), customByKey(tx, realm,
 				field.New)
 		}
+
 		out.Fields = append(out.Fields, field)
 	}
+
 	return out, nil
 }
 
@@ -180,6 +187,7 @@ func (p *personData) value(tx *store.Tx, v audit.Value) (any, error) {
 	case v.Box != nil && v.Person != p.who.Person():
 		return AnotherPerson, nil
 	}
+
 	log := store.NewLogReader(tx)
 	text, known, err := log.Read(v)
 	if log.Damaged() > 0 {
@@ -188,5 +196,6 @@ func (p *personData) value(tx *store.Tx, v audit.Value) (any, error) {
 	if err != nil || !known {
 		return nil, err
 	}
+
 	return json.RawMessage(text), nil
 }

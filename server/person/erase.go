@@ -49,15 +49,18 @@ func (p *Person) erase(req *web.Request, who store.Account, username string) (*E
 	if err != nil {
 		return nil, err
 	}
+
 	out := &Erasure{ErasedAt: e.CreatedAt, BackupsBefore: e.CreatedAt, Complete: true}
 	if err := p.finishErasure(e, &removed); err != nil {
 		s.Log.Error().Err(err).Str("request", req.ID).Msg("an erasure is incomplete and will be continued")
 		out.Complete, out.MonitoringUntil = false, e.CreatedAt.Add(s.Config.Monitor.MaxAge)
 	}
+
 	out.Removed = removed
 	if out.KeptCopies, err = store.CountKept(s.DB); err != nil {
 		s.Log.Warn().Err(err).Msg("the copies of the database could not be listed")
 	}
+
 	return out, nil
 }
 
@@ -70,16 +73,19 @@ func (p *Person) finishErasure(e *store.Erasure, removed *store.ErasedCounts) er
 	if err := store.FinishErasure(db, e, removed); err != nil {
 		return err
 	}
+
 	events, err := p.S.Monitor.Forget(monitor.Person{ID: who.ID, App: who.App, Texts: e.Texts})
 	removed.Events += int64(events)
 	if err != nil {
 		return err
 	}
+
 	deliveries, err := p.Sender.Forget(who)
 	removed.Deliveries += int64(deliveries)
 	if err != nil {
 		return err
 	}
+
 	return store.EndErasure(db, e)
 }
 

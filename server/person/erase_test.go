@@ -78,6 +78,7 @@ func TestEraseRoutes(t *testing.T) {
 			t.Errorf("%s %s as %s: %d %s", c.url, c.body, c.as, a.Code, a.Body)
 		}
 	}
+
 	in.Unchanged(before)
 
 	var out person.Erasure
@@ -90,6 +91,7 @@ func TestEraseRoutes(t *testing.T) {
 		r.Jobs != 1 {
 		t.Errorf("removed %+v", r)
 	}
+
 	in.Call("POST", url, body, "owner").Brief(404)
 	in.Call("GET", "/admin/info", "", "leaver").Brief(401)
 	in.Login("leaver", servertest.OwnerPassword).Brief(401)
@@ -194,9 +196,11 @@ func TestPersonData_EverythingButSecrets(t *testing.T) {
 			}
 		}
 	}
+
 	if len(files) != 14 {
 		t.Errorf("%d files", len(files))
 	}
+
 	secrets := []string{fmt.Sprint("about ", id+1), "$2a$", "$2b$", `"hash"`, `"token"`,
 		`"sealed"`, "password_key", `"key":`, `"box"`, "Someone Else", in.Tokens["leaver"],
 		invited.Token, invited.Hash, "JBSWY3DPEHPK3PXP", "hash of a code"}
@@ -222,6 +226,7 @@ func TestPersonData_EverythingButSecrets(t *testing.T) {
 			}
 		}
 	}
+
 	if boss := in.FilesOf(fmt.Sprintf("/admin/list/%d/data", boss), "owner")["change-log.jsonl"]; !strings.Contains(boss, `"as":{"kind":"user","id":`+id.String()+`,"name":"`+person.AnotherPerson+`"}`) {
 		t.Errorf("the data of somebody who acted as another user: %s", boss)
 	}
@@ -275,6 +280,7 @@ func TestPersonData_NeedsReadPermission(t *testing.T) {
 			in.Call("POST", url+"erase", `{"username":"`+name+`"}`, "clerk").Brief(404)
 		}
 	}
+
 	in.Call("GET", "/user/list/1/data", "", "owner").Brief(404)
 }
 
@@ -287,6 +293,7 @@ func TestErasure_MonitoringEvents(t *testing.T) {
 	if out.Removed.Events == 0 || !out.Complete {
 		t.Errorf("%+v", out)
 	}
+
 	in.Flush()
 	for _, kind := range []string{"request", "auth", "query", "cache"} {
 		body := in.OK("GET", "/system/monitor/"+kind+"?pageSize=100", "", "owner").Body
@@ -297,6 +304,7 @@ func TestErasure_MonitoringEvents(t *testing.T) {
 			}
 		}
 	}
+
 	if body := in.OK("GET", "/system/monitor/request?pageSize=100", "", "owner").Body; !strings.Contains(body, "/erase") {
 		t.Error("the request that erased is not recorded")
 	}
@@ -313,6 +321,7 @@ func TestErasure_ImpersonationEvents(t *testing.T) {
 			if erased == "boss" {
 				id = in.OwnID("boss")
 			}
+
 			in.BeginActing("boss", clerk, 1).Brief(200)
 			in.CallAs("POST", "/system/dict", `{"name":"N","code":"n"}`, "boss", clerk).Brief(200)
 			in.CallAs("DELETE", "/system/dict/1", "", "boss", clerk).Brief(403)
@@ -326,6 +335,7 @@ func TestErasure_ImpersonationEvents(t *testing.T) {
 			if out.Removed.Events == 0 || !out.Complete {
 				t.Errorf("%+v", out)
 			}
+
 			in.Flush()
 			files, err := filepath.Glob(filepath.Join(in.DB.Dir(), "monitor", "*"))
 			servertest.Must(t, err)
@@ -339,6 +349,7 @@ func TestErasure_ImpersonationEvents(t *testing.T) {
 				}
 				found = found || bytes.Contains(text, []byte("/erase"))
 			}
+
 			if !found {
 				t.Errorf("no events in %v", files)
 			}

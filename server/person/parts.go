@@ -35,14 +35,17 @@ func (p *personData) avatar() error {
 	if err != nil || a == nil {
 		return err
 	}
+
 	blob, err := p.req.DB.OpenBlob(a.Digest)
 	if err != nil {
 		return err
 	}
+
 	f, err := p.file("avatar" + extensionOf(a.MIME))
 	if err == nil {
 		_, err = io.Copy(f, blob)
 	}
+
 	return err
 }
 
@@ -127,12 +130,14 @@ func (p *personData) notices() error {
 	if p.who.App {
 		return nil
 	}
+
 	all := []exportedNotice{}
 	err := p.read(func(tx *store.Tx) error {
 		u, err := store.Users.Get(tx, p.who.ID)
 		if err != nil {
 			return err
 		}
+
 		for _, n := range u.Notices {
 			out := exportedNotice{Notice: n}
 			if n.ByID != 0 {
@@ -146,6 +151,7 @@ func (p *personData) notices() error {
 			}
 			all = append(all, out)
 		}
+
 		return nil
 	})
 	return errors.Join(err, p.json("notices.json", all))
@@ -176,6 +182,7 @@ func (p *personData) secondFactor() error {
 	if err != nil || !bool(out.Enabled) && len(passkeys) == 0 {
 		return err
 	}
+
 	return p.json("second-factor.json", struct {
 		*account.SecondFactorOut
 		Passkeys []*account.Passkey `json:"passkeys"`
@@ -210,6 +217,7 @@ func (p *personData) invitation() error {
 	if err != nil || out == nil {
 		return err
 	}
+
 	return p.json("invitation.json", out)
 }
 
@@ -298,12 +306,14 @@ func (p *personData) changeLog() error {
 	if err != nil {
 		return err
 	}
+
 	last := p.req.DB.LogHead().Seq
 	for next := uint64(1); ; {
 		rows, _, err := changes.ExportRows(p.req, next, last)
 		if err != nil || len(rows) == 0 {
 			return err
 		}
+
 		var text bytes.Buffer
 		err = p.read(func(tx *store.Tx) error {
 			for _, row := range rows {
@@ -355,6 +365,7 @@ func (p *personData) deliveries() error {
 	if err != nil {
 		return err
 	}
+
 	hosts, keys := map[uint64]string{}, map[uint64][]byte{}
 	err = p.read(func(tx *store.Tx) error {
 		for v, err := range store.Webhooks.All(tx) {
@@ -378,6 +389,7 @@ func (p *personData) deliveries() error {
 	if err != nil {
 		return err
 	}
+
 	p.sender.Save()
 	lines := json.NewEncoder(f)
 	for d, err := range p.sender.Log.About(p.who.Person(), func(id uint64) []byte {
@@ -391,5 +403,6 @@ func (p *personData) deliveries() error {
 			return err
 		}
 	}
+
 	return nil
 }

@@ -32,23 +32,28 @@ func TestDecoding_OnePerCore(t *testing.T) {
 				got <- release
 			}()
 		}
+
 		synctest.Wait()
 		if len(got) != cap(p.cores) {
 			t.Fatalf("%d are at work on %d cores", len(got), cap(p.cores))
 		}
+
 		(<-got)()
 		synctest.Wait()
 		if len(got) != cap(p.cores) {
 			t.Fatalf("%d are at work after one has finished", len(got))
 		}
+
 		cancel()
 		synctest.Wait()
 		if err := <-refused; !errs.Is(err, errs.Busy) || !errors.Is(err, context.Canceled) {
 			t.Errorf("who waited and left is told %v", err)
 		}
+
 		for len(got) > 0 {
 			(<-got)()
 		}
+
 		if len(p.cores) != 0 {
 			t.Errorf("%d cores are never given back", len(p.cores))
 		}
@@ -69,14 +74,17 @@ func TestDecoding_SharedMemory(t *testing.T) {
 			_, err := p.Admit(ctx, pictureMemory/2)
 			done <- err
 		}()
+
 		synctest.Wait()
 		if len(p.cores) != 1 {
 			t.Errorf("%d cores are held", len(p.cores))
 		}
+
 		cancel()
 		if err := <-done; !errs.Is(err, errs.Busy) {
 			t.Errorf("the second one: %v", err)
 		}
+
 		first()
 		again, err := p.Admit(t.Context(), pictureMemory)
 		must(t, err)
@@ -131,6 +139,7 @@ func TestShrink_ErrorReason(t *testing.T) {
 	data := picturetest.PNG(t,
 		picturetest.Quarters(64, 32, picturetest.Red, picturetest.Lime, picturetest.Blue,
 			picturetest.White))
+
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	broken := errs.New(errs.Full, "the disk is full")
@@ -194,12 +203,14 @@ func TestShrink_Timeout(t *testing.T) {
 	for range 10 { // the code 0, and 14 bits for a run of 27,306 blocks
 		run.Or(run.Lsh(run, 15), big.NewInt(0b0_10101010101010))
 	}
+
 	scan := picturetest.Join(picturetest.JPEGSegment(0xDA, []byte{1, 1, 0, 1, 1, 0}),
 		run.Lsh(run, 2).FillBytes(make([]byte, 19)))
 	data := picturetest.Join([]byte{0xFF, 0xD8},
 		picturetest.JPEGSegment(0xC2, append(size, 1, 1, 0x11, 0)),
 		picturetest.JPEGSegment(0xC4, append(code, 0xE0)), bytes.Repeat(scan, 100_000),
 		[]byte{0xFF, 0xD9})
+
 	p := NewScaler()
 	p.timeout /= 40
 	var err error

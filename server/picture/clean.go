@@ -160,10 +160,12 @@ func (s *stitched) Read(b []byte) (int, error) {
 	if s.at >= s.size {
 		return 0, io.EOF
 	}
+
 	i, found := slices.BinarySearch(s.starts, s.at)
 	if !found {
 		i--
 	}
+
 	p, in := s.pieces[i], s.at-s.starts[i]
 	b = b[:min(int64(len(b)), p.Size-in)]
 	if p.Own != nil {
@@ -174,11 +176,13 @@ func (s *stitched) Read(b []byte) (int, error) {
 	if _, err := s.src.Seek(p.At+in, io.SeekStart); err != nil {
 		return 0, err
 	}
+
 	n, err := s.src.Read(b)
 	s.at += int64(n)
 	if err == io.EOF && n > 0 {
 		err = nil
 	}
+
 	return n, err
 }
 

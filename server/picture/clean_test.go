@@ -100,6 +100,7 @@ func FuzzCleanPicture(f *testing.F) {
 			f.Add(uint8(i), data)
 		}
 	}
+
 	for _, data := range picturetest.WithMetadata(f,
 		picturetest.Quarters(16, 8, picturetest.Red, picturetest.Lime, picturetest.Blue,
 			picturetest.White), picturetest.AlphaWebP) {
@@ -108,6 +109,7 @@ func FuzzCleanPicture(f *testing.F) {
 			f.Add(uint8(i), data[:len(data)/2])
 		}
 	}
+
 	f.Fuzz(func(t *testing.T, of uint8, data []byte) {
 		media := types[int(of)%len(types)]
 		pieces, err := Clean(media, bytes.NewReader(data), int64(len(data)))
@@ -117,6 +119,7 @@ func FuzzCleanPicture(f *testing.F) {
 			}
 			return
 		}
+
 		size := int64(0)
 		for _, p := range pieces {
 			if p.Own == nil && (p.At < 0 || p.Size <= 0 || p.At+p.Size > int64(len(data))) ||
@@ -125,11 +128,13 @@ func FuzzCleanPicture(f *testing.F) {
 			}
 			size += p.Size
 		}
+
 		s := Stitch(bytes.NewReader(data), pieces)
 		out, err := io.ReadAll(s)
 		if err != nil || int64(len(out)) != size || len(pieces) > maxPieces {
 			t.Fatalf("%d bytes of %d in %d pieces: %v", len(out), size, len(pieces), err)
 		}
+
 		for at := range min(size, 40) {
 			s.Seek(at, io.SeekStart)
 			if b := make([]byte, 1); must1(s.Read(b)) != 1 || b[0] != out[at] {

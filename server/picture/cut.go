@@ -21,6 +21,7 @@ func cutJPEG(c *cutter) error {
 		if lead != 0xFF {
 			continue // decoders skip what is not a marker
 		}
+
 		start, marker := c.at-1, lead
 		for marker == 0xFF {
 			start = c.at - 1
@@ -28,6 +29,7 @@ func cutJPEG(c *cutter) error {
 				return err
 			}
 		}
+
 		switch {
 		case marker == soi || marker == tem || marker >= 0xD0 && marker <= 0xD7:
 			c.keep(start)
@@ -38,19 +40,23 @@ func cutJPEG(c *cutter) error {
 		case marker < 0xC0:
 			continue // not a marker
 		}
+
 		head, err := c.next(2)
 		if err != nil {
 			return err
 		}
+
 		length := int64(binary.BigEndian.Uint16(head)) - 2
 		if length < 0 {
 			continue
 		}
+
 		name := ""
 		if marker >= app0 && marker <= app15 {
 			peeked, _ := c.r.Peek(int(min(length, 12))) // short at the end of the file
 			name = string(peeked)
 		}
+
 		switch {
 		case marker == app1 && strings.HasPrefix(name, exifMark):
 			exif, err := c.exif(length)
@@ -73,6 +79,7 @@ func cutJPEG(c *cutter) error {
 			}
 			continue
 		}
+
 		if err := c.skip(length); err != nil {
 			return err
 		}
@@ -82,6 +89,7 @@ func cutJPEG(c *cutter) error {
 				return err
 			}
 		}
+
 		c.keep(start)
 	}
 }
@@ -99,6 +107,7 @@ func (c *cutter) passScan() error {
 			(next[1] < 0xD0 || next[1] > 0xD7) {
 			return nil
 		}
+
 		buffered, _ := c.r.Peek(c.r.Buffered())
 		n := bytes.IndexByte(buffered[1:], 0xFF) + 1
 		if n == 0 {
@@ -121,6 +130,7 @@ func cutPNG(c *cutter) error {
 	if err := c.skip(signature); err != nil {
 		return err
 	}
+
 	c.keep(0)
 	for {
 		start := c.at
@@ -128,6 +138,7 @@ func cutPNG(c *cutter) error {
 		if err != nil {
 			return err
 		}
+
 		length, name := int64(binary.BigEndian.Uint32(head)), string(head[4:])
 		if name == "eXIf" {
 			exif, err := c.exif(length)
@@ -144,6 +155,7 @@ func cutPNG(c *cutter) error {
 			}
 			continue
 		}
+
 		err = c.skip(length + frame - 8)
 		if slices.Contains(pngChunks, name) {
 			c.keep(start)
@@ -165,6 +177,7 @@ func cutGIF(c *cutter) error {
 	if err != nil {
 		return err
 	}
+
 	err = c.skip(colorTable(head[10]))
 	c.keep(0)
 	for err == nil {
@@ -173,6 +186,7 @@ func cutGIF(c *cutter) error {
 		if kind, err = c.byte(); err != nil {
 			return err
 		}
+
 		switch kind {
 		case picture:
 			if head, err = c.next(9); err == nil {
@@ -192,15 +206,18 @@ func cutGIF(c *cutter) error {
 			}
 			return nil // data after the end is not part of the picture
 		}
+
 		for length := byte(1); err == nil && length > 0; {
 			if length, err = c.byte(); err == nil {
 				err = c.skip(int64(length))
 			}
 		}
+
 		if kept {
 			c.keep(start)
 		}
 	}
+
 	return err
 }
 
@@ -220,6 +237,7 @@ func cutWebP(c *cutter) error {
 	if err != nil {
 		return err
 	}
+
 	end := min(c.size, 8+int64(binary.LittleEndian.Uint32(riff[4:])))
 	var flags []byte // flags of the extended header
 	c.add(riff)
@@ -229,6 +247,7 @@ func cutWebP(c *cutter) error {
 		if head, err = c.next(8); err != nil {
 			break
 		}
+
 		name, size := string(head[:4]), int64(binary.LittleEndian.Uint32(head[4:]))
 		padded := size + size&1
 		switch name {
@@ -262,10 +281,12 @@ func cutWebP(c *cutter) error {
 			err = c.skip(padded)
 		}
 	}
+
 	total := int64(-8)
 	for _, p := range c.pieces {
 		total += p.Size
 	}
+
 	binary.LittleEndian.PutUint32(riff[4:], uint32(total))
 	return err
 }

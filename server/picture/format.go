@@ -80,16 +80,19 @@ func inspectPicture(in *pictureSource) (*picture, error) {
 	if _, err := in.Seek(0, io.SeekStart); err != nil {
 		return nil, err
 	}
+
 	head := make([]byte, pictureHead)
 	n, err := io.ReadFull(in, head)
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && err != io.EOF {
 		return nil, err
 	}
+
 	for i := range pictureFormats {
 		if format := &pictureFormats[i]; format.begins(head[:n]) {
 			return format.inspect(in, size)
 		}
 	}
+
 	return nil, errs.Field(errs.BadMedia, "file", "must be a PNG, JPEG, GIF or WebP image")
 }
 
@@ -104,10 +107,12 @@ func (format *pictureFormat) inspect(in *pictureSource, size int64) (*picture, e
 	if _, err := in.Seek(0, io.SeekStart); err != nil {
 		return nil, err
 	}
+
 	config, err := format.config(in)
 	if err != nil {
 		return nil, errs.Field(errs.Invalid, "file", pictureIsDamaged).Because(err)
 	}
+
 	pic.width, pic.height, pic.model = config.Width, config.Height, config.ColorModel
 	return pic, nil
 }
@@ -157,6 +162,7 @@ func (pic *picture) perPixel() float64 {
 		}
 		return bytes
 	}
+
 	bytes := pic.samples
 	if pic.progressive {
 		bytes *= 5 // samples, and a 32-bit coefficient for each
@@ -164,6 +170,7 @@ func (pic *picture) perPixel() float64 {
 	if pic.model != color.YCbCrModel && pic.model != color.GrayModel {
 		bytes += 4 // RGB and CMYK are converted
 	}
+
 	return bytes
 }
 
@@ -214,6 +221,7 @@ func lookAtPNG(pic *picture, in io.ReadSeeker, _ int64) error {
 		if _, err := io.ReadFull(in, chunk); err != nil {
 			return nil // the decoder reports what is missing
 		}
+
 		length := int64(binary.BigEndian.Uint32(chunk))
 		switch string(chunk[4:]) {
 		case "eXIf":
@@ -229,6 +237,7 @@ func lookAtPNG(pic *picture, in io.ReadSeeker, _ int64) error {
 		case "IEND":
 			return nil
 		}
+
 		at += header + length + checksum
 	}
 }
@@ -242,10 +251,12 @@ func lookAtWebP(pic *picture, in io.ReadSeeker, size int64) error {
 	if _, err := io.ReadFull(in, head); err != nil {
 		return err
 	}
+
 	end := header + int64(binary.LittleEndian.Uint32(head[4:]))
 	if end > size {
 		return errs.Field(errs.Invalid, "file", pictureIsDamaged)
 	}
+
 	plain := true // no alpha seen so far
 	at := int64(pictureHead)
 	for range maxPictureChunks {
@@ -258,6 +269,7 @@ func lookAtWebP(pic *picture, in io.ReadSeeker, size int64) error {
 		if _, err := io.ReadFull(in, head[:header+1]); err != nil {
 			return nil // the decoder reports what is missing
 		}
+
 		length := int64(binary.LittleEndian.Uint32(head[4:]))
 		switch string(head[:4]) {
 		case "VP8 ", "VP8L": // the first of these is the picture
@@ -276,8 +288,10 @@ func lookAtWebP(pic *picture, in io.ReadSeeker, size int64) error {
 			pic.orientation = readOrientation(in, length)
 			return nil
 		}
+
 		at += header + length + length&1
 	}
+
 	return nil
 }
 

@@ -56,10 +56,12 @@ func FuzzShrink(f *testing.F) {
 			ctx: context.Background(),
 			src: bytes.NewReader(data),
 		})
+
 		expected := 0
 		if err == nil && pic.affordable(8, 6) == nil {
 			expected = pic.memory(8, 6)
 		}
+
 		var out []byte
 		var mediaType string
 		used := allocating(func() { out, mediaType, err = shrinkBytes(t, data, 8, 6) })

@@ -75,6 +75,7 @@ func (p *Scaler) Scale(ctx context.Context, src io.ReadSeeker,
 	if width < 1 || height < 1 || width > maxShrunk || height > maxShrunk {
 		return nil, "", fmt.Errorf("shrink a picture to %d × %d", width, height)
 	}
+
 	in := &pictureSource{src: src}
 	var pic *picture
 	err = p.withTimeout(ctx, in, func() error {
@@ -87,10 +88,12 @@ func (p *Scaler) Scale(ctx context.Context, src io.ReadSeeker,
 	if err := pic.affordable(width, height); err != nil {
 		return nil, "", err
 	}
+
 	release, err := p.Admit(ctx, int64(pic.memory(width, height)))
 	if err != nil {
 		return nil, "", err
 	}
+
 	defer release()
 	var small *image.RGBA
 	err = p.withTimeout(ctx, in, func() error {
@@ -100,6 +103,7 @@ func (p *Scaler) Scale(ctx context.Context, src io.ReadSeeker,
 	if err != nil {
 		return nil, "", err
 	}
+
 	return encodePicture(small)
 }
 
@@ -141,13 +145,16 @@ func (pic *picture) shrunk(in *pictureSource, width, height int) (small *image.R
 			small, err = nil, errs.Field(errs.Invalid, "file", pictureIsDamaged).Because(fmt.Errorf("decoding a %s: panic: %v", pic.format.name, cause))
 		}
 	}()
+
 	if _, err := in.Seek(0, io.SeekStart); err != nil {
 		return nil, err
 	}
+
 	img, err := pic.format.decode(in)
 	if err != nil {
 		return nil, errs.Field(errs.Invalid, "file", pictureIsDamaged).Because(err)
 	}
+
 	b := img.Bounds()
 	if b.Empty() || b.Dx() > pic.width || b.Dy() > pic.height {
 		return nil,
@@ -156,6 +163,7 @@ func (pic *picture) shrunk(in *pictureSource, width, height int) (small *image.R
 	if turnsSideways(pic.orientation) {
 		width, height = height, width
 	}
+
 	w, h := fitInto(b.Dx(), b.Dy(), width, height)
 	return orient(scalePicture(img, w, h), pic.orientation), nil
 }

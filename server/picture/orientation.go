@@ -26,11 +26,13 @@ func lookAtJPEG(pic *picture, in io.ReadSeeker, _ int64) error {
 	if _, err := r.Discard(2); err != nil {
 		return nil // the decoder reports what is missing
 	}
+
 	for framed, seen := false, false; ; {
 		marker, length, ok := nextSegment(r)
 		if !ok || marker == sos {
 			return nil
 		}
+
 		switch {
 		case marker == app1 && !seen:
 			segment := make([]byte, length)
@@ -51,6 +53,7 @@ func lookAtJPEG(pic *picture, in io.ReadSeeker, _ int64) error {
 			pic.samples = samplesOf(frame)
 			continue
 		}
+
 		if _, err := r.Discard(length); err != nil {
 			return nil
 		}
@@ -114,16 +117,19 @@ func orientationOf(exif []byte) int {
 	if len(exif) < header {
 		return upright
 	}
+
 	var order binary.ByteOrder = binary.BigEndian
 	if string(exif[:2]) == "II" {
 		order = binary.LittleEndian
 	} else if string(exif[:2]) != "MM" {
 		return upright
 	}
+
 	at := uint64(order.Uint32(exif[4:]))
 	if order.Uint16(exif[2:]) != 42 || at+2 > uint64(len(exif)) {
 		return upright
 	}
+
 	entries := exif[at+2:]
 	for range order.Uint16(exif[at:]) {
 		if len(entries) < entry {
@@ -139,6 +145,7 @@ func orientationOf(exif []byte) int {
 		}
 		entries = entries[entry:]
 	}
+
 	return upright
 }
 
@@ -147,12 +154,14 @@ func orient(src *image.RGBA, orientation int) *image.RGBA {
 	if orientation == upright {
 		return src
 	}
+
 	w, h := src.Rect.Dx(), src.Rect.Dy()
 	right, bottom := w-1, h-1
 	dst := image.NewRGBA(src.Rect)
 	if turnsSideways(orientation) {
 		dst = image.NewRGBA(image.Rect(0, 0, h, w))
 	}
+
 	for y := range dst.Rect.Dy() {
 		for x := range dst.Rect.Dx() {
 			from := [...]image.Point{
@@ -162,5 +171,6 @@ func orient(src *image.RGBA, orientation int) *image.RGBA {
 			copy(dst.Pix[dst.PixOffset(x, y):][:4], src.Pix[src.PixOffset(from.X, from.Y):])
 		}
 	}
+
 	return dst
 }

@@ -64,5 +64,6 @@ func averagePicture(img image.Image, w, h int) *image.RGBA {
 			to[0], to[1], to[2], to[3] = uint8((red+n/2)/n), uint8((green+n/2)/n), uint8((blue+n/2)/n), uint8((alpha+n/2)/n)
 		}
 	}
+
 	return dst
 }

@@ -45,6 +45,7 @@ func TestShrink_EveryKind(t *testing.T) {
 	for i := range ycc.Y {
 		ycc.Y[i], ycc.Cb[i], ycc.Cr[i] = 255, 128, 128
 	}
+
 	r := img.Bounds()
 	four, fourHoled := []color.Color{picturetest.Red, picturetest.Lime, picturetest.Blue,
 		picturetest.White}, []color.Color{picturetest.Red, picturetest.Lime, picturetest.Blue,
@@ -287,9 +288,11 @@ func TestOrientation_InvalidIgnored(t *testing.T) {
 		copy(out[i:], with)
 		return out
 	}
+
 	if got := orientationOf(good); got != 6 {
 		t.Fatalf("the example has %d", got)
 	}
+
 	for name, exif := range map[string][]byte{
 		"nothing":                     nil,
 		"another byte order":          at(0, 'X', 'X'),
@@ -310,6 +313,7 @@ func TestOrientation_InvalidIgnored(t *testing.T) {
 			t.Errorf("%s: %d", name, got)
 		}
 	}
+
 	for n := range 32 {
 		if got := orientationOf(good[:n]); got != upright {
 			t.Errorf("%d bytes: %d", n, got)

@@ -106,6 +106,7 @@ func (c *canaries) tree(depth int, under bool) string {
 	if depth == 0 {
 		kind %= 3
 	}
+
 	switch {
 	case kind == 3: // an array
 		items := []string{}
@@ -122,6 +123,7 @@ func (c *canaries) tree(depth int, under bool) string {
 	case kind == 1:
 		return space + c.pick("1", "-2.5e+400", "true", "null", `""`)
 	}
+
 	return space + c.text(c.show())
 }
 
@@ -207,6 +209,7 @@ func TestRedact_NoCanary(t *testing.T) {
 		if !json.Valid([]byte(body)) {
 			t.Fatalf("seed %d: the test's body is not JSON: %s", seed, body)
 		}
+
 		out := r.Body("application/json", []byte(body), true, Fields{})
 		if !strings.Contains(out, " (cut, ") {
 			if !json.Valid([]byte(out)) {
@@ -219,6 +222,7 @@ func TestRedact_NoCanary(t *testing.T) {
 				}
 			}
 		}
+
 		c.plain = nil
 		query, h := c.query(), c.header()
 		uri := r.URI("/media/:key", "/media/"+c.hideSegment(), query, Fields{})
@@ -234,6 +238,7 @@ func TestRedact_NoCanary(t *testing.T) {
 		if r.tooMany {
 			t.Fatalf("seed %d has more secrets than are looked for", seed)
 		}
+
 		hiddenValues += len(c.secret)
 		c.check(t, fmt.Sprintf("seed %d: the body", seed), out, body)
 		c.check(t, fmt.Sprintf("seed %d: the address", seed), uri, query)
@@ -262,6 +267,7 @@ func FuzzRedact(f *testing.F) {
 	for range 20 {
 		f.Add(c.object(3, false), c.query(), "/media/x", c.junk())
 	}
+
 	f.Add(`{"values":{"a.b":"x"}}`, "filter={", "//", "Bearer x")
 	f.Add(`["\ud800",-0e-0,"\u0000"]`, "a;b", "/\xff", someToken+" "+someJWT+" a://b:c@d")
 	f.Fuzz(func(t *testing.T, body, query, path, text string) {
@@ -282,20 +288,24 @@ func FuzzRedact(f *testing.F) {
 			if json.Valid([]byte(body)) != !strings.HasPrefix(kept, "(malformed") && body != "" {
 				t.Errorf("%s is kept as %s", body, kept)
 			}
+
 			r.remember(secret)
 			around := `{"a":` + kept + `,"key":` + quote(secret) + `}`
 			if out := r.Body("application/json", []byte(around), true, hide); strings.Contains(undone(out), secret) {
 				t.Errorf("a secret is kept: %s", out)
 			}
+
 			uri, header := r.URI(pattern, path, query, hide), r.Header(http.Header{
 				"User-Agent": {text},
 				"Referer":    {text},
 				"Cookie":     {text},
 			})
+
 			said := r.Text(text + secret + text + url.QueryEscape(secret))
 			if strings.Contains(undone(said), "Zq7") && !strings.Contains(undone(text), "Zq7") {
 				t.Errorf("a secret is said: %s", said)
 			}
+
 			for what, s := range map[string]string{
 				"body":    kept,
 				"uri":     uri,
@@ -307,6 +317,7 @@ func FuzzRedact(f *testing.F) {
 					t.Errorf("the %s is not UTF-8: %q", what, s)
 				}
 			}
+
 			if len(kept) > keptBody || len(uri) > keptURI ||
 				len(header["User-Agent"]) > keptHeader || len(header["Referer"]) > keptHeader {
 				t.Errorf("too long: %d, %d, %v", len(kept), len(uri), header)

@@ -130,6 +130,7 @@ func (w *jsonWalk) member() (opened bool) {
 		strings.EqualFold(name, "username"), w.hide.URLs && strings.EqualFold(name, "url"):
 		w.hideValue()
 	}
+
 	return false
 }
 
@@ -241,6 +242,7 @@ func (r *Redactor) textJSON(text string, hide Fields,
 			return redacted, true
 		}
 	}
+
 	first := rest[0]
 	rest = rest[1:]
 	rest = rest[run(rest, jsonSpace):]

@@ -33,6 +33,7 @@ func IsSecret(name string) bool {
 	if len(name) > len(customPrefix) && strings.EqualFold(name[:len(customPrefix)], customPrefix) {
 		return true
 	}
+
 	var space [64]byte
 	letters := space[:0]  // letters of the name, in lower case
 	fine, coarse := 0, 0  // start of the current word; coarse treats PINs as one word, fine splits APIKey in two
@@ -56,14 +57,18 @@ func IsSecret(name string) bool {
 			}
 			fine = len(letters) - size
 		}
+
 		if isLetter {
 			letters = utf8.AppendRune(letters, lower)
 		}
+
 		before, last = last, c
 	}
+
 	if word() {
 		return true
 	}
+
 	text := string(letters)
 	return slices.ContainsFunc(secretParts, func(part string) bool {
 		return strings.Contains(text, part)

@@ -77,9 +77,11 @@ func (r *Redactor) Header(h http.Header) map[string]string {
 		}
 		kept[name] = shorten(clean(value), keptHeader)
 	}
+
 	if _, password, ok := (&http.Request{Header: h}).BasicAuth(); ok {
 		r.remember(password)
 	}
+
 	return kept
 }
 
@@ -146,6 +148,7 @@ func (r *Redactor) Path(pattern, path string) string {
 			segments[i] = escape(clean(segment), url.PathEscape)
 		}
 	}
+
 	return strings.Join(segments, "/")
 }
 
@@ -155,6 +158,7 @@ func (r *Redactor) query(raw string, hide Fields) string {
 	if strings.Contains(raw, ";") { // an error for net/url, a separator for others
 		return hidden
 	}
+
 	parts := strings.Split(raw, "&")
 	for i, part := range parts {
 		rawName, rawValue, both := strings.Cut(part, "=")
@@ -167,6 +171,7 @@ func (r *Redactor) query(raw string, hide Fields) string {
 			parts[i] = escape(r.parameter("", name), url.QueryEscape)
 			continue
 		}
+
 		parts[i] = escape(clean(name), url.QueryEscape)
 		kept := hidden
 		if !hide.unknown(name) {
@@ -176,8 +181,10 @@ func (r *Redactor) query(raw string, hide Fields) string {
 			r.remember(value)
 			r.remember(rawValue)
 		}
+
 		parts[i] += "=" + escape(kept, url.QueryEscape)
 	}
+
 	return strings.Join(parts, "&")
 }
 
@@ -212,6 +219,7 @@ func (r *Redactor) address(text string) (redacted string, is bool) {
 		r.remember(text)
 		return hidden, true
 	}
+
 	r.inside++
 	defer func() { r.inside-- }()
 	separator := text[len(path) : len(path)+1]
@@ -220,6 +228,7 @@ func (r *Redactor) address(text string) (redacted string, is bool) {
 	if more {
 		redacted += "#" + r.query(fragment, Fields{})
 	}
+
 	return redacted, true
 }
 
@@ -246,6 +255,7 @@ func (r *Redactor) Body(contentType string, raw []byte, whole bool, hide Fields)
 	if at := run(string(raw), jsonSpace); at < len(raw) && raw[at] != '{' && json.Valid(raw) {
 		return fmt.Sprintf("(not a JSON object, %d bytes)", len(raw)) // no field name tells which parts are secret
 	}
+
 	text, ok := r.json(strings.ToValidUTF8(string(raw), "\uFFFD"), hide, keptBody, 0)
 	if !ok {
 		return fmt.Sprintf("(malformed JSON, %d bytes)", len(raw))
@@ -253,6 +263,7 @@ func (r *Redactor) Body(contentType string, raw []byte, whole bool, hide Fields)
 	if len(text) <= keptBody {
 		return text
 	}
+
 	mark := fmt.Sprintf(" (cut, %d bytes)", len(raw))
 	return shorten(text, keptBody-len(mark)) + mark
 }

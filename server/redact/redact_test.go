@@ -34,12 +34,14 @@ func TestSecretName(t *testing.T) {
 			t.Errorf("%s is not secret", name)
 		}
 	}
+
 	for _, name := range []string{"pass word", "p.a.s.s.w.o.r.d", "pass\x00word", "\u212aey",
 		"a key", strings.Repeat("x", 1<<20) + "_key"} {
 		if !IsSecret(name) {
 			t.Errorf("%.20q is not secret", name)
 		}
 	}
+
 	plain := `keywordSearch keyword monkey turkeyName option options passport compass author spinner pinned opinion hashtag salted code session
 		session_id id username email values name status created_at[] sorter filter page pageSize sex describe topics`
 	for name := range strings.FieldsSeq(plain) {
@@ -47,6 +49,7 @@ func TestSecretName(t *testing.T) {
 			t.Errorf("%s is secret", name)
 		}
 	}
+
 	if IsSecret("") || IsSecret("\xff\xfe") {
 		t.Error("a name without letters is secret")
 	}
@@ -66,6 +69,7 @@ func TestRedactHeader(t *testing.T) {
 		"X-Custom":        {"unknown"},
 		"X-Api-Key":       {"0a1b2c3d4e"},
 	})
+
 	want := map[string]string{
 		"User-Agent": "curl/8 ****** x", "Accept": "text/html, */*",
 		"Accept-Language": strings.Repeat("é", 126) + "…",
@@ -75,6 +79,7 @@ func TestRedactHeader(t *testing.T) {
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
+
 	text := r.Text("user me, opensesame, bWU6b3BlbnNlc2FtZQ==, 0123456789, 0a1b2c3d4e, dark, unknown")
 	if want := "user me, ******, ******, ******, ******, dark, unknown"; text != want {
 		t.Errorf("the text is %s", text)
@@ -143,6 +148,7 @@ func TestRedactURI(t *testing.T) {
 			t.Errorf("%s: %s", test.name, got)
 		}
 	}
+
 	if got := (&Redactor{}).URI("/admin/login", "/admin/login", "username=x",
 		Fields{Usernames: true}); got != "/admin/login?******" {
 		t.Errorf("the query of a sign-in: %s", got)
@@ -221,6 +227,7 @@ func TestRedactBody(t *testing.T) {
 			t.Errorf("%s: %s", test.name, got)
 		}
 	}
+
 	r := &Redactor{}
 	if got := r.Body("application/json; charset=utf-8", []byte(`{"values":{"a.b":1}}`), true, save); got != `{"values":{"a.b":"******"}}` {
 		t.Errorf("without knowing the settings: %s", got)
@@ -244,6 +251,7 @@ func TestRedactBody_Bound(t *testing.T) {
 	if got := r.Text("no after-the-cut here"); got != "no ****** here" {
 		t.Errorf("a secret behind the cut is not remembered: %s", got)
 	}
+
 	for name, shape := range map[string]func(n int) string{
 		"arrays": func(n int) string {
 			return strings.Repeat("[", n/2) + strings.Repeat("]", n/2)
@@ -284,6 +292,7 @@ func TestRedactBody_Bound(t *testing.T) {
 			_, again := redacted(shape(n))
 			took = min(took, again)
 		}
+
 		t.Logf("%s: %v, and a part of a sixteenth %v", name, took, part)
 		if took > allowed() {
 			t.Errorf("%s take %v, a sixteenth %v", name, took, part)
@@ -338,9 +347,11 @@ func TestRedactText(t *testing.T) {
 			t.Errorf("%s: %s", test.name, got)
 		}
 	}
+
 	for i := range maxFound {
 		r.remember(strings.Repeat("x", 4+i))
 	}
+
 	if got := r.Text("all is well"); got != hidden {
 		t.Errorf("with too many secrets to look for: %s", got)
 	}

@@ -83,9 +83,11 @@ func Spellings(value string) []string {
 			quoted = append(quoted, strings.TrimSuffix(plain.String(), "\n"))
 		}
 	}
+
 	for _, q := range quoted {
 		all = append(all, q[1:len(q)-1])
 	}
+
 	slices.Sort(all)
 	return slices.Compact(all)
 }
@@ -98,6 +100,7 @@ func hide(s string, spans []span) string {
 	if len(spans) == 0 {
 		return s
 	}
+
 	slices.SortFunc(spans, func(a, b span) int { return cmp.Compare(a.from, b.from) })
 	var b strings.Builder
 	done := 0
@@ -111,6 +114,7 @@ func hide(s string, spans []span) string {
 		}
 		done = sp.to
 	}
+
 	b.WriteString(s[done:])
 	return b.String()
 }
@@ -124,6 +128,7 @@ func tokenSpans(s string) (spans []span) {
 		if n := recoveryCode(s, i); n > 0 {
 			from, to = i, i+n
 		}
+
 		switch s[i] {
 		case 'r':
 			if strings.HasPrefix(s[i:], "rv_") {
@@ -149,6 +154,7 @@ func tokenSpans(s string) (spans []span) {
 				to = from + max(0, strings.LastIndexByte(s[from:end], '@'))
 			}
 		}
+
 		if to > from {
 			spans = append(spans, span{from, to})
 			i = to - 1
@@ -164,6 +170,7 @@ func recoveryCode(s string, i int) int {
 	if i+groups*(size+1)-1 > len(s) || s[i+size] != '-' || i > 0 && wordByte(s[i-1]) {
 		return 0
 	}
+
 	for at := range groups*(size+1) - 1 {
 		c := s[i+at]
 		if at%(size+1) == size && c != '-' ||
@@ -171,10 +178,12 @@ func recoveryCode(s string, i int) int {
 			return 0
 		}
 	}
+
 	end := i + groups*(size+1) - 1
 	if end < len(s) && wordByte(s[end]) {
 		return 0
 	}
+
 	return end - i
 }
 
@@ -193,6 +202,7 @@ func schemeSpan(s string, i int) (from, to int) {
 	default:
 		return 0, 0
 	}
+
 	gap := run(s[from:], func(c byte) bool { return c == ' ' || c == '\t' || c == '+' })
 	from += gap
 	to = from + run(s[from:], func(c byte) bool {
@@ -203,6 +213,7 @@ func schemeSpan(s string, i int) (from, to int) {
 	}) == to-from {
 		return 0, 0
 	}
+
 	return from, to
 }
 

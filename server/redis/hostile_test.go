@@ -90,6 +90,7 @@ func TestHostileRedis(t *testing.T) {
 			if tc.says == late {
 				s.timeout = 50 * time.Millisecond
 			}
+
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			got := s.refused()
@@ -112,12 +113,14 @@ func TestHostileRedisFigures(t *testing.T) {
 	for i := range 300 {
 		info += fmt.Sprintf("db%d:keys=1\r\n", 100+i)
 	}
+
 	info = strings.Replace(info, "7.0.0", strings.Repeat("7\x1b", 100), 1)
 	stats := "cmdstat_get:calls=-1,usec=5\r\ncmdstat_:calls=1,usec=1\r\ncmdstat_a b:calls=1,usec=1\r\ncmdstat_" + testPassword + ":calls=1,usec=9223372036854775807\r\n"
 	slow := "*4\r\n" + "*4\r\n:2\r\n:1\r\n:1\r\n*0\r\n" +
 		"*4\r\n:9223372036854775807\r\n:9223372036854775807\r\n:-5\r\n*2\r\n" + bulk("GET") + bulk("a"+testPassword) +
 		"*4\r\n:4\r\n:1\r\n:1\r\n*2\r\n" + bulk("bad name") + bulk("key") +
 		"*6\r\n:5\r\n:1\r\n:1\r\n*2\r\n" + bulk("get") + bulk("key") + bulk(testPassword) + bulk("name")
+
 	quiet := strings.ReplaceAll(goodRedisInfo, "uptime_in_seconds:5", "uptime_in_seconds:1")
 	s := newStepped(t,
 		urlOf(fakeRedis(t,
@@ -133,6 +136,7 @@ func TestHostileRedisFigures(t *testing.T) {
 	if len(eventsOf("info", all)) != 1 {
 		t.Fatalf("%s", encoded)
 	}
+
 	in := all[0].Info
 	if in.MaxMemory != 0 || in.UsedMemory != 0 || in.ConnectedClients != 0 || *in.HitRate != 0.5 ||
 		len(in.Version) > maxText || strings.Contains(in.Version, "\x1b") {
@@ -141,11 +145,13 @@ func TestHostileRedisFigures(t *testing.T) {
 	if len(in.Keys) != maxDatabases || in.Keys["db0"] != 0 || in.Keys["db1"] != 2 {
 		t.Errorf("databases: %v", in.Keys)
 	}
+
 	var got []string
 	for _, e := range append(eventsOf("command", all), eventsOf("slowlog", all)...) {
 		got = append(got,
 			strings.TrimSpace(fmt.Sprintf("%s %s %s %v", e.Command, e.Key, e.Client, e.DurationMS)))
 	}
+
 	want := strings.Join([]string{"******   0", "GET key ****** 0.001", "?   0.001",
 		"GET ******  0", "?   0.001"}, "|")
 	if strings.Join(got, "|") != want {
@@ -201,11 +207,13 @@ func TestRedisOverTLS(t *testing.T) {
 	if got := <-heard; got != "no handshake" {
 		t.Errorf("it hears %q", got)
 	}
+
 	s.roots = x509.NewCertPool()
 	s.roots.AddCert(web.Certificate())
 	if all := s.polled(); len(eventsOf("info", all)) != 1 {
 		t.Errorf("a known certificate: %+v", all)
 	}
+
 	plain := strings.Replace(urlOf(fakeRedis(t, sendForever("-ERR\r\n"))), "redis:", "rediss:", 1)
 	if got := newStepped(t, plain).refused(); !strings.Contains(got, "tls") {
 		t.Errorf("a server without TLS: %q", got)

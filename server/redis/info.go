@@ -73,6 +73,7 @@ func (w *watcher) compare(now map[string]string) []Event {
 		count(now["uptime_in_seconds"]) < count(past["uptime_in_seconds"]):
 		past, w.nextSlow = map[string]string{}, 0 // the server was restarted
 	}
+
 	w.past = now
 
 	rise := func(name string) int64 { return since(count(past[name]), count(now[name])) }
@@ -93,11 +94,13 @@ func (w *watcher) compare(now map[string]string) []Event {
 		rate := float64(hits) / (float64(hits) + float64(misses))
 		info.HitRate = &rate
 	}
+
 	for _, name := range slices.Sorted(maps.Keys(now)) {
 		if validDatabase.MatchString(name) && len(info.Keys) < maxDatabases {
 			info.Keys[name] = countOf(now[name], "keys")
 		}
 	}
+
 	return append([]Event{{Type: infoType, Info: info}}, w.costs(past, now)...)
 }
 

@@ -40,9 +40,11 @@ func (c *limited) Read(p []byte) (int, error) {
 			c.line = append(c.line, b)
 		}
 	}
+
 	if c.left < 0 {
 		return 0, errTooMuch
 	}
+
 	return n, err
 }
 

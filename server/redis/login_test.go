@@ -26,11 +26,13 @@ func TestLogin_Rejected(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got, tc.says)
 		}
 	}
+
 	s := newStepped(t, "redis://half:pw@"+r.addr)
 	if all := s.polled(); len(all) != 1 || all[0].Info == nil ||
 		all[0].Error != "it refuses SLOWLOG" {
 		t.Errorf("a user with INFO alone: %+v", all)
 	}
+
 	do(t, r.client(), "ACL SETUSER half +slowlog")
 	if all := s.polled(); len(eventsOf("slowlog", all)) != 0 || all[0].Error != "" {
 		t.Errorf("what lies before SLOWLOG was permitted is told: %+v", all)
@@ -38,11 +40,13 @@ func TestLogin_Rejected(t *testing.T) {
 	if all := s.polled(); len(eventsOf("slowlog", all)) == 0 {
 		t.Errorf("nothing is told after SLOWLOG was permitted: %+v", all)
 	}
+
 	s = newStepped(t, "redis://some:pw@"+r.addr)
 	s.polled()
 	if all := s.polled(); len(eventsOf("slowlog", all)) == 0 || all[0].Error != "" {
 		t.Errorf("a user with what is needed: %+v", all)
 	}
+
 	do(t, r.client(), "CONFIG SET maxclients 1")
 	if got := newStepped(t, urlOf(r.addr)).refused(); got != "ERR max number of clients reached" {
 		t.Errorf("too many clients: %q", got)
@@ -57,18 +61,21 @@ func TestPoll_ChangesNothing(t *testing.T) {
 	for range 3 {
 		s.polled()
 	}
+
 	stats, err := redis.String(c.Do("INFO", "COMMANDSTATS"))
 	must(t, err)
 	sent := map[string]bool{}
 	for name := range parseInfo(stats) {
 		sent[strings.TrimPrefix(name, "cmdstat_")] = true
 	}
+
 	for _, known := range []string{"auth", "select", "info", "slowlog|get", "config|resetstat"} {
 		if !sent[known] {
 			t.Errorf("%s is not counted: %v", known, sent)
 		}
 		delete(sent, known)
 	}
+
 	if len(sent) != 0 {
 		t.Errorf("it also sends %v", sent)
 	}

@@ -132,6 +132,7 @@ func (w *watcher) ask(ctx context.Context) ([]Event, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	defer conn.Close() // nothing is being written
 
 	text, err := redis.String(redis.DoContext(conn, ctx, "INFO", "ALL"))
@@ -147,11 +148,13 @@ func (w *watcher) ask(ctx context.Context) ([]Event, error) {
 	if err != nil && !errors.As(err, &refused) {
 		return nil, err
 	}
+
 	events := w.compare(parseInfo(text))
 	if refused != "" {
 		events[0].Error = "it refuses SLOWLOG"
 		return events, nil
 	}
+
 	return append(events, w.slow(slow[:min(len(slow), maxSlow)])...), nil
 }
 
@@ -161,6 +164,7 @@ func (w *watcher) dial(ctx context.Context) (redis.Conn, error) {
 	if w.target.tls {
 		dial = (&tls.Dialer{Config: &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: w.roots}}).DialContext
 	}
+
 	limit := redis.DialContextFunc(func(ctx context.Context,
 		network, addr string) (net.Conn, error) {
 		conn, err := dial(ctx, network, addr)

@@ -24,6 +24,7 @@ func TestPoll_FiguresAndCommands(t *testing.T) {
 	if first[0].Connection != "it" || first[0].At == 0 {
 		t.Errorf("%+v", first[0])
 	}
+
 	do(t, c, "GET before", "GET nothing", "GET none", "GET no", "SET gone 1 PX 1", "SELECT 3",
 		"SET a 1", "SET b 1", "SELECT 0")
 	for n := 1; n > 0; { // reading the key makes it expire once its millisecond has passed
@@ -31,6 +32,7 @@ func TestPoll_FiguresAndCommands(t *testing.T) {
 		n, err = redis.Int(c.Do("EXISTS", "gone"))
 		must(t, err)
 	}
+
 	all := s.polled()
 	info := *eventsOf("info", all)[0].Info
 	if info.Version == "" || info.UsedMemory < 100_000 || info.HitRate == nil ||
@@ -41,6 +43,7 @@ func TestPoll_FiguresAndCommands(t *testing.T) {
 	if rate := *info.HitRate; rate <= 0 || rate >= 1 {
 		t.Errorf("hit rate %v", rate)
 	}
+
 	info.Version, info.UsedMemory, info.HitRate, info.ConnectedClients, info.OpsPerSecond, info.UptimeSeconds = "", 0, nil, 0, 0, 0
 	if diff := cmp.Diff(Info{
 		Role:        "master",
@@ -50,6 +53,7 @@ func TestPoll_FiguresAndCommands(t *testing.T) {
 	}, info); diff != "" {
 		t.Errorf("- want, + got:\n%s", diff)
 	}
+
 	calls := map[string]int64{}
 	for i, e := range eventsOf("command", all) {
 		calls[e.Command] = e.Calls
@@ -58,14 +62,17 @@ func TestPoll_FiguresAndCommands(t *testing.T) {
 			t.Errorf("%d: %+v", i, e)
 		}
 	}
+
 	if calls["GET"] != 4 || calls["SET"] != 3 || calls["SELECT"] != 2 || calls["CONFIG SET"] != 0 {
 		t.Errorf("calls since the last poll: %v", calls)
 	}
+
 	do(t, c, "CONFIG RESETSTAT", "GET before")
 	all = s.polled()
 	if rate := eventsOf("info", all)[0].Info.HitRate; rate == nil || *rate != 1 {
 		t.Errorf("the hit rate of one hit after the counts were set back is %v", rate)
 	}
+
 	for _, e := range eventsOf("command", all) {
 		if e.Command == "GET" && e.Calls != 1 {
 			t.Errorf("after the counts were set back: %+v", e)
@@ -97,6 +104,7 @@ func TestSlowLog_CommandAndKeyOnly(t *testing.T) {
 	if all := eventsOf("slowlog", s.polled()); len(all) != 0 {
 		t.Errorf("the first poll has entries: %+v", all)
 	}
+
 	do(t, c, "CLIENT SETNAME here", "SET colour canary-value", "GET colour",
 		"EVAL return'canary-script' 1 canary-key", "ECHO canary-echo",
 		"AUTH default "+testPassword, "HELLO 2 AUTH default "+testPassword,
@@ -107,12 +115,14 @@ func TestSlowLog_CommandAndKeyOnly(t *testing.T) {
 	if _, err := c.Do("GETRANGE", "line\nbreak\x00\xff", "0", "1"); err != nil {
 		t.Fatal(err)
 	}
+
 	all := s.polled()
 	encoded, err := json.Marshal(all)
 	must(t, err)
 	if strings.Contains(string(encoded), "canary") {
 		t.Errorf("more than the key is in: %s", encoded)
 	}
+
 	client, err := redis.String(c.Do("CLIENT", "INFO"))
 	must(t, err)
 	_, client, _ = strings.Cut(client, " addr=")
@@ -128,12 +138,14 @@ func TestSlowLog_CommandAndKeyOnly(t *testing.T) {
 			t.Errorf("%+v", e)
 		}
 	}
+
 	want := []string{"CLIENT", "SET colour", "GET colour", "EVAL", "ECHO", "AUTH", "HELLO",
 		"CONFIG", "ACL", "PUBLISH", "CLIENT", "SET ******", "HSET user:1",
 		"LPUSH " + strings.Repeat("k", 128), "GETRANGE line\uFFFDbreak\uFFFD\uFFFD"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("- want, + got:\n%s", diff)
 	}
+
 	do(t, c, "GET after")
 	got = nil
 	for _, e := range eventsOf("slowlog", s.polled()) {
@@ -141,6 +153,7 @@ func TestSlowLog_CommandAndKeyOnly(t *testing.T) {
 			got = append(got, e.Command+" "+e.Key)
 		}
 	}
+
 	if diff := cmp.Diff([]string{"CLIENT ", "GET after"}, got); diff != "" {
 		t.Errorf("the next poll, - want, + got:\n%s", diff)
 	}
@@ -153,28 +166,33 @@ func TestPoll_RestartCountsFromZero(t *testing.T) {
 	for range 10 {
 		do(t, c, "GET k")
 	}
+
 	s.polled()
 	r.stop()
 	if !r.start() {
 		t.Fatal("the server does not start again")
 	}
+
 	do(t, r.client(), "GET again")
 	all := s.polled()
 	if down := eventsOf("state", all); len(down) != 0 {
 		t.Errorf("it counts as down though it is there: %+v", down)
 	}
+
 	var calls int64
 	for _, e := range eventsOf("command", all) {
 		if e.Command == "GET" {
 			calls = e.Calls
 		}
 	}
+
 	slow := 0
 	for _, e := range eventsOf("slowlog", all) {
 		if e.Key == "again" {
 			slow++
 		}
 	}
+
 	if calls != 1 || slow != 1 {
 		t.Errorf("%d calls and %d slow ones of one: %+v", calls, slow, all)
 	}
@@ -198,6 +216,7 @@ func TestPoll_DownAndUp(t *testing.T) {
 	if up := w.next("cache", "state"); up.State != "up" || up.Error != "" {
 		t.Errorf("%+v", up)
 	}
+
 	w.next("cache", "info")
 }
 

@@ -42,6 +42,7 @@ func (w *watcher) slowEvent(entry *redis.SlowLog) Event {
 	if len(entry.Args) > 1 && keyedCommands[e.Command] {
 		e.Key = w.target.clean(entry.Args[1], maxKey)
 	}
+
 	return e
 }
 

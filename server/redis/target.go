@@ -36,14 +36,17 @@ func ParseTargets(texts []string) ([]Target, error) {
 		if seen[name] {
 			return nil, fmt.Errorf("entry %d: the name %s is used twice", i+1, name)
 		}
+
 		seen[name] = true
 		target, wrong := parseTarget(address)
 		if wrong != "" {
 			return nil, fmt.Errorf("%s: %s", name, wrong)
 		}
+
 		target.name = name
 		targets = append(targets, target)
 	}
+
 	return targets, nil
 }
 
@@ -54,6 +57,7 @@ func parseTarget(text string) (t Target, wrong string) {
 		return t,
 			"the address cannot be read; special characters in a user or password are written like %2F"
 	}
+
 	port, portErr := strconv.ParseUint(u.Port(), 10, 16)
 	db, dbErr := strconv.ParseUint(cmp.Or(strings.TrimPrefix(u.Path, "/"), "0"), 10, 16)
 	t = Target{addr: u.Host, tls: u.Scheme == "rediss", username: u.User.Username(), db: int(db)}
@@ -70,5 +74,6 @@ func parseTarget(text string) (t Target, wrong string) {
 	case u.User != nil && t.password == "":
 		wrong = "a user needs a password, like redis://user:password@host:6379; a password alone is written redis://:password@host:6379"
 	}
+
 	return t, wrong
 }

@@ -38,6 +38,7 @@ func startServer(t *testing.T) *testServer {
 		}
 		t.Skip("redis-server is missing: no server to watch")
 	}
+
 	r := &testServer{t: t, dir: t.TempDir()}
 	t.Cleanup(r.stop)
 	for range 5 { // another process may take the port in between
@@ -49,6 +50,7 @@ func startServer(t *testing.T) *testServer {
 			return r
 		}
 	}
+
 	t.Fatal("redis-server does not start")
 	return nil
 }
@@ -61,6 +63,7 @@ func (r *testServer) start() bool {
 	r.cmd = exec.Command("redis-server", "--bind", "127.0.0.1", "--port", port, "--requirepass",
 		testPassword, "--save", "",
 		"--appendonly", "no", "--dir", r.dir, "--logfile", "", "--slowlog-log-slower-than", "0")
+
 	out, err := r.cmd.StdoutPipe()
 	must(r.t, err)
 	must(r.t, r.cmd.Start())
@@ -71,6 +74,7 @@ func (r *testServer) start() bool {
 			return true
 		}
 	}
+
 	r.stop()
 	return false
 }
@@ -189,6 +193,7 @@ func runPoller(t *testing.T, p *Poller) *runningPoller {
 			}
 		})
 	}()
+
 	t.Cleanup(r.end)
 	return r
 }
@@ -218,6 +223,7 @@ func (r *runningPoller) end() {
 	case <-time.After(patience):
 		r.t.Fatal("the poller does not end")
 	}
+
 	buffer := make([]byte, 1<<20)
 	for late := time.Now().Add(patience); ; runtime.Gosched() {
 		stacks := string(buffer[:runtime.Stack(buffer, true)])

@@ -64,6 +64,7 @@ func introspect(req *web.Request, in *introspectIn) (out *introspection, err err
 		if err != nil || session.Actor.MustChange || session.Actor.MustAddFactor(tx) {
 			return err
 		}
+
 		a := session.Actor
 		*out = introspection{
 			Active:    true,
@@ -75,10 +76,12 @@ func introspect(req *web.Request, in *introspectIn) (out *introspection, err err
 			Realm:     a.Account().Realm(),
 			UserID:    a.ID,
 		}
+
 		if session.Key != nil {
 			out.KeyID, out.KeyName = session.Key.ID, session.Key.Name
 			return nil
 		}
+
 		out.Fields, err = store.ProgramFields(tx, a)
 		return err
 	})
@@ -121,6 +124,7 @@ func checkAccess(req *web.Request, in *checkIn) (out *CheckOut, err error) {
 			named++
 		}
 	}
+
 	switch {
 	case named == 0:
 		faults.Add("user_id", "exactly one of token, user_id and app_user_id is required")
@@ -129,19 +133,23 @@ func checkAccess(req *web.Request, in *checkIn) (out *CheckOut, err error) {
 	case named > 1:
 		faults.Add("token", "exactly one of token, user_id and app_user_id is required")
 	}
+
 	for _, key := range in.Permissions {
 		if len(key) == 0 || len(key) > 255 {
 			faults.Add("permissions", "must be keys of permissions")
 		}
 	}
+
 	if len(faults) > 0 {
 		return nil, faults.Err(errs.Invalid)
 	}
+
 	return out, req.DB.View(req.Actor, func(tx *store.Tx) error {
 		c, err := checked(req, tx, in)
 		if err != nil {
 			return err
 		}
+
 		out = &CheckOut{Allowed: make(map[string]bool, len(in.Permissions))}
 		if c.actor != nil && c.refused == "" {
 			out.Active, out.Scope = true, web.ScopeIn(tx, c.actor)
@@ -152,6 +160,7 @@ func checkAccess(req *web.Request, in *checkIn) (out *CheckOut, err error) {
 		if in.Explain {
 			out.Reasons = make(map[string]string, len(in.Permissions))
 		}
+
 		for _, key := range in.Permissions {
 			out.Allowed[key] = out.Active && c.actor.HasPermission(tx, key)
 			if !out.Allowed[key] && !c.policy(tx).HasPermissionKey(key) {
@@ -163,6 +172,7 @@ func checkAccess(req *web.Request, in *checkIn) (out *CheckOut, err error) {
 				}
 			}
 		}
+
 		return nil
 	})
 }

@@ -54,6 +54,7 @@ func TestIntrospection(t *testing.T) {
 			t.Errorf("%s: %d %s", token, a.Code, a.Body)
 		}
 	}
+
 	for form, status := range map[string]int{
 		"":                                   415,
 		"token=":                             400,
@@ -67,15 +68,18 @@ func TestIntrospection(t *testing.T) {
 			t.Errorf("%.30s: %d %s, want %d", form, a.Code, a.Body, status)
 		}
 	}
+
 	if a := in.Call("POST", "/auth/introspect", `{"token":"x"}`, "program"); a.Code != 415 {
 		t.Errorf("JSON: %d %s", a.Code, a.Body)
 	}
+
 	for as, want := range map[string]string{"customer": `401 {"error":"invalid_token"`} {
 		if a := in.Introspect("token=x", as); !strings.HasPrefix(fmt.Sprint(a.Code, " ", a.Body),
 			want) || a.Header.Get("WWW-Authenticate") != "Bearer" {
 			t.Errorf("%s: %d %s", as, a.Code, a.Body)
 		}
 	}
+
 	in.Clerk("other", "auth.check")
 	if a := in.Introspect("token=x", "other"); !strings.HasPrefix(a.Body,
 		`{"error":"insufficient_scope"`) || a.Code != 403 {
@@ -91,6 +95,7 @@ func TestIntrospection_ClientSecret(t *testing.T) {
 	key, bare := in.Tokens["program"], in.NewKey("bare", "/admin/key",
 		fmt.Sprintf(`{"name":"bare","role_ids":[%d]}`, in.Role("Bare", nil, "auth.check")),
 		"owner").Token
+
 	const basic, bearer = `Basic realm="Reeve"`, "Bearer"
 	for _, c := range []struct {
 		name, username, password, form, header string
@@ -125,6 +130,7 @@ func TestIntrospection_ClientSecret(t *testing.T) {
 		if c.header != "" {
 			r.Header.Set("Authorization", c.header)
 		}
+
 		a := in.Send(r)
 		want := `{"active":true`
 		if c.code != "" {
@@ -135,11 +141,13 @@ func TestIntrospection_ClientSecret(t *testing.T) {
 			t.Errorf("%s: %d %s %s", c.name, a.Code, a.Header.Get("WWW-Authenticate"), a.Body)
 		}
 	}
+
 	r := in.Request("POST", "/auth/check", `{"token":"x"}`, "nobody") // follows no specification
 	r.SetBasicAuth("svc", key)
 	if a := in.Send(r); a.Code != 401 || a.Header.Get("WWW-Authenticate") != bearer {
 		t.Errorf("another operation: %d %s", a.Code, a.Body)
 	}
+
 	in.Flush()
 	if body := in.OK("GET", "/system/monitor/request?pageSize=100", "", "owner").Body; strings.Contains(body, key) || strings.Contains(body, servertest.OwnerPassword) {
 		t.Error("monitoring has a secret")
@@ -236,6 +244,7 @@ func TestPermissionCheck_MatchesEnforcement(t *testing.T) {
 	for n := range 4 {
 		roles = append(roles, in.Role(fmt.Sprint("R", n), nil))
 	}
+
 	var tokens []string
 	for n := range 3 {
 		id := in.Member(fmt.Sprint("user", n), 0, roles[n])
@@ -243,10 +252,12 @@ func TestPermissionCheck_MatchesEnforcement(t *testing.T) {
 		_, service := in.Key(id, servertest.ServiceKey)
 		tokens = append(tokens, in.Tokens[fmt.Sprint("user", n)], personal, service)
 	}
+
 	keys := make([]string, 0, len(paths))
 	for key := range paths {
 		keys = append(keys, key)
 	}
+
 	slices.Sort(keys)
 	quoted := `"` + strings.Join(keys, `","`) + `"`
 	some := func(from []store.ID) (ids []store.ID) {
@@ -257,10 +268,12 @@ func TestPermissionCheck_MatchesEnforcement(t *testing.T) {
 		}
 		return ids
 	}
+
 	var rules []store.ID
 	for _, key := range keys {
 		rules = append(rules, in.Permission(key))
 	}
+
 	in.Update(func(tx *store.Tx) error { // or few would have any
 		for _, id := range roles {
 			if _, err := store.Roles.Update(tx, id, func(v *store.Role) error {
@@ -332,6 +345,7 @@ func TestPermissionCheck_MatchesEnforcement(t *testing.T) {
 			}
 		}
 	}
+
 	if allowed < 20 || refused < 20 {
 		t.Errorf("%d allowed, %d refused", allowed, refused)
 	}
@@ -358,11 +372,13 @@ func TestPermissionCheck_NeverStale(t *testing.T) {
 					return
 				default:
 				}
+
 				before := acknowledged.Load()
 				a := in.Call("POST", "/auth/check", body, "asker")
 				if after := acknowledged.Load(); after != before || a.Code != 200 {
 					continue // it changed meanwhile
 				}
+
 				checks.Add(1)
 				if allowed := strings.Contains(a.Body, `"system.info":true`); allowed &&
 					before%2 == 1 {
@@ -371,6 +387,7 @@ func TestPermissionCheck_NeverStale(t *testing.T) {
 			}
 		})
 	}
+
 	for n := range servertest.Size(20, 100, 1000) {
 		rules := `{"rule_ids":[]}`
 		if n%2 == 1 {
@@ -385,6 +402,7 @@ func TestPermissionCheck_NeverStale(t *testing.T) {
 			runtime.Gosched()
 		}
 	}
+
 	close(done)
 	wg.Wait()
 }

@@ -54,6 +54,7 @@ func TestAppRoles(t *testing.T) {
 		in.OK("PUT", c.url, c.on, "owner")
 		checked(in, `"app.order.refund":true`)
 	}
+
 	in.Call("DELETE", "/user/role/1", "", "owner").Brief(409, `"errorCode":"in_use"`)
 	in.Call("DELETE", "/user/rule/1", "", "owner").Brief(409, `"errorCode":"in_use"`)
 	in.OK("DELETE", "/user/rule/2", "", "owner") // roles lose it
@@ -97,6 +98,7 @@ func TestRealms_SeparatePermissions(t *testing.T) {
 	for _, key := range []string{"admin.list.query", "application.x", "app", "apps.x", "App.x"} {
 		in.Call("POST", "/user/rule", `{"name":"N","key":"`+key+`"}`, "owner").Names(422, "key")
 	}
+
 	in.Call("PUT", "/user/rule/2", `{"key":"system.info"}`, "owner").Names(422, "key")
 	in.Call("PUT", "/user/role/1/rule", `{"rule_ids":[99]}`, "owner").Names(422, "rule_ids")
 	in.Call("PUT", "/user/list/1", `{"role_ids":[99]}`, "owner").Names(422, "role_ids")
@@ -162,6 +164,7 @@ func TestRegistration_DefaultRoles(t *testing.T) {
 	for n := range 19 {
 		in.Create("/user/role", fmt.Sprintf(`{"name":"R%d","default":1}`, n))
 	}
+
 	in.Call("POST", "/user/role", `{"name":"One more","default":1}`, "owner").Names(422, "default")
 	in.OK("PUT", "/user/role/1", `{"default":1,"sort":9}`, "owner") // it is one of the twenty
 }
@@ -188,6 +191,7 @@ func TestExplainAt_AppUsers(t *testing.T) {
 		in.OK("GET", "/user/permission/explain?user_id=1&key=app.order.refund&at="+before[i], "",
 			"owner").Brief(200, want)
 	}
+
 	in.Call("GET", "/user/permission/explain?user_id=1&key=app.order", "", "owner").Brief(404)
 	in.Call("GET", "/user/permission/explain?user_id=1&key=app.order&at=2999-01-01", "", "owner").Names(422, "at")
 	in.OK("GET", "/user/permission/explain?user_id=1&key=app.order&at=2001-01-01", "", "owner").Brief(200, `"reason":"unknown"`)

@@ -19,9 +19,11 @@ func TestDepartments(t *testing.T) {
 	for range 32 {
 		parent = in.Create("/admin/dept", fmt.Sprintf(`{"name":"L","parent_id":%d}`, parent))
 	}
+
 	post := func(name, body string, status int, has ...string) servertest.Case {
 		return servertest.Case{name, "POST", "/admin/dept", body, "owner", status, has, nil}
 	}
+
 	put := func(name string, id any, body string, status int, has ...string) servertest.Case {
 		return servertest.Case{name, "PUT", fmt.Sprint("/admin/dept/", id), body, "owner", status,
 			has, nil}
@@ -81,6 +83,7 @@ func TestDisabledDepartment_TakesNoUsers(t *testing.T) {
 	if _, failed, _ := in.Imported("username,department\ncleo,Closed\n"); failed != 1 {
 		t.Error("a user can be imported into it")
 	}
+
 	in.OK("PUT", "/admin/list/2", fmt.Sprintf(`{"nickname":"Ada","dept_id":%d}`, closed), "owner") // unchanged
 	in.OK("POST", "/admin/dept", fmt.Sprintf(`{"name":"Below","parent_id":%d}`, closed), "owner")
 	in.OK("PUT", fmt.Sprintf("/admin/dept/%d", closed), `{"status":1}`, "owner")

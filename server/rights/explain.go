@@ -30,11 +30,13 @@ func (in *pastTime) time() (*store.Time, error) {
 	if in.At == "" {
 		return nil, nil
 	}
+
 	at, err := web.Bound(in.At, false, zone)
 	if err != nil {
 		faults.Add("at",
 			"must be a time such as 2025-05-08T03:04:05Z, or a date such as 2025-05-08")
 	}
+
 	return &at, faults.Err(errs.Malformed)
 }
 

@@ -190,10 +190,12 @@ func KeyOf(tx *store.Tx, _ *web.Request, k *store.APIKey) (*ApiKey, error) {
 		LastIP:    k.LastIP,
 		Versioned: k.Versioned,
 	}
+
 	secrets, err := store.KeySecretsOf(tx, k.ID)
 	if err != nil {
 		return nil, err
 	}
+
 	for _, s := range secrets {
 		if s.ExpiresAt == 0 {
 			out.Hint = s.Hint
@@ -201,6 +203,7 @@ func KeyOf(tx *store.Tx, _ *web.Request, k *store.APIKey) (*ApiKey, error) {
 			out.PreviousUntil = s.ExpiresAt
 		}
 	}
+
 	owner, err := store.Users.Get(tx, k.UserID)
 	if err != nil && !errs.Is(err, errs.NotFound) {
 		return nil, err
@@ -208,6 +211,7 @@ func KeyOf(tx *store.Tx, _ *web.Request, k *store.APIKey) (*ApiKey, error) {
 	if owner != nil {
 		out.Username = owner.Username
 	}
+
 	out.State = KeyState(tx, k, owner)
 	out.Created, err = store.UsersCreatedByKey(tx, k.ID)
 	return out, err
@@ -361,20 +365,24 @@ func renewKey(tx *store.Tx, req *web.Request, list *web.Resource[store.APIKey, *
 	if _, err := list.Get(tx, req, in.ID); err != nil {
 		return nil, err
 	}
+
 	hours, until := int64(keyOverlap), store.Time(0)
 	web.Set(&hours, in.Overlap)
 	if hours > 0 {
 		until = tx.Now().Add(time.Duration(hours) * time.Hour)
 	}
+
 	token, hash, hint := auth.NewKey()
 	if err := store.RotateKeySecret(tx, in.ID, hash, hint, until); err != nil {
 		return nil, err
 	}
+
 	tx.LogAction("rotate_key", map[string]store.ID{"key": in.ID})
 	k, err := store.APIKeys.Get(tx, in.ID)
 	if err != nil {
 		return nil, err
 	}
+
 	return withToken(tx, req, k, token)
 }
 

@@ -16,6 +16,7 @@ func KeyHealth(s *web.Server) web.Part {
 		if err != nil {
 			return err
 		}
+
 		for _, id := range ids {
 			k, err := store.APIKeys.Get(tx, id)
 			if err != nil {
@@ -28,11 +29,13 @@ func KeyHealth(s *web.Server) web.Part {
 			states[KeyState(tx, k, owner)]++
 			count++
 		}
+
 		return nil
 	})
 	if err != nil {
 		return s.UnknownPart("keys", err)
 	}
+
 	p := web.Part{Name: "keys", State: web.Healthy, Message: errs.Say("API keys: %d", count),
 		Figures: map[string]int64{
 			"count": count, KeyUnused: states[KeyUnused], KeyExpired: states[KeyExpired],
@@ -45,5 +48,6 @@ func KeyHealth(s *web.Server) web.Part {
 	if states[KeyPaused]+states[KeyNoOwner] > 0 {
 		p.State = web.Degraded
 	}
+
 	return p
 }

@@ -34,6 +34,7 @@ func TestAPIKey_ShownOnce(t *testing.T) {
 	if k.State != rights.KeyActive || !strings.HasPrefix(k.Token, k.Hint) || len(k.Hint) != 9 {
 		t.Errorf("%+v", k)
 	}
+
 	in.OK("GET", "/system/dict", "", "key")
 	for _, url := range []string{"/admin/key", "/admin/key/1", "/system/audit",
 		"/system/monitor/request"} {
@@ -41,11 +42,13 @@ func TestAPIKey_ShownOnce(t *testing.T) {
 			t.Errorf("%s has the key", url)
 		}
 	}
+
 	for what, text := range in.Dump() {
 		if strings.Contains(text, k.Token[9:]) {
 			t.Errorf("%s has the key", what)
 		}
 	}
+
 	in.OK("DELETE", "/admin/key/1", "", "owner")
 	in.Call("GET", "/system/dict", "", "key").Brief(401, `"errorCode":"unknown_key"`)
 }
@@ -63,6 +66,7 @@ func TestAPIKey_InvalidRejected(t *testing.T) {
 		body := servertest.With(t, `{"name":"x","role_ids":[2]}`, field, value)
 		in.Call("POST", "/admin/key", body, "owner").Names(422, field)
 	}
+
 	for field, value := range map[string]string{
 		"role_ids":   `[]`,
 		"expires_at": at(366 * 24 * time.Hour),
@@ -72,6 +76,7 @@ func TestAPIKey_InvalidRejected(t *testing.T) {
 			servertest.With(t, `{"name":"x","role_ids":[2]}`, field, value), "owner").Names(422,
 			field)
 	}
+
 	in.Call("POST", "/admin/account/key", `{"name":"x","role_ids":[2]}`, "owner").Names(422, "role_ids") // not one of the caller's
 	k := in.NewKey("key", "/admin/key",
 		`{"name":"x","role_ids":[2],"networks":["::ffff:192.0.2.7","10.1.2.3/8"],"expires_at":`+at(365*24*time.Hour)+`}`, "owner")
@@ -88,6 +93,7 @@ func TestServiceKey_WithinOwnerRights(t *testing.T) {
 	giver := in.Role("Giver", func(r *store.Role) {
 		r.GrantRoleIDs = []store.ID{dicts}
 	}, "admin.key.create", "admin.key.query", "admin.key.update")
+
 	other := in.Role("Other", nil, "file.list.query")
 	u := in.Member("maker", 0, giver)
 	in.Call("POST", "/admin/key", fmt.Sprintf(`{"name":"x","role_ids":[%d]}`, other), "maker").Brief(403, `"errorCode":"beyond_ceiling"`)
@@ -96,6 +102,7 @@ func TestServiceKey_WithinOwnerRights(t *testing.T) {
 		t.Helper()
 		in.OK("GET", "/admin/permission/explain?key_id=1&key=system.dict.query", "", "owner").Brief(200, `"reason":"`+want+`"`)
 	}
+
 	edit := func(change func(u *store.User)) {
 		t.Helper()
 		in.Update(func(tx *store.Tx) error {
@@ -103,6 +110,7 @@ func TestServiceKey_WithinOwnerRights(t *testing.T) {
 			return err
 		})
 	}
+
 	in.OK("GET", "/system/dict", "", "key")
 	in.Call("GET", "/system/dict", "", "maker").Brief(403) // the maker may grant it, but does not have it
 	reason("granted")
@@ -129,6 +137,7 @@ func TestServiceKey_WithinOwnerRights(t *testing.T) {
 		{"DELETE", "/admin/key/1", ""}} {
 		in.Call(c[0], c[1], c[2], "wide").Brief(403)
 	}
+
 	in.OK("POST", "/admin/key/1/adopt", "", "owner").Brief(200, `"username":"admin"`)
 	in.OK("GET", "/system/dict", "", "key")
 }
@@ -149,6 +158,7 @@ func TestPersonalKey_OwnerPermissions(t *testing.T) {
 	if got := access(in, "some"); !slices.Equal(got, []string{"system.dict.query"}) {
 		t.Errorf("%q", got)
 	}
+
 	in.Update(func(tx *store.Tx) error {
 		_, err := store.Users.Update(tx, u, func(u *store.User) error {
 			u.RoleIDs = []store.ID{files}
@@ -187,6 +197,7 @@ func TestPersonalKey_OthersOnlyDisable(t *testing.T) {
 			}
 		}
 	}
+
 	for _, as := range []string{"owner", "other"} {
 		in.Call("POST", "/admin/key/1/rotate", `{}`, as).Brief(403, `"errorCode":"personal_key"`)
 		in.Call("POST", "/admin/key/1/adopt", "", as).Brief(403)
@@ -194,6 +205,7 @@ func TestPersonalKey_OthersOnlyDisable(t *testing.T) {
 		in.Call("PUT", "/admin/account/key/1", `{}`, as).Brief(404)
 		in.Call("DELETE", "/admin/account/key/1", "", as).Brief(404)
 	}
+
 	in.OK("PUT", "/admin/key/1", `{"status":0}`, "other")
 	in.Call("GET", "/system/dict", "", "key").Brief(401)
 	in.Call("PUT", "/admin/key/1", `{"status":1}`, "owner").Brief(403, `"errorCode":"personal_key"`)
@@ -219,10 +231,12 @@ func TestAPIKey_RotationOverlap(t *testing.T) {
 			}
 		}
 	}
+
 	k := in.NewKey("second", "/admin/key/1/rotate", `{"overlap_hours":1}`, "owner")
 	if k.PreviousUntil == 0 || !strings.HasPrefix(k.Token, k.Hint) {
 		t.Errorf("%+v", k)
 	}
+
 	valid("first", "second")
 	in.NewKey("third", "/admin/key/1/rotate", ``, "owner")
 	valid("second", "third")
@@ -261,6 +275,7 @@ func TestAPIKey_NeverBecomesUser(t *testing.T) {
 	} {
 		in.Call(c.method, c.url, c.body, c.as).Brief(403)
 	}
+
 	in.Unchanged(before)
 	dept := in.Role("Dept", func(r *store.Role) {
 		r.DataScope = store.ScopeAll
@@ -269,6 +284,7 @@ func TestAPIKey_NeverBecomesUser(t *testing.T) {
 	_, in.Tokens["narrow"] = in.Key(3, servertest.ServiceKey, func(k *store.APIKey) {
 		k.DataScope = store.ScopeSelf
 	})
+
 	in.Call("POST", "/admin/role", `{"name":"Tree","data_scope":"dept_tree"}`, "narrow").Brief(403)
 	in.OK("POST", "/admin/role", `{"name":"Tree","data_scope":"dept_tree"}`, "maker")
 	plain := in.Role("Plain", nil, "admin.list.query")
@@ -311,6 +327,7 @@ func TestAPIKey_RateLimit(t *testing.T) {
 	for 60-time.Now().Second() < 10 { // all requests are in one minute
 		time.Sleep(time.Second)
 	}
+
 	for left := 2; left >= 0; left-- {
 		a := in.OK("GET", "/system/dict", "", "key")
 		reset, err := strconv.Atoi(a.Header.Get("RateLimit-Reset"))
@@ -322,6 +339,7 @@ func TestAPIKey_RateLimit(t *testing.T) {
 		in.OK("PUT", "/admin/account/key/1", fmt.Sprintf(`{"name":"name %d"}`, left), "owner") // does not reset the count
 		in.OK("PUT", "/admin/info", fmt.Sprintf(`{"nickname":"name %d"}`, left), "owner")
 	}
+
 	a := in.Call("GET", "/system/dict", "", "key")
 	a.Brief(429, `"errorCode":"key_rate_limit"`)
 	if a.Header.Get("Retry-After") == "" || a.Header.Get("RateLimit-Remaining") != "0" {
@@ -357,6 +375,7 @@ func TestAPIKey_ActorInLogs(t *testing.T) {
 	if a := in.OK("GET", "/system/audit", "", "reader"); strings.Contains(a.Body, "laptop") {
 		t.Errorf("somebody with the data scope self reads %s", a.Body)
 	}
+
 	var events struct {
 		Data []struct {
 			Route string
@@ -371,6 +390,7 @@ func TestAPIKey_ActorInLogs(t *testing.T) {
 			e.Route == "/system/dict" &&
 				strings.Contains(string(e.User), `"key_id":1,"key":"laptop"`)
 	}
+
 	if !found {
 		t.Errorf("monitoring does not tell of the key: %+v", events)
 	}
@@ -389,6 +409,7 @@ func TestAPIKey_JobHasKeyRights(t *testing.T) {
 	for n := range 300 {
 		rows += fmt.Sprintf("new-%d,\n", n)
 	}
+
 	in.Upload("/admin/list-import", rows, "key").Brief(200, `"state":"done"`)
 	in.OK("GET", "/admin/job/1", "", "owner").Brief(200, `"key_id":1`)
 	in.OK("GET", "/admin/job/1", "", "key")
@@ -429,6 +450,7 @@ func TestAPIKey_DownloadsBackup(t *testing.T) {
 			for _, as := range []string{"clerk's", "personal"} {
 				in.Call("GET", "/system/backup", "", as).Brief(403, store.UnattendedBackup)
 			}
+
 			if recipients == nil {
 				in.Call("GET", "/system/backup", "", "owner's").Brief(403,
 					`"errorCode":"backup_recipients_required"`)
@@ -467,6 +489,7 @@ func TestAPIKey_OwnerWebhookIsHidden(t *testing.T) {
 	if a := in.OK("GET", "/system/webhook/1", "", "key"); strings.Contains(a.Body, "secret\"") {
 		t.Errorf("the key reads the address: %s", a.Body)
 	}
+
 	for _, c := range []struct{ method, url, body string }{
 		{"GET", "/system/webhook/1/delivery", ""}, {"POST", "/system/webhook/1/resume", `{}`},
 		{"POST", "/system/webhook/1/test", ""},
@@ -490,14 +513,17 @@ func TestAPIKey_ExcludedPermissions(t *testing.T) {
 			usable[cmp.Or(rt.KeyAccess, rt.Access)] = true
 		}
 	}
+
 	for _, p := range web.FurtherPermissions {
 		usable[p.Key] = p.Key == store.UnattendedBackup // the others are about people
 	}
+
 	for key := range server.Keys() {
 		if store.ForKeys(key) != usable[key] {
 			t.Errorf("%s: keys can have it %t, and use it %t", key, store.ForKeys(key), usable[key])
 		}
 	}
+
 	in := servertest.Start(t)
 	in.Program()
 	in.NewKey("key", "/admin/account/key", `{"name":"x"}`, "owner")
@@ -519,6 +545,7 @@ func TestAPIKey_NoPersonalEvents(t *testing.T) {
 	_, in.Tokens["key"] = in.Key(owner, servertest.ServiceKey, func(k *store.APIKey) {
 		k.RoleIDs = []store.ID{wide}
 	})
+
 	url := in.Live() + "/system/event"
 	person, key := in.Listen(url, "person"), in.Listen(url, "key")
 	for n := range 20 {
@@ -543,6 +570,7 @@ func TestPersonalKey_SeparateLimit(t *testing.T) {
 	for range store.MaxPersonalKeys {
 		in.OK("POST", "/admin/account/key", `{"name":"x"}`, "clerk")
 	}
+
 	in.Call("POST", "/admin/account/key", `{"name":"x"}`, "clerk").Brief(409,
 		`"errorCode":"too_many_keys"`)
 	in.Update(func(tx *store.Tx) error {

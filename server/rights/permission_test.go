@@ -24,17 +24,21 @@ func TestPermission_InvalidInput(t *testing.T) {
 		above = in.Create("/admin/rule",
 			fmt.Sprintf(`{"type":0,"key":"deep-%d","name":"L","parent_id":%d}`, level, above))
 	}
+
 	post := func(name, body string, status int, has ...string) servertest.Case {
 		return servertest.Case{name, "POST", "/admin/rule", body, "owner", status, has, nil}
 	}
+
 	put := func(name string, id uint64, body string, status int, has ...string) servertest.Case {
 		return servertest.Case{name, "PUT", fmt.Sprintf("/admin/rule/%d", id), body, "owner",
 			status, has, nil}
 	}
+
 	remove := func(name string, id uint64, status int, has ...string) servertest.Case {
 		return servertest.Case{name, "DELETE", fmt.Sprintf("/admin/rule/%d", id), "", "owner",
 			status, has, nil}
 	}
+
 	below := func(id uint64) string { return fmt.Sprintf(`{"parent_id":%d}`, id) }
 	new := func(id uint64) string {
 		return fmt.Sprintf(`{"type":0,"key":"x","name":"x","parent_id":%d}`, id)
@@ -89,6 +93,7 @@ func TestPermission_InvalidInput(t *testing.T) {
 			put(key+" renamed", id, `{"key":"other.key"}`, 409, `"errorCode":"in_use"`,
 				`"errors":{"key":`))
 	}
+
 	servertest.RunCases(t, in, cases)
 }
 
@@ -134,10 +139,12 @@ func TestPermission_DeletionLeavesRoles(t *testing.T) {
 		[]string{"admin.rule.query", "shop.goods.query"}) {
 		t.Errorf("before: %q", got)
 	}
+
 	in.OK("DELETE", fmt.Sprintf("/admin/rule/%d", id), "", "owner")
 	if got := access(in, "clerk"); !slices.Equal(got, []string{"admin.rule.query"}) {
 		t.Errorf("after: %q", got)
 	}
+
 	in.View(func(tx *store.Tx) error {
 		role, err := store.Roles.Get(tx, u.RoleIDs[0])
 		if err == nil && slices.Contains(role.RuleIDs, store.ID(id)) {

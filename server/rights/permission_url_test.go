@@ -17,10 +17,12 @@ func TestPageURL_Invalid(t *testing.T) {
 		return servertest.Case{name, "POST", "/admin/rule",
 			`{"key":"x","name":"x",` + fields + `}`, "owner", 422, has, nil}
 	}
+
 	put := func(name string, id uint64, body string, has ...string) servertest.Case {
 		return servertest.Case{name, "PUT", fmt.Sprintf("/admin/rule/%d", id), body, "owner", 422,
 			has, nil}
 	}
+
 	const form, only = `"errors":{"url":"must be an http(s) URL, or a path on this server that starts with a single /"}`, "is allowed only for a page (type 1)"
 	servertest.RunCases(t, in, []servertest.Case{
 		post("a menu with a URL", `"type":0,"url":"/x"`, `"url":"`+only),
@@ -113,6 +115,7 @@ func TestPageURL_InMenus(t *testing.T) {
 			}
 		}
 	}
+
 	const url = `"url":"https://wiki.example","open":"tab"`
 	menus("tools(tools.wiki)", "tools(tools.map tools.wiki)")
 	for who, has := range map[string]bool{"owner": true, "reader": true, "none": false} {
@@ -120,6 +123,7 @@ func TestPageURL_InMenus(t *testing.T) {
 			t.Errorf("%s: %s", who, body)
 		}
 	}
+
 	if body := in.OK("GET", "/admin/rule", "", "owner").Body; !strings.Contains(body, url) {
 		t.Errorf("the tree: %s", body)
 	}
@@ -127,6 +131,7 @@ func TestPageURL_InMenus(t *testing.T) {
 		`"url"`) || strings.Contains(body, `"open"`) {
 		t.Errorf("the parents: %s", body)
 	}
+
 	in.OK("PUT", fmt.Sprintf("/admin/rule/%d/show", wiki), `{"show":0}`, "owner")
 	menus("", "tools(tools.map)")
 	in.OK("PUT", fmt.Sprintf("/admin/rule/%d/show", wiki), `{"show":1}`, "owner")

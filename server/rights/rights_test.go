@@ -130,6 +130,7 @@ func TestRole_ChangesApplyAtOnce(t *testing.T) {
 			return err
 		})
 	}
+
 	user := func(edit func(*store.User)) {
 		in.Update(func(tx *store.Tx) error {
 			_, err := store.Users.Update(tx, u.ID, func(u *store.User) error {
@@ -139,6 +140,7 @@ func TestRole_ChangesApplyAtOnce(t *testing.T) {
 			return err
 		})
 	}
+
 	in.OK("GET", "/system/setting", "", "clerk")
 	role(func(r *store.Role) { r.Status = false })
 	in.Call("GET", "/system/setting", "", "clerk").Brief(403)

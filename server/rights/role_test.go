@@ -19,6 +19,7 @@ func TestRoles(t *testing.T) {
 	post := func(name, body string, status int, has ...string) servertest.Case {
 		return servertest.Case{name, "POST", "/admin/role", body, "owner", status, has, nil}
 	}
+
 	put := func(name, url, body string, status int, has ...string) servertest.Case {
 		return servertest.Case{name, "PUT", "/admin/role/" + url, body, "owner", status, has, nil}
 	}
@@ -76,6 +77,7 @@ func TestRole_GrantNeedsHeldPermissions(t *testing.T) {
 		return servertest.Case{name, method, url, body, as, 403,
 			[]string{`"errorCode":"beyond_ceiling"`, `"showType":4`, lacking}, nil}
 	}
+
 	const del, owner = "system.setting.delete", "the owner role"
 	in := servertest.WithCeilings(t)
 	in.Member("sleeper", 0, in.Role("Sleeping", func(r *store.Role) {

@@ -97,6 +97,7 @@ func (p *packer) add(name string, content []byte, fixed bool) {
 	case ".zip":
 		kind = "application/zip"
 	}
+
 	sum := sha256.Sum256(content)
 	hash := hex.EncodeToString(sum[:])
 	p.out.ByPath[name] = &File{kind, content, hash, `"` + hash[:24] + `"`,
@@ -142,6 +143,7 @@ func (p *packer) typescript() {
 		}
 		p.add("typescript/"+e.name, entries[i].content, false)
 	}
+
 	var out bytes.Buffer
 	zipped := gzip.NewWriter(&out)
 	archive := tar.NewWriter(zipped)
@@ -154,6 +156,7 @@ func (p *packer) typescript() {
 		})
 		archive.Write(e.content)
 	}
+
 	archive.Close()
 	zipped.Close()
 	p.out.NPM, p.out.Latest = "typescript/reeve-client-"+p.version+".tgz", "typescript/reeve-client.tgz"
@@ -179,6 +182,7 @@ func (p *packer) golang() {
 			w.Write(e.content)
 		}
 	}
+
 	archive.Close()
 	info, _ := json.Marshal(map[string]string{"Version": version}) // it never fails
 	at := "go/" + Module + "/"

@@ -33,6 +33,7 @@ func RunCases(t *testing.T, in *Instance, cases []Case) {
 				in.prove()
 				proved = time.Now()
 			}
+
 			before := in.Dump()
 			here := in.In(t)
 			a := here.Call(c.Method, c.URL, c.Body, c.As)
@@ -42,6 +43,7 @@ func RunCases(t *testing.T, in *Instance, cases []Case) {
 					t.Errorf("%s: %s must not be in %s", a.Sent, text, a.Body)
 				}
 			}
+
 			if a.Code >= 400 {
 				here.Unchanged(before)
 			}

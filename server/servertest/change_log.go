@@ -46,17 +46,21 @@ func (in *Instance) State() map[string]kv.Fields {
 				if !subject.Table.Exists(tx, id) {
 					continue
 				}
+
 				fields, err := subject.Table.FieldsOf(tx, id)
 				if err != nil {
 					return err
 				}
+
 				for _, follows := range []string{"updated_at", "version", "login_ip", "login_time",
 					"must_change_password"} {
 					delete(fields, follows)
 				}
+
 				if at := fields["trashed_at"]; at != nil && string(at) != "null" {
 					fields["trashed_at"] = json.RawMessage("a time")
 				}
+
 				all[fmt.Sprint(name, " ", id)] = fields
 			}
 		}

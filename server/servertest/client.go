@@ -97,6 +97,7 @@ func (a *Reply) check(r *http.Request) {
 	if id == "" {
 		a.T.Errorf("%s: no X-Request-Id", a.Sent)
 	}
+
 	path, op := FindOperation(r.Method, r.URL.Path)
 	if op != nil && op["responses"].(openapi.Object)[fmt.Sprint(a.Code)] == nil {
 		a.T.Errorf("%s: answered %d, which the document does not know of %s %s", a.Sent, a.Code,
@@ -118,6 +119,7 @@ func (a *Reply) check(r *http.Request) {
 	if a.Code == http.StatusPartialContent || r.Method == http.MethodHead {
 		return
 	}
+
 	media, _, _ := strings.Cut(a.Header.Get("Content-Type"), ";")
 	if a.Code == http.StatusOK && op != nil {
 		content := op["responses"].(openapi.Object)["200"].(openapi.Object)["content"].(openapi.Object)
@@ -130,6 +132,7 @@ func (a *Reply) check(r *http.Request) {
 		if path == "/openapi.json" || media != "application/json" {
 			return
 		}
+
 		pointer := "/paths/" + EscapePointer(path) + "/" + strings.ToLower(r.Method) + "/responses/200/content/application~1json/schema"
 		a.validate(pointer)
 		if IsProtocol(op) {
@@ -139,6 +142,7 @@ func (a *Reply) check(r *http.Request) {
 			!strings.HasSuffix(a.Body, `,"success":true,"msg":"ok","showType":0}`+"\n") {
 			a.T.Errorf("%s: not the envelope of a success: %s", a.Sent, a.Body)
 		}
+
 		return
 	}
 	if a.isPage(op) {
@@ -151,6 +155,7 @@ func (a *Reply) check(r *http.Request) {
 		a.validate("/paths/" + EscapePointer(path) + "/" + strings.ToLower(r.Method) + "/responses/" + fmt.Sprint(a.Code) + "/content/application~1json/schema")
 		return
 	}
+
 	a.validate("/components/schemas/Failure")
 	e := a.Envelope()
 	if e.Success || e.RequestID != id || string(e.Data) != "{}" || e.Msg == "" ||
@@ -210,16 +215,19 @@ var DocumentSchemas = sync.OnceValue(func() *compiled {
 	if err != nil {
 		panic(err)
 	}
+
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(doc))
 	if err != nil {
 		panic(err)
 	}
+
 	c := jsonschema.NewCompiler()
 	c.DefaultDraft(jsonschema.Draft2020)
 	c.AssertFormat()
 	if err := c.AddResource("test:///openapi.json", value); err != nil {
 		panic(err)
 	}
+
 	return &compiled{
 		Doc:      value.(openapi.Object),
 		paths:    value.(openapi.Object)["paths"].(openapi.Object),
@@ -243,6 +251,7 @@ func FindOperation(method, path string) (string, openapi.Object) {
 		if op == nil || len(want) != len(got) {
 			continue
 		}
+
 		fixed := 0
 		for i := range want {
 			switch {
@@ -252,6 +261,7 @@ func FindOperation(method, path string) (string, openapi.Object) {
 				fixed = -1 << 20
 			}
 		}
+
 		if fixed > bestFixed {
 			best, bestOp, bestFixed = pattern, op, fixed
 		}
@@ -266,6 +276,7 @@ func (a *Reply) Envelope() Parsed {
 	if err := json.Unmarshal([]byte(a.Body), &e); err != nil {
 		a.T.Fatalf("%s: %v in %s", a.Sent, err, a.Body)
 	}
+
 	var other web.OauthFailure
 	if json.Unmarshal([]byte(a.Body), &other) == nil && other.Error != "" { // of a protocol
 		e.ErrorCode, e.ShowType, e.Msg = map[int]string{401: "unauthenticated", 403: "denied"}[a.Code], map[int]int{
@@ -273,6 +284,7 @@ func (a *Reply) Envelope() Parsed {
 			403: 4,
 		}[a.Code], other.Description
 	}
+
 	var flags settings.OfrepFailure
 	if json.Unmarshal([]byte(a.Body), &flags) == nil && flags.Code == "GENERAL" {
 		e.ErrorCode, e.ShowType, e.Msg = map[int]string{401: "unauthenticated", 403: "denied"}[a.Code], map[int]int{
@@ -280,6 +292,7 @@ func (a *Reply) Envelope() Parsed {
 			403: 4,
 		}[a.Code], flags.Details
 	}
+
 	return e
 }
 

@@ -39,12 +39,14 @@ func (f *Fixture) Clone(t testing.TB, options ...func(*Setup)) *Instance {
 	if f.files == nil {
 		t.Fatal("the fixture could not be prepared: see the first test that has failed")
 	}
+
 	dir := t.TempDir()
 	for name, content := range f.files {
 		path := filepath.Join(dir, name)
 		Must(t, os.MkdirAll(filepath.Dir(path), 0o700))
 		Must(t, os.WriteFile(path, content, 0o600))
 	}
+
 	in := Open(t, dir, options...)
 	maps.Copy(in.Tokens, f.tokens)
 	in.Last.Store(f.names)

@@ -127,12 +127,14 @@ func Open(t testing.TB, dir string, options ...func(*Setup)) *Instance {
 	for _, o := range options {
 		o(&su)
 	}
+
 	su.Config.Mail, su.Config.Pages = mails, linkPages // also if an option has replaced the configuration
 	in := &Instance{
 		T:      t,
 		Dir:    dir,
 		Tokens: map[string]string{"nobody": "", "metrics": MetricsSecret},
 	}
+
 	seed := &server.Seed{
 		Files:      su.Seed,
 		Username:   "admin",
@@ -164,6 +166,7 @@ func Open(t testing.TB, dir string, options ...func(*Setup)) *Instance {
 	if su.Log != nil {
 		logger = zerolog.New(su.Log).Level(zerolog.DebugLevel)
 	}
+
 	in.Server, err = server.New(su.Config, in.DB, in.Auth, logger)
 	Must(t, err)
 	in.Server.Cookies = Marks
@@ -176,6 +179,7 @@ func (in *Instance) Close() {
 	if in.DB == nil {
 		return
 	}
+
 	err := in.DB.View(store.System, func(tx *store.Tx) error {
 		for _, fault := range tx.Verify().Faults {
 			in.T.Errorf("verify: %s", fault)
@@ -194,6 +198,7 @@ func (in *Instance) Close() {
 	if err := in.DB.Close(); err != nil {
 		in.T.Errorf("close: %v", err)
 	}
+
 	in.DB = nil
 }
 
@@ -289,6 +294,7 @@ func (in *Instance) Key(user store.ID, kind Credential,
 		if err != nil {
 			return err
 		}
+
 		k := &store.APIKey{
 			Name:      u.Username,
 			UserID:    user,
@@ -299,12 +305,15 @@ func (in *Instance) Key(user store.ID, kind Credential,
 		if kind == ServiceKey {
 			k.RoleIDs = u.RoleIDs
 		}
+
 		for _, c := range change {
 			c(k)
 		}
+
 		if err := store.APIKeys.Create(tx, k); err != nil {
 			return err
 		}
+
 		id = k.ID
 		return store.KeySecrets.Create(tx, &store.KeySecret{KeyID: id, Hash: hash, Hint: hint})
 	})
@@ -345,17 +354,21 @@ func (in *Instance) Clerk(name string, keys ...string) *store.User {
 			}
 			role.RuleIDs = append(role.RuleIDs, p.ID)
 		}
+
 		if err := store.Roles.Create(tx, role); err != nil {
 			return err
 		}
+
 		u.ID, u.RoleIDs = 0, []store.ID{role.ID}
 		if err := store.Users.Create(tx, u); err != nil {
 			return err
 		}
+
 		hash, err := auth.HashPassword(tx, OwnerPassword, HashCost)
 		if err != nil {
 			return err
 		}
+
 		return store.SetHash(tx, store.Account{ID: u.ID}, hash, false, 0)
 	})
 	in.Tokens[name] = in.SignIn(u.ID)

@@ -66,6 +66,7 @@ func (in *Instance) Download(path, as string,
 	if a.StatusCode != 200 {
 		in.T.Fatalf("%s answers %d", path, a.StatusCode)
 	}
+
 	body, err = io.ReadAll(a.Body)
 	return body, a.ContentLength, err
 }
@@ -158,6 +159,7 @@ func (in *Instance) HeldUpload(url, file, as string, then func()) *Reply {
 			in.T.Fatal("the job was not stored")
 		}
 	}
+
 	then()
 	<-in.Server.Jobs.Turn
 	wg.Wait()

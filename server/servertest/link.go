@@ -37,6 +37,7 @@ func (in *Instance) Plant(l TestLink, email string) {
 		if email == "" {
 			token.CreatedBy = auth.FirstUser
 		}
+
 		link := &store.Link{
 			Purpose:   l.purpose,
 			Tokens:    []store.LinkToken{token},
@@ -50,6 +51,7 @@ func (in *Instance) Plant(l TestLink, email string) {
 		} else {
 			link.UserID = l.Who.ID
 		}
+
 		return store.Links.Create(tx, link)
 	})
 }

@@ -47,6 +47,7 @@ func (in *Instance) OpenMailbox() *mailbox {
 		defer close(ended)
 		_ = s.Serve(l) // ends with an error when it is closed
 	}()
+
 	in.T.Cleanup(func() {
 		s.Close()
 		l.Close() // if Serve has not begun, Close does not know the listener
@@ -159,6 +160,7 @@ func (r sentMail) part(t testing.TB, n int) string {
 		_, err := parts.NextRawPart()
 		Must(t, err)
 	}
+
 	part, err := parts.NextRawPart()
 	Must(t, err)
 	body, err := io.ReadAll(quotedprintable.NewReader(part))

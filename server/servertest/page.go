@@ -65,6 +65,7 @@ func (v *guestBrowser) Do(r *http.Request) *Reply {
 	for name, value := range v.Cookies {
 		r.AddCookie(&http.Cookie{Name: name, Value: value})
 	}
+
 	a := v.In.Send(r)
 	for _, c := range (&http.Response{Header: a.Header}).Cookies() {
 		if !c.HttpOnly ||
@@ -77,6 +78,7 @@ func (v *guestBrowser) Do(r *http.Request) *Reply {
 			v.Cookies[c.Name] = c.Value
 		}
 	}
+
 	return a
 }
 
@@ -155,6 +157,7 @@ func (in *Instance) SolvedChallenge() string {
 			}))
 		}
 	}
+
 	in.T.Fatal("there is no solution")
 	return ""
 }

@@ -152,6 +152,7 @@ func FourLevels(t testing.TB) *Instance {
 			})
 		})
 	}
+
 	in.Update(func(tx *store.Tx) error {
 		return store.LoginLogs.Create(tx, &store.LoginLog{
 			Username: "unknown",

@@ -65,6 +65,7 @@ func (a *Reply) CheckHeaders(r *http.Request) {
 			a.T.Errorf("%s: nonce %q", a.Sent, nonce)
 		}
 	}
+
 	a.checkPageHeaders(r, want)
 	isFile := strings.HasPrefix(r.URL.Path, "/media/") || strings.HasPrefix(r.URL.Path, "/file/")
 	if isFile && a.Header.Get("Content-Disposition") != "" {
@@ -88,6 +89,7 @@ func (a *Reply) CheckHeaders(r *http.Request) {
 			want["Set-Cookie"] = name + "=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax"
 		}
 	}
+
 	for _, app := range []bool{false, true} { // that of an ended session is deleted
 		name := SessionCookie(app, false)
 		if got := a.Header.Get("Set-Cookie"); len(r.CookiesNamed(name)) > 0 &&
@@ -96,14 +98,17 @@ func (a *Reply) CheckHeaders(r *http.Request) {
 			want["Set-Cookie"] = got
 		}
 	}
+
 	if r.URL.Path == "/admin/reauth" && r.Method == "POST" && a.Code == http.StatusOK &&
 		r.Header.Get("Authorization") == "" {
 		want["Set-Cookie"] = a.Header.Get("Set-Cookie") // the new token
 	}
+
 	entry := strings.HasSuffix(r.URL.Path, "/login") ||
 		strings.HasSuffix(r.URL.Path, "/login/totp") ||
 		r.Method == "POST" && strings.HasSuffix(r.URL.Path, "/login/passkey") ||
 		strings.HasSuffix(r.URL.Path, "/register")
+
 	unfinished := strings.Contains(a.Body, `"confirmation_sent":true`) ||
 		strings.Contains(a.Body, `"login_token":"rv_`)
 	if entry && a.Code == http.StatusOK && !strings.HasPrefix(r.URL.Path, pages.AppPagesPath) &&
@@ -113,6 +118,7 @@ func (a *Reply) CheckHeaders(r *http.Request) {
 			a.T.Errorf("%s: the cookie is called %s", a.Sent, name)
 		}
 	}
+
 	for name, value := range want {
 		if got := strings.Join(a.Header.Values(name), ", "); got != value {
 			a.T.Errorf("%s: %d with %s %q, want %q", a.Sent, a.Code, name, got, value)
@@ -130,9 +136,11 @@ func FailingRoutes() []web.Route {
 			return web.Nothing{}, fail()
 		}
 	}
+
 	alone := func(fail func() error) func(*web.Request, *web.None) (web.Nothing, error) {
 		return func(*web.Request, *web.None) (web.Nothing, error) { return web.Nothing{}, fail() }
 	}
+
 	text := func() error { panic(Innards) }
 	value := func() error { panic(errors.New(Innards)) }
 	denied := func() error { panic(errs.New(errs.Denied, Innards)) }

@@ -50,6 +50,7 @@ func (in *Instance) Listen(url, as string, header ...string) *Listener {
 	for i := 0; i < len(header); i += 2 {
 		r.Header.Set(header[i], header[i+1])
 	}
+
 	reply, err := http.DefaultClient.Do(r)
 	Must(in.T, err)
 	in.T.Cleanup(func() { reply.Body.Close() })
@@ -62,6 +63,7 @@ func (in *Instance) Listen(url, as string, header ...string) *Listener {
 		}
 		Must(in.T, json.Unmarshal(EncodeJSON(in.T, data), &l.Opened))
 	}
+
 	return l
 }
 

@@ -21,16 +21,19 @@ func Check(ctx context.Context, listen, basePath string, encrypted bool) error {
 	if err != nil {
 		return err
 	}
+
 	switch host {
 	case "", "0.0.0.0":
 		host = "127.0.0.1"
 	case "::":
 		host = "::1"
 	}
+
 	scheme := "http"
 	if encrypted {
 		scheme = "https"
 	}
+
 	url := scheme + "://" + net.JoinHostPort(host, port) + basePath + "/health/ready"
 	ctx, cancel := context.WithTimeout(ctx, checkTime)
 	defer cancel()
@@ -38,6 +41,7 @@ func Check(ctx context.Context, listen, basePath string, encrypted bool) error {
 	if err != nil {
 		return err
 	}
+
 	client := http.Client{Transport: &http.Transport{
 		TLSClientConfig:   &tls.Config{InsecureSkipVerify: true},
 		DisableKeepAlives: true,
@@ -46,10 +50,12 @@ func Check(ctx context.Context, listen, basePath string, encrypted bool) error {
 	if err != nil {
 		return fmt.Errorf("no server answers: %w", err)
 	}
+
 	defer resp.Body.Close()
 	if resp.StatusCode == http.StatusOK {
 		return nil
 	}
+
 	var answer struct {
 		Msg string `json:"msg"`
 	}

@@ -82,6 +82,7 @@ func readConfig(tx *store.Tx, req *web.Request, in *configIn, reads *SecretReads
 	if err != nil {
 		return err
 	}
+
 	current := c.isCurrent()
 	switch {
 	case current && in.Wait > 0:
@@ -91,6 +92,7 @@ func readConfig(tx *store.Tx, req *web.Request, in *configIn, reads *SecretReads
 		req.Rest = c.reveal
 		return nil
 	}
+
 	return c.respond(tx, out)
 }
 
@@ -112,6 +114,7 @@ func namesIn(list, field string, faults errs.Faults) (names []string) {
 	if list == "" {
 		return nil
 	}
+
 	for name := range strings.SplitSeq(list, ",") {
 		name = strings.TrimSpace(name)
 		if !web.Patterns["key"].Re.MatchString(name) {
@@ -120,9 +123,11 @@ func namesIn(list, field string, faults errs.Faults) (names []string) {
 		}
 		names = append(names, name)
 	}
+
 	if len(names) > maxNames {
 		faults.Add(field, "must be at most %d keys", maxNames)
 	}
+
 	slices.Sort(names)
 	return slices.Compact(names)
 }
@@ -133,6 +138,7 @@ func (c *configRead) choose(tx *store.Tx, actor *store.Actor) error {
 	if err := c.chooseGroups(tx, actor); err != nil {
 		return err
 	}
+
 	for _, g := range c.groups {
 		secrets, err := g.SecretsFor(tx, actor)
 		if err != nil {
@@ -142,11 +148,13 @@ func (c *configRead) choose(tx *store.Tx, actor *store.Actor) error {
 			c.secrets = append(c.secrets, secrets)
 		}
 	}
+
 	if c.all || c.codes != nil {
 		if err := c.chooseDicts(tx, actor); err != nil {
 			return err
 		}
 	}
+
 	c.etag = store.ConfigTag(c.groups, c.secrets, c.dicts)
 	return nil
 }
@@ -156,6 +164,7 @@ func (c *configRead) chooseGroups(tx *store.Tx, actor *store.Actor) error {
 	if err != nil {
 		return err
 	}
+
 	for _, g := range groups {
 		if c.wanted != nil && !slices.Contains(c.wanted, g.Key) {
 			continue
@@ -164,15 +173,18 @@ func (c *configRead) chooseGroups(tx *store.Tx, actor *store.Actor) error {
 			c.groups = append(c.groups, g)
 		}
 	}
+
 	if len(c.groups) == len(c.wanted) || c.wanted == nil {
 		return nil
 	}
+
 	for _, key := range c.wanted {
 		if !slices.ContainsFunc(c.groups, func(g *store.ConfigGroup) bool { return g.Key == key }) {
 			return denied(actor,
 				errs.New(errs.Denied, "permission %s is required", store.ReadPermission(key)))
 		}
 	}
+
 	return nil
 }
 
@@ -196,14 +208,17 @@ func (c *configRead) chooseDicts(tx *store.Tx, actor *store.Actor) error {
 	if actor.ID == 0 || actor.App {
 		open = open.Public
 	}
+
 	for i := range open.Each {
 		if d := &open.Each[i]; c.all || slices.Contains(c.codes, d.Code) {
 			c.dicts = append(c.dicts, d)
 		}
 	}
+
 	if c.all || len(c.dicts) == len(c.codes) {
 		return nil
 	}
+
 	for _, code := range c.codes {
 		if !slices.ContainsFunc(c.dicts, func(d *store.ConfigDict) bool { return d.Code == code }) {
 			return denied(actor,
@@ -211,6 +226,7 @@ func (c *configRead) chooseDicts(tx *store.Tx, actor *store.Actor) error {
 					"the dictionary %s does not exist, is disabled, or is not public", code))
 		}
 	}
+
 	return nil
 }
 
@@ -259,6 +275,7 @@ func (c *configRead) encode(tx *store.Tx, out *web.Envelope) error {
 			withheld = append(withheld, hidden)
 		}
 	}
+
 	b.WriteString(`},"withheld":[`)
 	for i, names := range withheld {
 		if i > 0 {
@@ -266,11 +283,13 @@ func (c *configRead) encode(tx *store.Tx, out *web.Envelope) error {
 		}
 		b.Write(names)
 	}
+
 	b.WriteString(`],"dicts":{`)
 	for i, d := range c.dicts {
 		writeKey(out, i, d.Code)
 		b.Write(d.JSON)
 	}
+
 	b.WriteString("}}")
 	return nil
 }

@@ -38,6 +38,7 @@ func readable(t testing.TB, options ...func(*servertest.Setup)) *servertest.Inst
 				fmt.Sprintf(`{"key":"token","title":"T","type":"secret","values":%q,"group_id":%d}`, secretIn(g), id))
 		}
 	}
+
 	for code, flags := range map[string]string{
 		"shown": `"public":1`,
 		"inner": `"public":0`,
@@ -46,6 +47,7 @@ func readable(t testing.TB, options ...func(*servertest.Setup)) *servertest.Inst
 		id := in.Create("/system/dict", fmt.Sprintf(`{"code":%q,"name":"N",%s}`, code, flags))
 		in.Create(fmt.Sprintf("/system/dict/%d/item", id), `{"label":"L","value":"v"}`)
 	}
+
 	return in
 }
 
@@ -119,6 +121,7 @@ func TestConfigRead_Readers(t *testing.T) {
 						servertest.ServiceKey}[kind-3])
 			}
 		}
+
 		holds := func(permission string) bool { return slices.Contains(has, permission) }
 		got := readConfiguration(in, "", as)
 		for g := range got.Settings {
@@ -126,6 +129,7 @@ func TestConfigRead_Readers(t *testing.T) {
 				delete(got.Settings, g) // public groups of a new database
 			}
 		}
+
 		got.Dicts = nil
 		disktest.Equal(t, fmt.Sprintf("all for %s with %q", as, has), got,
 			expected(all, backend, key, holds))
@@ -134,6 +138,7 @@ func TestConfigRead_Readers(t *testing.T) {
 		if len(groups) == 0 {
 			continue
 		}
+
 		want := expected(groups, backend, key, holds)
 		a := in.Call("GET", "/config?groups="+strings.Join(groups, ","), "", as)
 		missing := ""
@@ -142,6 +147,7 @@ func TestConfigRead_Readers(t *testing.T) {
 				missing = g
 			}
 		}
+
 		switch {
 		case missing == "":
 			var got configuration
@@ -180,6 +186,7 @@ func TestConfigRead_Dictionaries(t *testing.T) {
 			t.Errorf("%s for %s: %s, want %s", c.query, c.as, got, c.want)
 		}
 	}
+
 	in.Call("GET", "/config?dicts=inner", "", "nobody").Brief(401)
 	in.Call("GET", "/config?dicts=inner", "", "app").Names(422, "dicts")
 	in.Call("GET", "/config?dicts=off", "", "clerk").Names(422, "dicts")
@@ -190,6 +197,7 @@ func TestConfigRead_Dictionaries(t *testing.T) {
 			t.Errorf("%s: %d", query, a.Code)
 		}
 	}
+
 	for path, tag := range map[string]string{"/config": "", "/api/dict": ""} {
 		a := in.OK("GET", path, "", "nobody")
 		tag = a.Header.Get("ETag")
@@ -201,6 +209,7 @@ func TestConfigRead_Dictionaries(t *testing.T) {
 			t.Errorf("%s: %s %d %v", path, tag, got.Code, a.Header)
 		}
 	}
+
 	var open map[string]json.RawMessage
 	in.OK("GET", "/api/dict", "", "nobody").Data(&open)
 	if len(open) != 1 || open["shown"] == nil {
@@ -232,6 +241,7 @@ func TestConfigRead_ETag(t *testing.T) {
 	if was[0] == was[1] || was != tags() {
 		t.Fatalf("%q", was)
 	}
+
 	token, plain := in.Setting("a.token"), in.Setting("a.plain")
 	for _, c := range []struct {
 		what, url, body string
@@ -257,13 +267,16 @@ func TestConfigRead_ETag(t *testing.T) {
 			})
 			c.key, c.watcher = code == "inner", code == "inner"
 		}
+
 		in.OK("PUT", c.url, c.body, "owner")
 		now := tags()
 		if (now[0] != was[0]) != c.key || (now[1] != was[1]) != c.watcher {
 			t.Errorf("%s: %q, then %q", c.what, was, now)
 		}
+
 		was = now
 	}
+
 	in.Close()
 	tokens := in.Tokens
 	in = servertest.Open(t, in.Dir)
@@ -316,13 +329,16 @@ func TestConfigRead_SecretsLeaveNoTrace(t *testing.T) {
 	} {
 		seen[url] = in.Call("GET", url, "", "owner").Body
 	}
+
 	if !strings.Contains(seen["/system/monitor/request?pageSize=1000"], "/config") ||
 		!strings.Contains(seen["/system/audit?pageSize=1000"], changes.SecretsRead) {
 		t.Error("the requests are not recorded")
 	}
+
 	for name, text := range in.Dump() {
 		seen[name] = text
 	}
+
 	for where, text := range seen {
 		if strings.Contains(text, plainSecret) {
 			t.Errorf("%s has a secret: %.300s", where, text)
@@ -386,6 +402,7 @@ func TestConfigRead_SecretKeepsItsReaders(t *testing.T) {
 	if a := move(`,"values":"entered again"`); a.Code != 200 {
 		t.Errorf("%d %s", a.Code, a.Body)
 	}
+
 	in.OK("GET", "/config?groups=a", "", "key").Brief(200, `"moved":"entered again"`)
 }
 
@@ -404,9 +421,11 @@ func TestConfigRead_OtherNetworkIsLogged(t *testing.T) {
 			t.Fatalf("%d %s", a.Code, a.Body)
 		}
 	}
+
 	for _, e := range in.EntriesSince(since) {
 		found = append(found, e.Action)
 	}
+
 	if want := []string{changes.SecretsRead, changes.SecretsRead}; !slices.Equal(found, want) { // the addresses are sealed
 		t.Errorf("%q, want %q", found, want)
 	}
@@ -453,6 +472,7 @@ func TestConfigRead_EventsOmitHiddenNames(t *testing.T) {
 		strings.Contains(fmt.Sprint(data), "Secret") {
 		t.Error(kind, data)
 	}
+
 	in.OK("PUT", fmt.Sprintf("/system/setting/%d", in.Setting("a.plain")),
 		fmt.Sprintf(`{"group_id":%d,"key":"zz","title":"Secret title"}`, groupID(in, "b")), "owner")
 	if kind, data := ra.Next(); kind != "setting.changed" ||
@@ -485,10 +505,12 @@ func TestConfigWait_AnonymousLeaveStreamsFree(t *testing.T) {
 			}
 		})
 	}
+
 	servertest.Until(t, "twelve are refused", func() bool { return refused.Load() == 12 })
 	if now := in.Server.Limits.Streams.Now(); now != 4 {
 		t.Errorf("%d wait", now)
 	}
+
 	cancel()
 	in.Server.Streams.End()
 	wg.Wait()

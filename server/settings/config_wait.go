@@ -19,6 +19,7 @@ func (c *configRead) wait(seconds int64, out *web.Envelope) error {
 	if err := changes.HoldStream(req); err != nil {
 		return err
 	}
+
 	c.reads.streams.Enter()
 	defer c.reads.streams.Leave()
 	req.Opened = max(time.Since(req.Begun), 1)
@@ -42,6 +43,7 @@ func (c *configRead) wait(seconds int64, out *web.Envelope) error {
 		if c.etag != known {
 			return c.reveal(out)
 		}
+
 		select {
 		case <-woken:
 		case <-over.C:

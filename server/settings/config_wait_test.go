@@ -43,6 +43,7 @@ func waitWith(in *servertest.Instance, tag, url, query, as string, seconds int) 
 	if token := in.Tokens[as]; token != "" {
 		r.Header.Set("Authorization", "Bearer "+token)
 	}
+
 	r.Header.Set("If-None-Match", tag)
 	w := &waiting{in: in, what: query + " as " + as, cancel: cancel, done: make(chan struct{})}
 	go func() {
@@ -56,6 +57,7 @@ func waitWith(in *servertest.Instance, tag, url, query, as string, seconds int) 
 		body, err := io.ReadAll(reply.Body)
 		w.code, w.body, w.err = reply.StatusCode, string(body), err
 	}()
+
 	servertest.Until(in.T, "the request waits or is answered", func() bool {
 		select {
 		case <-w.done:
@@ -97,12 +99,14 @@ func TestConfigWait_EndsWithChange(t *testing.T) {
 		"public":  waitOn(in, url, "?groups=open", "nobody", 60),
 		"dict":    waitOn(in, url, "?groups=open&dicts=shown", "nobody", 60),
 	}
+
 	in.OK("PUT", "/system/setting", `{"values":{"b.plain":9}}`, "owner")
 	in.OK("PUT", "/system/setting", `{"values":{"a.token":"changed"}}`, "owner")
 	all["key"].gets(200, `"token":"changed"`)
 	for _, as := range []string{"watcher", "public", "dict"} {
 		all[as].waits()
 	}
+
 	in.OK("PUT", "/system/setting", `{"values":{"a.plain":10}}`, "owner")
 	all["watcher"].gets(200, `"plain":10`)
 	in.OK("PUT", fmt.Sprintf("/system/dict/%d", dictID(in, "shown")), `{"name":"New name"}`,
@@ -203,6 +207,7 @@ func TestConfigWait_Limit(t *testing.T) {
 	for range 2 {
 		open = append(open, waitWith(in, tag, url, "", "nobody", 60))
 	}
+
 	waitWith(in, tag, url, "", "nobody", 60).gets(429, "event streams")
 	other := waitOn(in, url, "", "clerk", 60) // has a share of its own
 	other.waits()
@@ -219,6 +224,7 @@ func TestConfigWait_Limit(t *testing.T) {
 	for _, w := range []*waiting{open[1], other, again} {
 		w.gets(304, "")
 	}
+
 	if n := in.Server.Limits.Streams.Now(); n != 0 {
 		t.Errorf("%d places are still held", n)
 	}
@@ -249,10 +255,12 @@ func TestConfigWait_AllReceiveChange(t *testing.T) {
 	for range 30 {
 		all = append(all, waitWith(in, tag, url, "?groups=open", "nobody", 60))
 	}
+
 	in.OK("PUT", "/system/setting", `{"values":{"open.plain":12}}`, "owner")
 	for _, w := range all {
 		w.gets(200, `"plain":12`)
 	}
+
 	close(stop)
 	wg.Wait()
 }

@@ -30,11 +30,13 @@ func TestDictRead_EnabledForSignedIn(t *testing.T) {
 	if got := dictsOf(in, "clerk"); got != "{}" {
 		t.Errorf("of a new database: %s", got)
 	}
+
 	in = withDicts(t)
 	in.Clerk("clerk")
 	if got := dictsOf(in, "clerk"); got != openOnes {
 		t.Errorf("got  %s\nwant %s", got, openOnes)
 	}
+
 	in.Close()
 	in = servertest.Open(t, in.Dir)
 	in.Tokens["owner"] = in.SignIn(auth.FirstUser)
@@ -58,6 +60,7 @@ func TestDictRead_ETag(t *testing.T) {
 	if len(tag) < 10 || first.Header.Get("Cache-Control") != "private, no-cache" {
 		t.Fatalf("the tag is %s: %v", tag, first.Header)
 	}
+
 	for _, change := range []struct {
 		name, method, url, body string
 		shows                   bool
@@ -94,6 +97,7 @@ func TestDictRead_ETag(t *testing.T) {
 		}
 		tag = a.Header.Get("ETag")
 	}
+
 	if got := dictsOf(in, "owner"); got != `{"hidden":{"name":"x","type":"default","items":[{"label":"Never","value":"1","status":"default"},{"label":"x","value":"x","status":"default"}]},`+
 		`"level":{"name":"Level of a log","type":"badge","items":[{"label":"Ünder","value":"1","status":"warning"}]},`+
 		`"sex":{"name":"Sex","type":"tag","items":[{"label":"Unknown","value":"0","status":"default"}]}}` {
@@ -115,6 +119,7 @@ func TestDictRead_FollowsWritesAtOnce(t *testing.T) {
 		}
 		return w.Body.String()
 	}
+
 	var wg sync.WaitGroup
 	for writer := range 4 {
 		wg.Go(func() {
@@ -125,6 +130,7 @@ func TestDictRead_FollowsWritesAtOnce(t *testing.T) {
 						t.Errorf("%s %s: shown is %t", value, when, got)
 					}
 				}
+
 				_, rest, _ := strings.Cut(ask("POST", "/system/dict/1/item",
 					`{"label":"x","value":"`+value+`"}`), `"id":`)
 				id, _, _ := strings.Cut(rest, ",")
@@ -141,6 +147,7 @@ func TestDictRead_FollowsWritesAtOnce(t *testing.T) {
 			}
 		})
 	}
+
 	wg.Wait()
 	if got := dictsOf(in, "owner"); got != `{"busy":{"name":"Busy","type":"default","items":[]}}` {
 		t.Errorf("in the end: %s", got)

@@ -27,6 +27,7 @@ func withDicts(t *testing.T) *servertest.Instance {
 	} {
 		in.Create("/system/dict/"+item.dict+"/item", item.body)
 	}
+
 	return in
 }
 
@@ -206,6 +207,7 @@ func TestDict_Lists(t *testing.T) {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
+
 	for query, field := range map[string]string{
 		dict + "code=sex": "code", dict + "switch=1": "switch",
 		dict + sorter(`{"describe":"ascend"}`): "sorter",

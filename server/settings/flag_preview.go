@@ -51,10 +51,12 @@ func previewFlag(req *web.Request, in *flagPreviewIn) (out *FlagPreviewOut, err 
 	if text == "" {
 		text = feature.Off
 	}
+
 	f, err := feature.Parse(text)
 	if err != nil {
 		return nil, errs.Field(errs.Invalid, "values", "%s", err)
 	}
+
 	return out, req.DB.View(req.Actor, func(tx *store.Tx) error {
 		at := tx.Now()
 		web.Set(&at, in.At)
@@ -88,12 +90,14 @@ func previewed(req *web.Request, tx *store.Tx, id store.ID) ([]*store.User, int,
 		people, _, total, err := store.Users.FindIntact(tx, q)
 		return people, total, err
 	}
+
 	u, err := store.Users.Get(tx, id)
 	if errs.Is(err, errs.NotFound) ||
 		err == nil && (!bool(u.Status) || !req.Actor.Scope(tx).HasUser(u)) {
 		return nil, 0, errs.Field(errs.Invalid, "user_id", "%s %d not found",
 			errs.Noun(store.Users.Noun()), id)
 	}
+
 	return []*store.User{u}, 1, err
 }
 
@@ -103,6 +107,7 @@ func preview(tx *store.Tx, f *feature.Flag, key string, people []*store.User,
 	for name := range f.Variants {
 		all[name] = &previewVariant{Variant: name, Users: []previewUser{}}
 	}
+
 	for _, u := range people {
 		a := &store.Actor{ID: u.ID, Username: u.Username, RoleIDs: u.RoleIDs, DeptID: u.DeptID}
 		subject, err := store.FlagSubject(tx, a)
@@ -118,9 +123,11 @@ func preview(tx *store.Tx, f *feature.Flag, key string, people []*store.User,
 			v.Users = append(v.Users, previewUser{u.ID, u.Username, u.Nickname, result.Reason})
 		}
 	}
+
 	out := &FlagPreviewOut{Users: len(people), Variants: []previewVariant{}}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		out.Variants = append(out.Variants, *all[name])
 	}
+
 	return out, nil
 }

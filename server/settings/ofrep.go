@@ -125,6 +125,7 @@ func evaluateFlags(req *web.Request, in *flagsIn) (out web.Encoded[flagEvaluatio
 		if err != nil {
 			return err
 		}
+
 		flags := store.SettingCache.Get(tx).Flags()
 		for i := range flags {
 			f := &flags[i]
@@ -141,11 +142,13 @@ func evaluateFlags(req *web.Request, in *flagsIn) (out web.Encoded[flagEvaluatio
 			}
 			all.Flags = append(all.Flags, *one)
 		}
+
 		return nil
 	})
 	if err != nil {
 		return out, err
 	}
+
 	out.JSON, err = json.Marshal(all)
 	out.ETag = web.DigestTag(out.JSON)
 	return out, err
@@ -157,11 +160,13 @@ func evaluated(tx *store.Tx, f *store.FlagSetting,
 	if f.Flag == nil {
 		return nil, errs.New(errs.Malformed, "the stored flag is not valid; save it again")
 	}
+
 	result, err := f.Flag.Evaluate(f.Key, subject, timeOf(tx.Now()))
 	if err != nil {
 		return nil, errs.New(errs.Malformed,
 			"this flag is decided by a percentage, which requires a targetingKey in the context").Because(err)
 	}
+
 	return &FlagEvaluation{
 		Key:      f.Key,
 		Reason:   result.Reason,
@@ -193,10 +198,12 @@ func flagSubject(req *web.Request, tx *store.Tx, context map[string]any) (*featu
 	case a.Key == nil && a.ID != 0:
 		return store.FlagSubject(tx, a)
 	}
+
 	s, err := statedSubject(context)
 	if err != nil || a.Key == nil {
 		return s, err
 	}
+
 	account, ok := store.ParseSubject(s.Key)
 	if ok {
 		known, err := store.KnownSubject(tx, account)
@@ -212,6 +219,7 @@ func flagSubject(req *web.Request, tx *store.Tx, context map[string]any) (*featu
 			return known, nil
 		}
 	}
+
 	return s, statedIdentity(tx, s, context)
 }
 
@@ -230,11 +238,13 @@ func statedSubject(context map[string]any) (*feature.Subject, error) {
 		}
 		s.Key = text
 	}
+
 	tooMany := errs.Field(errs.Invalid, "context",
 		"the context must have at most %d attributes with names and texts of at most %d characters", maxAttributes, maxAttributeText)
 	if len(context) > maxAttributes {
 		return nil, tooMany
 	}
+
 	for name, value := range context {
 		text, ok := feature.Text(value)
 		if utf8.RuneCountInString(name) > maxAttributeText ||
@@ -245,6 +255,7 @@ func statedSubject(context map[string]any) (*feature.Subject, error) {
 			s.Attributes[name] = text
 		}
 	}
+
 	return s, nil
 }
 
@@ -255,6 +266,7 @@ func statedIdentity(tx *store.Tx, s *feature.Subject, context map[string]any) er
 			s.Attributes[name] = text
 		}
 	}
+
 	ids := map[string]store.ID{}
 	for _, name := range []string{"user_id", "dept_id"} {
 		if context[name] == nil {
@@ -266,6 +278,7 @@ func statedIdentity(tx *store.Tx, s *feature.Subject, context map[string]any) er
 		}
 		ids[name] = id
 	}
+
 	var roles []string
 	if context["roles"] != nil {
 		wrong := errs.Field(errs.Invalid, "context",
@@ -274,6 +287,7 @@ func statedIdentity(tx *store.Tx, s *feature.Subject, context map[string]any) er
 		if !ok || len(list) > maxStatedRoles {
 			return wrong
 		}
+
 		for _, element := range list {
 			text, ok := element.(string)
 			if number, isNumber := element.(json.Number); isNumber {
@@ -286,6 +300,7 @@ func statedIdentity(tx *store.Tx, s *feature.Subject, context map[string]any) er
 			roles = append(roles, text)
 		}
 	}
+
 	s.User = uint64(ids["user_id"])
 	store.StatedIdentity(tx, s, roles, ids["dept_id"])
 	return nil

@@ -53,6 +53,7 @@ func TestOFREP_Permissions(t *testing.T) {
 			t.Errorf("%s: %s", as, all.Body)
 		}
 	}
+
 	in.Call("POST", servertest.OneFlag+"site.title", `{}`, "owner").Brief(404) // a setting, but no flag
 	in.Tokens["wrong"] = "rv_x"
 	in.Call("POST", servertest.AllFlags, `{}`, "wrong").Brief(401, `"errorCode":"GENERAL"`)
@@ -90,6 +91,7 @@ func TestOFREP_KeysWithSlashes(t *testing.T) {
 			}
 		}
 	}
+
 	in.Call("GET", servertest.OneFlag+"a%2Fb", "", "owner").Brief(404, `"errorCode":"not_found"`)
 }
 
@@ -115,6 +117,7 @@ func TestOFREP_IdentityCannotBeClaimed(t *testing.T) {
 	for key, rule := range flags {
 		in.Flag(group, key, servertest.OnFor(rule))
 	}
+
 	lie := fmt.Sprintf(`{"targetingKey":"user:%d","user_id":%d,"username":"ann","realm":"admin","roles":[%d,"Testers"],"dept_id":%d,"country":"CH"}`, ann, ann, role, sales)
 	for as, on := range map[string]string{
 		"ann":      "role dept user name realm",
@@ -127,6 +130,7 @@ func TestOFREP_IdentityCannotBeClaimed(t *testing.T) {
 				fmt.Sprint(strings.Contains(" "+on+" ", " "+key+" ")))
 		}
 	}
+
 	in.Evaluates("open.dept", `{}`, "ann", "true")
 	in.OK("PUT", fmt.Sprintf("/admin/role/%d", role), `{"status":0}`, "owner")
 	in.Evaluates("open.role", `{}`, "ann", "false") // at once
@@ -181,6 +185,7 @@ func TestOFREP_KeysStateIdentity(t *testing.T) {
 	} {
 		in.Evaluates("open."+test.key, test.context, test.as, test.want)
 	}
+
 	in.OK("PUT", fmt.Sprintf("/admin/list/%d/status", ann), `{"status":0}`, "owner")
 	in.Evaluates("open.role", `{`+annIs+`}`, "key", "false")
 	for context, what := range map[string]string{
@@ -246,6 +251,7 @@ func TestOFREP_Contexts(t *testing.T) {
 			all.Brief(test.status, test.code)
 		}
 	}
+
 	r := in.Request("POST", servertest.OneFlag+"open.share", `{"context":{}}`, "nobody")
 	r.Header.Set("Content-Type", "text/plain")
 	in.Send(r).Brief(400, `{"key":"open.share","errorCode":"PARSE_ERROR"`)
@@ -280,6 +286,7 @@ func TestFlag_UnseenUserIsSaid(t *testing.T) {
 	ask := func(flag, context, as string) string {
 		return in.OK("POST", servertest.OneFlag+flag, `{"context":`+context+`}`, as).Body
 	}
+
 	const warning = `"warning":"user:`
 	unseen := fmt.Sprintf(`{"targetingKey":"user:%d"}`, user)
 	for _, c := range []struct {
@@ -301,6 +308,7 @@ func TestFlag_UnseenUserIsSaid(t *testing.T) {
 			t.Errorf("%s for %s as %s: %s", c.flag, c.context, c.as, body)
 		}
 	}
+
 	if all := in.OK("POST", servertest.AllFlags, `{"context":`+unseen+`}`, "near").Body; strings.Count(all, warning) != 1 {
 		t.Error(all)
 	}
@@ -324,11 +332,13 @@ func TestOFREP_BulkETag(t *testing.T) {
 		same.Header.Get("ETag") != tag {
 		t.Errorf("unchanged: %d %s", same.Code, same.Body)
 	}
+
 	ask(tag, "LI").Brief(200, `"value":false`)
 	in.OK("PUT", fmt.Sprintf("/system/setting/%d", id), `{"describe":"not a part of it"}`, "owner")
 	if same := ask(tag, "CH"); same.Code != 304 {
 		t.Errorf("with another description: %d %s", same.Code, same.Body)
 	}
+
 	in.OK("PUT", "/system/setting",
 		`{"values":{"open.banner":{"enabled":false,"variants":{"on":true,"off":false},"default":"off"}}}`, "owner")
 	ask(tag, "CH").Brief(200, `"reason":"DISABLED","variant":"off","value":false`)
@@ -355,6 +365,7 @@ func TestOFREP_BulkEqualsSingle(t *testing.T) {
 			fmt.Sprintf(`{"enabled":%t,"variants":{"a":{"n":%d},"b":{}},"default":"b","rules":[%s]}`, r.IntN(6) > 0, i, strings.Join(rules, ",")))
 		keys = append(keys, "open."+key)
 	}
+
 	for _, as := range []string{"nobody", "ann", "owner"} {
 		for _, body := range []string{`{}`, `{"context":{"targetingKey":"x","country":"CH"}}`,
 			`{"context":{"targetingKey":"y"}}`} {
@@ -364,12 +375,14 @@ func TestOFREP_BulkEqualsSingle(t *testing.T) {
 			if len(all.Flags) != len(keys) {
 				t.Fatalf("%d flags", len(all.Flags))
 			}
+
 			have := map[string]string{}
 			for _, one := range all.Flags {
 				var f settings.FlagEvaluation
 				servertest.Must(t, json.Unmarshal(one, &f))
 				have[f.Key] = string(one) + "\n"
 			}
+
 			for _, key := range keys {
 				if one := in.Call("POST", servertest.OneFlag+key, body, as); one.Body != have[key] {
 					t.Errorf("%s for %s, %s: %s and %s", key, as, body, one.Body, have[key])
@@ -410,23 +423,27 @@ func TestFlag_RulesAreNotDisclosed(t *testing.T) {
 			in.Call("POST", servertest.AllFlags, `{}`, as).Body,
 			in.Call("POST", servertest.OneFlag+"open.banner", `{"context":{"x":1}}`, as).Body)
 	}
+
 	for _, path := range []string{"/system/audit?pageSize=100",
 		"/system/monitor/request?pageSize=200", fmt.Sprintf("/system/history/setting/%d", id),
 		"/system/setting-value", "/system/setting"} {
 		texts = append(texts, in.Call("GET", path, "", "clerk").Body)
 	}
+
 	in.OK("PUT", "/admin/list/1", `{"nickname":"last"}`, "owner")
 	for kind := ""; kind != "user.updated"; {
 		var data map[string]any
 		kind, data = events.Next()
 		texts = append(texts, fmt.Sprint(data))
 	}
+
 	for _, text := range append(texts, lines.String()) {
 		if strings.Contains(text, canary) {
 			t.Errorf("it has the rule: …%.300s",
 				text[strings.Index(text, canary)-min(100, strings.Index(text, canary)):])
 		}
 	}
+
 	in.OK("GET", "/system/setting-value", "", "owner").Brief(200, canary)
 	if home := in.Call("GET", "/api/home", "", "nobody"); !strings.Contains(home.Body, `"open":{}`) {
 		t.Errorf("the home: %s", home.Body)
@@ -458,6 +475,7 @@ func TestFlag_RulesNameExistingRecords(t *testing.T) {
 	} {
 		create(rule, "owner").Brief(422, want)
 	}
+
 	hidden := create(fmt.Sprintf(`"users":[%d]`, bob), "ann")
 	hidden.Brief(422, fmt.Sprintf("user %d not found", bob))
 	create(fmt.Sprintf(`"depts":[%d]`, far), "ann").Brief(422)
@@ -480,6 +498,7 @@ func TestFlag_Preview(t *testing.T) {
 	lead := in.Role("Lead", func(r *store.Role) {
 		r.DataScope = store.ScopeTree
 	}, "system.setting.query", "admin.list.query")
+
 	reader := in.Role("Reader", func(r *store.Role) {
 		r.DataScope = store.ScopeAll
 	}, "system.setting.query")
@@ -493,6 +512,7 @@ func TestFlag_Preview(t *testing.T) {
 		ask(as, rule, more).Data(&out)
 		return out
 	}
+
 	of := func(out settings.FlagPreviewOut) string {
 		var b strings.Builder
 		fmt.Fprintf(&b, "%d/%d", out.Users, out.Total)
@@ -517,6 +537,7 @@ func TestFlag_Preview(t *testing.T) {
 			t.Errorf("%s, %s%s: %s, want %s", test.as, test.rule, test.more, got, test.want)
 		}
 	}
+
 	ask("ann", `"name":"x"`, fmt.Sprintf(`,"user_id":%d`, eve)).Names(422, "user_id")
 	ask("eve", `"name":"x"`, fmt.Sprintf(`,"user_id":%d`, ann)).Brief(403, "admin.list.query")
 	ask("bob", `"name":"x"`, "").Brief(403)
@@ -571,6 +592,7 @@ func TestOpenFeatureProvider(t *testing.T) {
 			t.Errorf("%s: %v, want %v", what, got, want)
 		}
 	}
+
 	on, err := open.BooleanValueDetails(ctx, "open.new", false, ann)
 	servertest.Must(t, err)
 	equal("boolean", []any{on.Value, on.Variant, on.Reason}, "[true on TARGETING_MATCH]")

@@ -77,6 +77,7 @@ func (c *configRead) counted(now store.Time) bool {
 	if len(c.secrets) == 0 {
 		return true
 	}
+
 	reads := c.reads
 	reads.mu.Lock()
 	defer reads.mu.Unlock()
@@ -95,9 +96,11 @@ func (c *configRead) counted(now store.Time) bool {
 		}
 		found = append(found, r)
 	}
+
 	for _, r := range found {
 		r.count++
 	}
+
 	return true
 }
 
@@ -157,12 +160,14 @@ func (b *SecretReads) begin(req *web.Request,
 		b.pending = append(b.pending, r)
 		delete(b.open, of)
 	}
+
 	origin := req.Origin
 	origin.Operation = audit.Operation{
 		Method: req.Route.Method,
 		Route:  req.Route.Path,
 		Title:  req.Route.Title,
 	}
+
 	origin.RequestID, origin.Address = req.ID, req.Addr
 	r = &secretReading{
 		of:      of,
@@ -175,6 +180,7 @@ func (b *SecretReads) begin(req *web.Request,
 	if len(b.open) < b.Limit {
 		b.open[of] = r
 	}
+
 	return r, true
 }
 
@@ -217,6 +223,7 @@ func (b *SecretReads) writePending() error {
 		if details.Count < 2 {
 			continue
 		}
+
 		r.origin.RequestID, r.origin.Address = "", netip.Addr{} // of many requests
 		err := b.s.DB.WithRecorder(nil).For(changes.SecretsRead, nil).From(&r.origin).Update(store.System, func(tx *store.Tx) error {
 			tx.LogAction(changes.SecretsRead, details)
@@ -227,6 +234,7 @@ func (b *SecretReads) writePending() error {
 			b.keep(r)
 		}
 	}
+
 	return failed
 }
 

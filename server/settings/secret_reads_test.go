@@ -39,12 +39,14 @@ func TestSecretRead_Logged(t *testing.T) {
 	in.Tokens["second"] = in.KeyOf(in.Clerk("other", "system.setting.read.a",
 		"system.setting.secret.a", "system.setting.read.b", "system.setting.secret.b"),
 		servertest.PersonalKey)
+
 	since := in.NewestEntry()
 	logged := func(what string, want ...string) {
 		t.Helper()
 		disktest.Equal(t, what, readsLogged(in, since), want)
 		since = in.NewestEntry()
 	}
+
 	read := func(as, query string) { in.OK("GET", "/config"+query, "", as) }
 	read("watcher", "")
 	read("owner", "")
@@ -52,6 +54,7 @@ func TestSecretRead_Logged(t *testing.T) {
 	for range 5 {
 		read("key", "?groups=a")
 	}
+
 	logged("the first read", "1 a 0")
 	read("key", "?groups=open")
 	r := in.Request("GET", "/config?groups=a", "", "key")
@@ -59,6 +62,7 @@ func TestSecretRead_Logged(t *testing.T) {
 	if a := in.Send(r); a.Code != 304 {
 		t.Fatalf("%d", a.Code)
 	}
+
 	read("second", "?groups=a")
 	read("second", "")
 	logged("another key", "2 a 0", "2 b 0")

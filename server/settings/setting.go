@@ -165,6 +165,7 @@ func saveSetting(req *web.Request, tx *store.Tx, id store.ID,
 	if err != nil || saved.Values == old {
 		return saved, err
 	}
+
 	name, err := store.SecuritySetting(tx, saved)
 	if name != "" {
 		now := saved.Values
@@ -173,6 +174,7 @@ func saveSetting(req *web.Request, tx *store.Tx, id store.ID,
 				req.Actor.Label()).Str("request", req.ID).Msg("a security setting was changed")
 		})
 	}
+
 	return saved, err
 }
 
@@ -191,6 +193,7 @@ func saveSettings(tx *store.Tx, req *web.Request, in *valuesIn) (web.Nothing, er
 	if err := freshSettings(req, tx, ids, in); err != nil {
 		return web.Nothing{}, err
 	}
+
 	faults := errs.Faults{}
 	for _, name := range slices.Sorted(maps.Keys(in.Values)) {
 		id := ids.ID(name)
@@ -198,6 +201,7 @@ func saveSettings(tx *store.Tx, req *web.Request, in *valuesIn) (web.Nothing, er
 			faults.Add("values."+name, "unknown setting")
 			continue
 		}
+
 		_, err := saveSetting(req, tx, id, func(s *store.Setting) error {
 			text, err := web.SettingText(s, in.Values[name])
 			if err != nil {
@@ -214,6 +218,7 @@ func saveSettings(tx *store.Tx, req *web.Request, in *valuesIn) (web.Nothing, er
 			faults.Add("values."+name, "%s", e)
 		}
 	}
+
 	return web.Nothing{}, faults.Err(errs.Invalid)
 }
 
@@ -223,6 +228,7 @@ func freshSettings(req *web.Request, tx *store.Tx, set *store.SettingSet, in *va
 	if !req.Read.Stated() {
 		return nil
 	}
+
 	values, err := set.Values()
 	if err != nil {
 		return err
@@ -242,6 +248,7 @@ func freshSettings(req *web.Request, tx *store.Tx, set *store.SettingSet, in *va
 		return errs.Field(errs.Malformed, "updated_at",
 			"can be checked only if one setting is saved; send If-Match with the ETag of GET /system/setting-value")
 	}
+
 	return errs.Field(errs.Conflict, "If-Match",
 		"settings were changed; reload them and try again").Coded("stale")
 }

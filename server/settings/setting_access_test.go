@@ -47,6 +47,7 @@ func wholeNodes(in *servertest.Instance, what string) {
 	for key := range groupNodes(in) {
 		got = append(got, key)
 	}
+
 	slices.Sort(want)
 	slices.Sort(got)
 	disktest.Equal(in.T, what, got, want)
@@ -79,6 +80,7 @@ func TestSettingGroup_Permissions(t *testing.T) {
 			t.Errorf("%s %s: %d %s", a.Sent, c.body, a.Code, a.Body)
 		}
 	}
+
 	in.OK("PUT", node(secret), `{"name":"Stripe","sort":5,"status":0,"parent_id":0}`, "owner")
 	in.OK("PUT", group, `{"key":"billing","title":"Billing"}`, "owner")
 	nodes := groupNodes(in)
@@ -86,6 +88,7 @@ func TestSettingGroup_Permissions(t *testing.T) {
 		nodes["system.setting.secret.billing"] != fmt.Sprint("Stripe ", secret) {
 		t.Errorf("after renaming: %v", nodes)
 	}
+
 	granted := func(want ...store.ID) {
 		t.Helper()
 		in.View(func(tx *store.Tx) error {
@@ -127,10 +130,12 @@ func TestSettingGroup_Undo(t *testing.T) {
 		if c.method == "PUT" {
 			in.SameState("done again", now)
 		}
+
 		wholeNodes(in, "done again")
 		in.Undo(in.NewestEntry(), "clerk").Brief(200)
 		wholeNodes(in, "undone again")
 	}
+
 	in.Undo(made, "clerk").Brief(200)
 	wholeNodes(in, "undone creation")
 
@@ -168,6 +173,7 @@ func TestSettingGroup_PermissionsAfterUpgrade(t *testing.T) {
 				return err
 			}
 		}
+
 		parent, err := store.PermissionByKey.Get(tx, store.GroupPermissionParent)
 		if err == nil {
 			err = store.Permissions.Delete(tx, parent.ID)
@@ -175,6 +181,7 @@ func TestSettingGroup_PermissionsAfterUpgrade(t *testing.T) {
 		if err != nil {
 			return err
 		}
+
 		p := &store.Permission{
 			Type:   store.ActionPermission,
 			Key:    "system.setting.secret.site",
@@ -185,6 +192,7 @@ func TestSettingGroup_PermissionsAfterUpgrade(t *testing.T) {
 		if err := store.Permissions.Create(tx, p); err != nil {
 			return err
 		}
+
 		own = p.ID
 		_, err = store.Installs.Update(tx, 1, func(i *kv.Install) error {
 			i.Seeded = slices.DeleteFunc(i.Seeded, func(key string) bool {
@@ -223,6 +231,7 @@ func TestSettingSecret_ProgramOwnedNotRead(t *testing.T) {
 		Key:   "token",
 		Type:  "secret",
 	})
+
 	withSecrets(in)
 	in.Tokens["owner's key"] = in.KeyOf(&store.User{Ident: store.Ident{ID: 1}},
 		servertest.PersonalKey)
@@ -233,6 +242,7 @@ func TestSettingSecret_ProgramOwnedNotRead(t *testing.T) {
 			t.Errorf("%s gets a secret of the program: %s", as, a.Body)
 		}
 	}
+
 	in.OK("GET", "/config?groups=b", "", "owner's key").Brief(200, secretIn("b"))
 }
 
@@ -250,6 +260,7 @@ func TestConfigRead_Events(t *testing.T) {
 		path := map[bool]string{true: "/api/event", false: "/system/event"}[as == "app"]
 		listeners[as] = in.Listen(url+path+"?types=setting.*,dict.*", as)
 	}
+
 	in.OK("PUT", "/system/setting", `{"values":{"b.plain":9}}`, "owner")
 	in.OK("PUT", "/system/setting", `{"values":{"a.token":"Canary"}}`, "owner")
 	in.OK("PUT", fmt.Sprintf("/system/dict/%d", dictID(in, "off")), `{"name":"Canary"}`, "owner")

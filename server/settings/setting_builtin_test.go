@@ -65,6 +65,7 @@ func TestBuiltinSetting_KeepsShape(t *testing.T) {
 				servertest.Case{b.Name() + " as a fraction", "PUT", "/system/setting",
 					`{"values":{"` + b.Name() + `":7.5}}`, "owner", 422, nil, nil})
 		}
+
 		for _, prop := range b.Props {
 			if prop.Name == "max" || prop.Name == "min" && !strings.HasPrefix(b.Key, "login_log_") { // retention can only be increased
 				extreme := servertest.Case{b.Name() + " at its " + prop.Name, "PUT", url,
@@ -83,6 +84,7 @@ func TestBuiltinSetting_KeepsShape(t *testing.T) {
 			}
 		}
 	}
+
 	cases = append(cases,
 		servertest.Case{"a title of 61 characters", "PUT", "/system/setting/1",
 			`{"values":"` + fmt.Sprintf("%061d", 0) + `"}`, "owner", 422, []string{`"values":`},
@@ -140,6 +142,7 @@ func TestBuiltinSetting_Marked(t *testing.T) {
 				"owner").Brief(409, `"errorCode":"in_use"`)
 		}
 	}
+
 	if n != len(store.Builtins) {
 		t.Errorf("%d are told, there are %d", n, len(store.Builtins))
 	}

@@ -32,6 +32,7 @@ func shelf(t *testing.T) *servertest.Instance {
 			"key": s.key, "title": s.title, "describe": s.describe, "type": s.typ,
 			"group_id": s.group, "sort": s.sort})))
 	}
+
 	return in
 }
 
@@ -50,12 +51,14 @@ func keys(in *servertest.Instance, query url.Values) []string {
 	if p.Total != len(p.Data) {
 		in.T.Errorf("%v: total %d of %d", query, p.Total, len(p.Data))
 	}
+
 	keys := []string{}
 	for _, s := range p.Data {
 		if s.GroupID > 6 {
 			keys = append(keys, s.Key)
 		}
 	}
+
 	return keys
 }
 

@@ -96,6 +96,7 @@ func TestSettingRefresh_Result(t *testing.T) {
 		second.TookMS == nil || *second.TookMS < 0 {
 		t.Errorf("%+v, then %+v", first, second)
 	}
+
 	in.Create("/system/setting", `{"key":"more","title":"M","type":"input","group_id":1}`)
 	before := in.OK("GET", "/system/setting", "", "owner").Body
 	in.OK("POST", "/system/setting/refresh", "", "owner").Data(&second)
@@ -121,16 +122,19 @@ func TestSettingValues_ETag(t *testing.T) {
 	if len(tag) < 10 || tag[0] != '"' || tag[len(tag)-1] != '"' {
 		t.Fatalf("the tag is %s", tag)
 	}
+
 	for _, match := range []string{tag, "W/" + tag, `"x", ` + tag, `"x" ,W/` + tag + `, "y"`, "*"} {
 		if a := read(match); a.Code != http.StatusNotModified || a.Header.Get("ETag") != tag {
 			t.Errorf("%s: %d, %s", match, a.Code, a.Header.Get("ETag"))
 		}
 	}
+
 	for _, match := range []string{`"x"`, tag[1 : len(tag)-1], `"` + tag, tag[:len(tag)-1]} {
 		if a := read(match); a.Code != 200 {
 			t.Errorf("%s: %d", match, a.Code)
 		}
 	}
+
 	for name, change := range map[string]struct{ method, url, body string }{
 		"a title": {"PUT", servertest.OwnSetting(1),
 			`{"title":"Other","describe":"d","sort":3}`},
@@ -146,6 +150,7 @@ func TestSettingValues_ETag(t *testing.T) {
 			t.Errorf("%s changed the tag", name)
 		}
 	}
+
 	for _, change := range []struct{ name, method, url, body string }{
 		{"a value", "PUT", "/system/setting", `{"values":{"g.input":"x"}}`},
 		{"a type", "PUT", servertest.OwnSetting(1), `{"type":"json","values":"1"}`},

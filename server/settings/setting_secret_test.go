@@ -39,10 +39,12 @@ func TestSettingSecret_NeverReturned(t *testing.T) {
 	if secret(in, id) != plainSecret {
 		t.Fatalf("the secret is %q", secret(in, id))
 	}
+
 	for _, get := range []string{url, "/system/setting?group_id=7", "/system/setting-value"} {
 		a := in.OK("GET", get, "", "owner")
 		a.Brief(200, `"******"`)
 	}
+
 	bodies := []string{
 		in.OK("PUT", url, `{"values":"`+plainSecret+`2"}`, "owner").Body,
 		in.OK("PUT", "/system/setting", `{"values":{"g.key":"`+plainSecret+`3"}}`, "owner").Body,
@@ -59,9 +61,11 @@ func TestSettingSecret_NeverReturned(t *testing.T) {
 			t.Errorf("a secret is answered: %s", body)
 		}
 	}
+
 	if secret(in, id) != plainSecret+"3" {
 		t.Errorf("the secret is %q", secret(in, id))
 	}
+
 	for key, record := range in.Dump() {
 		if strings.Contains(record, plainSecret) {
 			t.Errorf("%s holds the secret in the clear: %s", key, record)

@@ -89,6 +89,7 @@ func TestSecuritySettings_NeedPermission(t *testing.T) {
 			t.Errorf("%s is %s, want %s", name, got, weaker[name])
 		}
 	}
+
 	in.OK("PUT", "/system/setting", `{"values":{"site.title":"Changed"}}`, "editor")
 }
 
@@ -123,6 +124,7 @@ func TestSecuritySettings_ChangesLogged(t *testing.T) {
 		log.Reset()
 		return all
 	}
+
 	in.OK("PUT", "/system/setting", `{"values":{"security.login_tries":5,"site.title":"Mine"}}`,
 		"owner")
 	in.Call("PUT", "/system/setting",
@@ -130,12 +132,14 @@ func TestSecuritySettings_ChangesLogged(t *testing.T) {
 	if got := entries(); len(got) != 0 {
 		t.Errorf("what changed nothing is logged: %v", got)
 	}
+
 	r := in.OK("PUT", "/system/setting",
 		`{"values":{"security.login_tries":7,"app.registration":true}}`, "owner")
 	got := entries()
 	if len(got) != 2 {
 		t.Fatalf("%v", got)
 	}
+
 	for i, want := range []map[string]any{{"setting": "app.registration", "old": "0", "new": "1"}, {
 		"setting": "security.login_tries",
 		"old":     "5",
@@ -150,6 +154,7 @@ func TestSecuritySettings_ChangesLogged(t *testing.T) {
 			t.Errorf("%v", got[i])
 		}
 	}
+
 	in.OK("PUT", fmt.Sprintf("/system/setting/%d", in.Setting("security.session_hours")),
 		`{"values":"24"}`, "owner")
 	if got := entries(); len(got) != 1 || got[0]["old"] != "12" || got[0]["new"] != "24" {

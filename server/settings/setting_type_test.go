@@ -116,6 +116,7 @@ func TestSettingType_Values(t *testing.T) {
 					}
 				}
 			}
+
 			before := in.Dump()
 			for _, text := range c.refuses {
 				quoted := string(servertest.EncodeJSON(t, text))
@@ -133,6 +134,7 @@ func TestSettingType_Values(t *testing.T) {
 					t.Errorf("%.40q with many: %d %.300s", text, a.Code, a.Body)
 				}
 			}
+
 			in.Unchanged(before)
 		})
 	}

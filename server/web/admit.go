@@ -21,6 +21,7 @@ func (s *Server) Admit(tx *store.Tx, rt *Route, req *Request) error {
 	if req.Observed.authAt == 0 {
 		req.Observed.authAt = tx.Now()
 	}
+
 	session, err := req.authenticate(tx, rt)
 	if err != nil {
 		return err
@@ -29,23 +30,28 @@ func (s *Server) Admit(tx *store.Tx, rt *Route, req *Request) error {
 		req.Session, req.Actor = nil, store.Anonymous
 		return nil
 	}
+
 	req.Session, req.entered, req.Actor = session, session, session.Actor
 	req.Origin.User, req.Origin.SessionID = store.Account{
 		App: session.Actor.App,
 		ID:  session.Actor.ID,
 	}, session.ID
+
 	actor, err := req.actor(tx)
 	if err != nil {
 		return err
 	}
+
 	req.Actor = actor
 	if session.Key != nil {
 		req.Origin.Key, req.Origin.SessionID = session.Actor.Key, 0
 	}
+
 	tx.ActAs(req.Actor)
 	if err := rt.permit(tx, req.Actor); err != nil {
 		return err
 	}
+
 	req.Observed.authorized = true
 	return nil
 }
@@ -62,6 +68,7 @@ func (rt *Route) permit(tx *store.Tx, actor *store.Actor) error {
 	if err := rt.PermitActing(actor); err != nil {
 		return err
 	}
+
 	access := rt.Access
 	if key := actor.Key; key != nil {
 		if rt.Keys == ByNoKey || rt.Keys == ByPersonalKey && !key.Personal {
@@ -75,6 +82,7 @@ func (rt *Route) permit(tx *store.Tx, actor *store.Actor) error {
 	if rt.RequiresScopeAll && !actor.Scope(tx).All {
 		return errs.New(errs.Denied, "the data scope all is required")
 	}
+
 	return nil
 }
 

@@ -59,6 +59,7 @@ func (req *Request) reserveAnswer(n int64) error {
 		}
 		req.held = append(req.held, req.answer.release)
 	}
+
 	a := req.answer
 	switch more := n - a.n; {
 	case more <= 0:
@@ -70,6 +71,7 @@ func (req *Request) reserveAnswer(n int64) error {
 			return err
 		}
 	}
+
 	a.n = n
 	return nil
 }
@@ -153,6 +155,7 @@ func (s *Server) boundStreams(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
+
 		handler, client := next, limit.ClientKey(s.clientAddr(r))
 		place := &held{
 			limit:  s.Limits.answers,
@@ -170,6 +173,7 @@ func (s *Server) boundStreams(next http.Handler) http.Handler {
 			}
 			handler = s.refuse(err)
 		}
+
 		defer place.release()
 		handler.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), placeKey{}, place)))
 		// A short response waits in a buffer for the end of the handler, and then for the client.

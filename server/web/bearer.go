@@ -30,10 +30,12 @@ func (req *Request) authenticate(tx *store.Tx, rt *Route) (*auth.Session, error)
 	if rt.Access == MetricsToken {
 		return nil, req.Server.AdmitMetrics(token)
 	}
+
 	session, err := req.Server.Auth.Authenticate(tx, token, req.Addr)
 	if err == nil && rt.Access != AnyRealm && session.Actor.App != (rt.Access == AppOnly) {
 		err = errOtherRealm
 	}
+
 	return session, err
 }
 

@@ -30,6 +30,7 @@ func (req *Request) bindBody(d *Input, v reflect.Value, body map[string]any, bad
 			delete(body, name)
 		}
 	}
+
 	if text, sent := body["description"]; sent && d.Has("json", "describe") && !d.Has("json", "description") { // its other name
 		if other, both := body["describe"]; both && other != text {
 			bad.Malformed.Add("description", "conflicts with %s", "describe")
@@ -37,6 +38,7 @@ func (req *Request) bindBody(d *Input, v reflect.Value, body map[string]any, bad
 		body["describe"] = text
 		delete(body, "description")
 	}
+
 	bad.lenient = d.Protocol != nil
 	BindObject(d.Fields, v, body, "", bad)
 }
@@ -55,6 +57,7 @@ func BindObject(fields []*Field, v reflect.Value, object map[string]any, path st
 		if f.From != "json" {
 			continue
 		}
+
 		at := join(path, f.Name)
 		value, sent := object[f.Name]
 		switch {

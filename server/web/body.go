@@ -39,23 +39,28 @@ func (req *Request) readBody() (map[string]any, error) {
 	if r.Method == http.MethodGet {
 		return nil, errs.New(errs.Malformed, "a GET request must not have a body")
 	}
+
 	b, err := req.readBytes(req.Route.MaxBody)
 	if err != nil || len(bytes.TrimSpace(b)) == 0 {
 		return nil, err
 	}
+
 	req.Observed.body = b
 	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil ||
 		media != "application/json" {
 		return nil, errs.New(errs.BadMedia, "the Content-Type of the body must be application/json")
 	}
+
 	value, err := req.decodeBody(b)
 	if err != nil {
 		return nil, err
 	}
+
 	object, ok := value.(map[string]any)
 	if !ok {
 		return nil, errs.New(errs.Malformed, "the body must be a JSON object")
 	}
+
 	return object, nil
 }
 
@@ -69,10 +74,12 @@ func (req *Request) readBytes(most int64) ([]byte, error) {
 	if declared < 0 {
 		declared = most
 	}
+
 	arriving, shares := req.Server.Limits.Bodies, req.shares(MaxBodiesPerAddress, MaxBodiesPerUser)
 	if err := arriving.Acquire(1, shares...); err != nil {
 		return nil, err
 	}
+
 	defer arriving.Release(1, shares...)
 	control := http.NewResponseController(&req.Writer)
 	control.SetReadDeadline(time.Now().Add(bodyTime(declared))) // SetReadDeadline fails only without a connection, in a test
@@ -93,6 +100,7 @@ func (req *Request) readBytes(most int64) ([]byte, error) {
 		case err != nil:
 			return nil, req.bodyFault(err)
 		}
+
 		if len(b) == cap(b) {
 			if b, err = req.grow(b, most+1, bodyCost); err != nil {
 				return nil, err

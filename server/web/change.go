@@ -37,10 +37,12 @@ func (req *Request) readReason() error {
 	if len(values) == 0 {
 		return nil
 	}
+
 	text, err := url.PathUnescape(strings.TrimSpace(values[0]))
 	if err != nil {
 		text = strings.TrimSpace(values[0])
 	}
+
 	switch {
 	case !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl):
 		return errs.Field(errs.Malformed, reasonHeader,
@@ -49,6 +51,7 @@ func (req *Request) readReason() error {
 		return errs.Field(errs.Malformed, reasonHeader, "must have at most %d characters",
 			maxReason)
 	}
+
 	req.Origin.Reason = text
 	return nil
 }
@@ -61,6 +64,7 @@ func (req *Request) logUse(rt *Route) error {
 	for _, p := range req.Params {
 		details[p.Key] = p.Value
 	}
+
 	err := req.DB.Essential().Update(req.Actor, func(tx *store.Tx) error {
 		tx.LogAction(rt.LoggedAs, details)
 		return nil
@@ -71,6 +75,7 @@ func (req *Request) logUse(rt *Route) error {
 			Msg("the disk is full: this operation is not in the change log")
 		return nil
 	}
+
 	return err
 }
 

@@ -21,10 +21,12 @@ func CheckText(f *Field, text, at string, faults errs.Faults) string {
 		faults.Add(at, "%s", bad)
 		return ""
 	}
+
 	text = fold.Clean(text)
 	if f.Required && text == "" {
 		faults.Add(at, "must not be empty")
 	}
+
 	checkRange(f, utf8.RuneCountInString(text), inCharacters, at, faults)
 	if f.Enum != nil && !slices.Contains(f.Enum, text) {
 		faults.Add(at, "must be one of %s", f.Enum)
@@ -32,6 +34,7 @@ func CheckText(f *Field, text, at string, faults errs.Faults) string {
 	if f.Pattern != nil && (!f.Pattern.MatchString(text) || f.Pattern == store.AddressPattern && !store.IsAddress(text)) { // its lengths are in octets
 		faults.Add(at, "%s", f.hint)
 	}
+
 	return text
 }
 

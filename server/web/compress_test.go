@@ -18,6 +18,7 @@ func TestCompression_LargeResponses(t *testing.T) {
 		in.OK("POST", "/system/dict", fmt.Sprintf(`{"code":"d%d","name":"a dictionary"}`, i),
 			"owner")
 	}
+
 	const large, small = "/admin/dict", "/admin/session"
 	for name, c := range map[string]struct {
 		url, accept, vary, encoding string
@@ -40,6 +41,7 @@ func TestCompression_LargeResponses(t *testing.T) {
 			if c.encoding != "" {
 				tag = "W/" + tag
 			}
+
 			got := []string{a.Header.Get("Vary"), a.Header.Get("Content-Encoding"),
 				a.Header.Get("Etag"), a.Body}
 			if diff := cmp.Diff([]string{c.vary, c.encoding, tag, plain.Body}, got); diff != "" {

@@ -24,16 +24,19 @@ func CleanRange(h http.Header, src io.Seeker) error {
 	if header == "" {
 		return nil
 	}
+
 	size, err := src.Seek(0, io.SeekEnd)
 	if err != nil {
 		return err
 	}
+
 	unit, set, _ := strings.Cut(header, "=")
 	if !strings.EqualFold(strings.TrimSpace(unit), "bytes") || size == 0 ||
 		strings.Count(set, ",") >= MaxRanges {
 		h.Del("Range")
 		return nil
 	}
+
 	ranges := strings.Split(set, ",")
 	for i, part := range ranges {
 		if digits, suffix := strings.CutPrefix(strings.TrimSpace(part), "-"); suffix &&
@@ -41,6 +44,7 @@ func CleanRange(h http.Header, src io.Seeker) error {
 			ranges[i] = strconv.FormatInt(size, 10) + "-" // a range that begins after the end, too
 		}
 	}
+
 	h.Set("Range", "bytes="+strings.Join(ranges, ","))
 	return nil
 }
@@ -55,6 +59,7 @@ func Disposition(inline bool, name string) string {
 	if name == "" {
 		return kind
 	}
+
 	var plain, exact strings.Builder
 	for _, r := range name {
 		if r < ' ' || r > '~' || strings.ContainsRune(`"\%`, r) {
@@ -62,6 +67,7 @@ func Disposition(inline bool, name string) string {
 		}
 		plain.WriteRune(r)
 	}
+
 	for _, b := range []byte(name) {
 		if b >= '0' && b <= '9' || b >= 'A' && b <= 'Z' || b >= 'a' && b <= 'z' ||
 			strings.IndexByte("!#$&+-.^_`|~", b) >= 0 {
@@ -70,9 +76,11 @@ func Disposition(inline bool, name string) string {
 			exact.WriteString("%" + strings.ToUpper(strconv.FormatUint(uint64(b)|0x100, 16)[1:]))
 		}
 	}
+
 	if plain.String() == name && exact.String() == name {
 		return kind + `; filename="` + name + `"`
 	}
+
 	return kind + `; filename="` + plain.String() + `"; filename*=UTF-8''` + exact.String()
 }
 

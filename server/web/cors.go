@@ -32,6 +32,7 @@ func (s *Server) Cors(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
+
 		h.Set("Access-Control-Allow-Origin", origin)
 		h["Cross-Origin-Resource-Policy"] = anyOrigin
 		h.Set("Access-Control-Expose-Headers", corsExposed)
@@ -44,6 +45,7 @@ func (s *Server) Cors(next http.Handler) http.Handler {
 			w.WriteHeader(http.StatusNoContent)
 			return
 		}
+
 		next.ServeHTTP(w, r)
 	})
 }

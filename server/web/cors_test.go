@@ -85,6 +85,7 @@ func TestCORS_ConfiguredOriginsOnly(t *testing.T) {
 				t.Errorf("%s from %q: credentials are allowed", url, origin)
 			}
 		}
+
 		a := from(in, origin, "PUT", "/system/setting/1", true)
 		if ok != (a.Code == http.StatusNoContent) ||
 			a.Header.Get("Access-Control-Allow-Credentials") != "" {
@@ -93,12 +94,14 @@ func TestCORS_ConfiguredOriginsOnly(t *testing.T) {
 		if !ok {
 			continue
 		}
+
 		for _, rt := range server.Routes() {
 			if !strings.Contains(a.Header.Get("Access-Control-Allow-Methods"), rt.Method) {
 				t.Errorf("preflight from %q: %s is not among %s", origin, rt.Method,
 					a.Header.Get("Access-Control-Allow-Methods"))
 			}
 		}
+
 		if got := a.Header.Get("Access-Control-Allow-Headers"); !strings.Contains(got,
 			"Authorization") || !strings.Contains(got, "Content-Type") {
 			t.Errorf("preflight from %q: headers %q", origin, got)
@@ -144,6 +147,7 @@ func TestCORS_PreflightHeaders(t *testing.T) {
 		}
 		return strings.Split(strings.ToLower(a.Header.Get("Access-Control-Allow-Headers")), ", ")
 	}
+
 	usual := []string{"x-requested-with", "content-type", "authorization", "if-none-match",
 		"if-match", "if-range", "range", "cache-control", "accept-language"}
 	for _, name := range usual {
@@ -153,6 +157,7 @@ func TestCORS_PreflightHeaders(t *testing.T) {
 			}
 		}
 	}
+
 	for _, lines := range [][]string{{"traceparent, x-xsrf-token"},
 		{"traceparent", "X-XSRF-TOKEN"}, {" ,,traceparent,x-xsrf-token,traceparent"}} {
 		if got := ask(lines...); !slices.Contains(got, "traceparent") ||
@@ -160,6 +165,7 @@ func TestCORS_PreflightHeaders(t *testing.T) {
 			t.Errorf("%q: %q", lines, got)
 		}
 	}
+
 	plain := ask()
 	for _, name := range []string{"X-Forwarded-For", "x-forwarded-proto", "Forwarded", "X-Real-IP",
 		"a b", "a:b", "ä", "*/*", strings.Repeat("x", web.MaxLine+1)} {
@@ -167,10 +173,12 @@ func TestCORS_PreflightHeaders(t *testing.T) {
 			t.Errorf("%q: %q", name, got)
 		}
 	}
+
 	var many []string
 	for i := range 1000 {
 		many = append(many, fmt.Sprint("x-", i))
 	}
+
 	if got := ask(strings.Join(many, ",")); len(got) > 100 {
 		t.Errorf("%d headers", len(got))
 	}
@@ -192,6 +200,7 @@ func TestCORS_ExposedHeaders(t *testing.T) {
 		"Cache-Control", "Content-Language", "Content-Length", "Content-Type", "Expires",
 		"Last-Modified", "Pragma",
 	}
+
 	seen := map[string]bool{}
 	look := func(method, url, as string, headers ...string) {
 		r := in.Request(method, url, "", as)
@@ -225,6 +234,7 @@ func TestCORS_ExposedHeaders(t *testing.T) {
 			seen["Retry-After"] = true
 		}
 	}
+
 	for _, name := range []string{"Etag", "X-Request-Id", "Retry-After", "Content-Disposition",
 		"Content-Range", "Accept-Ranges", "Allow", "Www-Authenticate"} {
 		if !seen[name] {

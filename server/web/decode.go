@@ -19,18 +19,21 @@ func (req *Request) Decode(d *Input, in any) error {
 	if d.idle && req.HTTP.URL.RawQuery == "" && req.HTTP.ContentLength == 0 {
 		return nil
 	}
+
 	v := reflect.ValueOf(in).Elem()
 	bad := NewInputFaults()
 	query, err := parseQuery(req.HTTP.URL.RawQuery)
 	if err != nil {
 		return err
 	}
+
 	for name := range query {
 		if !d.hasParameter(name) && !d.states(name) && !d.AnyQuery &&
 			(d.List == nil || !d.List.Selects(name)) {
 			bad.Malformed.Add(name, "unknown parameter")
 		}
 	}
+
 	for _, f := range d.Fields {
 		switch f.From {
 		case "path":
@@ -43,6 +46,7 @@ func (req *Request) Decode(d *Input, in any) error {
 			}
 		}
 	}
+
 	if d.Protocol != nil && d.Protocol.Form {
 		if err := req.bindForm(d, v, bad); err != nil {
 			return err
@@ -60,6 +64,7 @@ func (req *Request) Decode(d *Input, in any) error {
 		req.bindRead(d, query, body, bad)
 		req.bindBody(d, v, body, bad)
 	}
+
 	return bad.err(d)
 }
 
@@ -72,6 +77,7 @@ func (req *Request) bindForm(d *Input, v reflect.Value, bad *InputFaults) error 
 	if err != nil {
 		return err
 	}
+
 	for _, f := range d.Fields {
 		if f.From == "path" {
 			continue
@@ -80,6 +86,7 @@ func (req *Request) bindForm(d *Input, v reflect.Value, bad *InputFaults) error 
 			bindCustom(FieldTarget(v, f), form, bad)
 			continue
 		}
+
 		text := f.queryText(form, bad.Malformed)
 		switch {
 		case text != "" && !d.Protocol.checked:
@@ -90,6 +97,7 @@ func (req *Request) bindForm(d *Input, v reflect.Value, bad *InputFaults) error 
 			bad.Malformed.Add(f.Name, "is required")
 		}
 	}
+
 	return nil
 }
 
@@ -111,19 +119,23 @@ func (bad *InputFaults) err(d *Input) error {
 	if len(bad.Malformed)+len(bad.Missing)+len(bad.Invalid) == 0 {
 		return nil
 	}
+
 	kind := errs.Invalid
 	if len(bad.Malformed) > 0 && len(bad.Invalid) == 0 {
 		kind = errs.Malformed
 	}
+
 	all, order := errs.Faults{}, []string{}
 	for _, faults := range []errs.Faults{bad.Invalid, bad.Missing, bad.Malformed} {
 		for name, text := range faults {
 			all.Add(name, "%s", text)
 		}
 	}
+
 	for _, f := range d.Fields {
 		order = append(order, f.Name)
 	}
+
 	return all.Err(kind, order...)
 }
 
@@ -157,10 +169,12 @@ func parseQuery(raw string) (url.Values, error) {
 	if raw == "" {
 		return nil, nil
 	}
+
 	query, err := url.ParseQuery(raw)
 	if err != nil || !utf8.ValidString(raw) {
 		return nil, errs.New(errs.Malformed, "malformed query string")
 	}
+
 	for name, values := range query {
 		if !utf8.ValidString(name) || slices.ContainsFunc(values, func(v string) bool {
 			return !utf8.ValidString(v)
@@ -168,6 +182,7 @@ func parseQuery(raw string) (url.Values, error) {
 			return nil, errs.New(errs.Malformed, "the query string is not valid UTF-8")
 		}
 	}
+
 	return query, nil
 }
 
@@ -268,6 +283,7 @@ func bindCustom(target reflect.Value, form map[string][]string, bad *InputFaults
 		if len(texts) > 1 {
 			bad.Malformed.Add(name, "must be given once, not %d times", len(texts))
 		}
+
 		values[key] = strings.ReplaceAll(texts[0], "\r\n", "\n") // as forms send line breaks
 	}
 	if len(values) > 0 {

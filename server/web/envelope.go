@@ -84,6 +84,7 @@ func (out *Envelope) send(req *Request) error {
 	if req.Route.Protocol == nil {
 		out.Bytes.WriteString(`,"success":true,"msg":"ok","showType":0}`)
 	}
+
 	out.Bytes.WriteByte('\n')
 	body := out.Bytes.Bytes()
 	large := len(body) > freeAnswer
@@ -93,6 +94,7 @@ func (out *Envelope) send(req *Request) error {
 			return err
 		}
 	}
+
 	body, copied := Compressed(req.HTTP, req.Writer.Header(), body)
 	if !copied && !large && cap(body) > maxBuffer {
 		body, copied = bytes.Clone(body), true
@@ -102,6 +104,7 @@ func (out *Envelope) send(req *Request) error {
 		out.Bytes = bytes.Buffer{}
 		req.shrinkAnswer(cap(body))
 	}
+
 	req.WriteEncoded(http.StatusOK, body)
 	return nil
 }

@@ -62,6 +62,7 @@ func (f *FailureLog) Note(log zerolog.Logger, now time.Time, kind string, err er
 		write(log.Error().Err(err))
 		return
 	}
+
 	r.count, r.err, r.write = r.count+1, err, write
 	if now.Sub(r.at) >= failureEvery {
 		r.flush(log, now)

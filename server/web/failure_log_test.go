@@ -26,6 +26,7 @@ func TestFailureLog_OncePerMinute(t *testing.T) {
 			e.Str("request", after.String()).Msg("failed")
 		})
 	}
+
 	want := func(name string, lines ...string) {
 		t.Helper()
 		var got []string
@@ -42,10 +43,12 @@ func TestFailureLog_OncePerMinute(t *testing.T) {
 		}
 		out.Reset()
 	}
+
 	for i := range 500 {
 		fail(time.Duration(i)*100*time.Millisecond, "writing_stopped",
 			fmt.Sprintf("disk\nstack %d", i))
 	}
+
 	fail(time.Second, "internal", "disk")
 	fail(2*time.Second, "internal", "other")
 	want("within a minute", "0s disk\nstack 0 0", "1s disk 0", "2s other 0")
@@ -63,9 +66,11 @@ func TestFailureLog_OncePerMinute(t *testing.T) {
 	if len(f.Repeated) != 0 {
 		t.Errorf("%d failures that are over are kept", len(f.Repeated))
 	}
+
 	for i := range 2 * web.MaxFailures {
 		fail(0, "internal", fmt.Sprint(i))
 	}
+
 	if len(f.Repeated) > web.MaxFailures+1 {
 		t.Errorf("%d failures are kept", len(f.Repeated))
 	}

@@ -60,6 +60,7 @@ func (s *Suspects) Note(addr netip.Addr, now time.Time) bool {
 	if s.Logged == nil {
 		s.Logged = map[netip.Addr]time.Time{}
 	}
+
 	s.Logged[addr] = now
 	return true
 }

@@ -50,10 +50,12 @@ func RecordOf[T any, P revisedOf[T]](of *kv.Collection[T]) Record {
 			v, err := of.Get(tx, id)
 			return P(v), err
 		}
+
 		names := []string{"updated_at"}
 		if _, versioned := reflect.TypeFor[T]().FieldByName("Version"); versioned {
 			names = append(names, "version")
 		}
+
 		Stated(names...)(rt)
 	}
 }
@@ -181,6 +183,7 @@ func (req *Request) bindRead(d *Input, query url.Values, body map[string]any, ba
 		if !ok {
 			continue
 		}
+
 		text, _ := sent.(string)
 		switch at, err := kv.ParseTime(text); {
 		case name == "version":

@@ -25,6 +25,7 @@ func rejection(e *errs.Error) []byte {
 	if err != nil {
 		panic(err) // strings and numbers can always be encoded
 	}
+
 	code := Status[e.Kind].Code
 	head := fmt.Sprintf("HTTP/1.1 %d %s\r\n", code, http.StatusText(code))
 	for _, h := range [][2]string{
@@ -39,5 +40,6 @@ func rejection(e *errs.Error) []byte {
 	} {
 		head += h[0] + ": " + h[1] + "\r\n"
 	}
+
 	return append([]byte(head+"\r\n"), body...)
 }

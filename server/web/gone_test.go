@@ -42,6 +42,7 @@ func TestClientGone_ThumbnailIsNoFailure(t *testing.T) {
 		string(picturetest.PNG(t,
 			picturetest.Quarters(64, 32, picturetest.Red, picturetest.Lime, picturetest.Blue,
 				picturetest.White))))
+
 	images := in.Server.Files.Images
 	var release []func()
 	for range max(1, runtime.NumCPU()-1) { // other pictures are being scaled
@@ -49,6 +50,7 @@ func TestClientGone_ThumbnailIsNoFailure(t *testing.T) {
 		servertest.Must(t, err)
 		release = append(release, done)
 	}
+
 	srv := httptest.NewServer(in.Server.Handler())
 	ctx, leave := context.WithCancel(t.Context())
 	r, err := http.NewRequestWithContext(ctx, "GET",
@@ -63,6 +65,7 @@ func TestClientGone_ThumbnailIsNoFailure(t *testing.T) {
 		}
 		asked <- err
 	}()
+
 	servertest.Until(t, "the picture waits", func() bool {
 		return in.Server.Limits.Pictures.Now() == 1
 	})
@@ -70,6 +73,7 @@ func TestClientGone_ThumbnailIsNoFailure(t *testing.T) {
 	if err := <-asked; !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
+
 	servertest.Until(t, "the request is counted", func() bool {
 		return counts(in, "GET", "/file/list/:id/content")[3] == 1
 	})
@@ -77,6 +81,7 @@ func TestClientGone_ThumbnailIsNoFailure(t *testing.T) {
 	if got := counts(in, "GET", "/file/list/:id/content"); got[4] != 0 {
 		t.Errorf("counted as %v", got)
 	}
+
 	stats := in.Stats("")
 	if stats.Total.Failed != 0 || stats.Total.Refused != 1 {
 		t.Errorf("counted as %+v", stats.Total)
@@ -93,9 +98,11 @@ func TestClientGone_ThumbnailIsNoFailure(t *testing.T) {
 	if got := in.Server.Limits.Pictures.Now(); got != 0 {
 		t.Errorf("%d places are held", got)
 	}
+
 	for _, done := range release {
 		done()
 	}
+
 	in.OK("GET", servertest.ContentURL(f.ID)+"?thumb=64x64", "", "owner")
 }
 
@@ -159,6 +166,7 @@ func TestClientGone_FailureStillCounts(t *testing.T) {
 		func(*web.Request, *web.None) (web.Nothing, error) {
 			return web.Nothing{}, errors.New("disk gone")
 		})
+
 	ctx, leave := context.WithCancel(t.Context())
 	leave()
 	w := httptest.NewRecorder()

@@ -20,6 +20,7 @@ func newHosts(config *Config) *hosts {
 	if config.PublicURL == "" {
 		return nil
 	}
+
 	h := &hosts{}
 	for _, name := range config.AllowedHosts {
 		h.names = append(h.names, strings.ToLower(name))
@@ -31,6 +32,7 @@ func newHosts(config *Config) *hosts {
 			h.names = append(h.names, strings.ToLower(u.Hostname()))
 		}
 	}
+
 	return h
 }
 

@@ -35,6 +35,7 @@ func TestHosts_PublicURL(t *testing.T) {
 			t.Errorf("health at %q: %d", host, a.Code)
 		}
 	}
+
 	open := servertest.Start(t, func(su *servertest.Setup) {
 		su.Config.PublicURL, su.Config.Forward = "", web.Forward{}
 	})

@@ -55,6 +55,7 @@ func (req *Request) readIdempotency(rt *Route) error {
 	if len(values) == 0 || !rt.Idempotent() {
 		return nil
 	}
+
 	key := strings.TrimSpace(values[0])
 	if n := len(key); n >= 2 && key[0] == '"' && key[n-1] == '"' { // a string of RFC 9651
 		key = key[1 : n-1]
@@ -66,6 +67,7 @@ func (req *Request) readIdempotency(rt *Route) error {
 		return errs.Field(errs.Malformed, IdempotencyHeader,
 			"must be 1 to %d visible ASCII characters", MaxIdempotencyKey)
 	}
+
 	req.idempotency = &idempotency{caller: UserKey(req.Actor), key: key, content: sha256.New()}
 	req.idempotency.add([]byte(rt.Method), []byte(req.HTTP.URL.RequestURI()))
 	return nil
@@ -156,6 +158,7 @@ func (req *Request) completed(tx *store.Tx) error {
 	if i == nil || !i.running {
 		return nil
 	}
+
 	done, err := store.CompletedByKey.Get(tx, i.lookup())
 	switch {
 	case errs.Is(err, errs.NotFound):
@@ -169,6 +172,7 @@ func (req *Request) completed(tx *store.Tx) error {
 	case done.Scope != scopeHash(tx):
 		done.Answer = nil // it may have data that the caller must not read any more
 	}
+
 	return errReplay{done}
 }
 
@@ -187,6 +191,7 @@ func (req *Request) complete(tx *store.Tx) error {
 	if i == nil || !i.running {
 		return nil
 	}
+
 	old, err := store.CompletedByKey.Get(tx, i.lookup())
 	switch {
 	case err == nil && old.RequestID == req.ID:
@@ -199,6 +204,7 @@ func (req *Request) complete(tx *store.Tx) error {
 	if err != nil {
 		return err
 	}
+
 	done := &store.CompletedRequest{
 		Caller:    i.caller,
 		Key:       i.lookup(),
@@ -274,10 +280,12 @@ func (req *Request) settle(out *Envelope, failed error) {
 	case failed == nil && (i.answer != nil || req.Route.Reveals):
 		return
 	}
+
 	if failed == nil {
 		_, data, _ := bytes.Cut(out.Bytes.Bytes(), []byte(dataMember))
 		i.answer, i.etag = data, req.Writer.Header().Get("Etag")
 	}
+
 	err := req.Server.DB.WithRecorder(nil).For("settling a repeatable request", nil).Update(store.System, func(tx *store.Tx) error {
 		done, err := store.CompletedByKey.Get(tx, i.lookup())
 		if err != nil || done.RequestID != req.ID {
@@ -304,10 +312,12 @@ func (req *Request) replay(out *Envelope, done *store.CompletedRequest) error {
 		return errs.New(errs.Conflict,
 			"this request was already carried out; its response is not stored").Coded("already_done")
 	}
+
 	data, err := req.idempotency.aead().Open(nil, nil, done.Answer, nil)
 	if err != nil {
 		return fmt.Errorf("decrypt the response of completed request %d: %w", done.ID, err)
 	}
+
 	out.Bytes.Reset()
 	out.Bytes.WriteString(dataMember)
 	out.Bytes.Write(data)
@@ -316,6 +326,7 @@ func (req *Request) replay(out *Envelope, done *store.CompletedRequest) error {
 	if delete(h, "Etag"); done.ETag != "" {
 		h["Etag"] = []string{done.ETag}
 	}
+
 	return nil
 }
 

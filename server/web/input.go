@@ -156,15 +156,18 @@ func newField(sf reflect.StructField, i int, method string) *Field {
 	if f.Typ.Kind() == reflect.Pointer {
 		f.Typ = f.Typ.Elem()
 	}
+
 	for _, from := range []string{"path", "query", "json", "form"} {
 		if name, ok := sf.Tag.Lookup(from); ok {
 			f.From, f.Name = from, name
 		}
 	}
+
 	f.Required = f.From == "path"
 	if f.From == "" {
 		panic("server: input field " + sf.Name + " comes from nowhere")
 	}
+
 	for _, check := range strings.Split(sf.Tag.Get("check"), ",") {
 		name, value, _ := strings.Cut(check, "=")
 		switch name {
@@ -194,6 +197,7 @@ func newField(sf reflect.StructField, i int, method string) *Field {
 			f.Pattern, f.hint = p.Re, p.hint
 		}
 	}
+
 	if f.Enum != nil && f.Typ.Kind() == reflect.Int64 {
 		f.Min, f.Max = atoi(sf, f.Enum[0]), atoi(sf, f.Enum[len(f.Enum)-1])
 	}
@@ -207,6 +211,7 @@ func newField(sf reflect.StructField, i int, method string) *Field {
 	if t := f.Typ; t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct {
 		f.Fields = DescribeFields(t.Elem(), "POST")
 	}
+
 	return f
 }
 
@@ -216,19 +221,23 @@ func (f *Field) decodable() bool {
 	case reflect.TypeFor[store.ID](), reflect.TypeFor[store.Flag](), reflect.TypeFor[store.Time](), reflect.TypeFor[string]():
 		return true
 	}
+
 	if f.From != "json" {
 		return f.Typ == reflect.TypeFor[[]store.ID]() || f.Typ == reflect.TypeFor[int64]()
 	}
+
 	switch f.Typ {
 	case reflect.TypeFor[int64]():
 		return true
 	}
+
 	if f.Typ == reflect.TypeFor[any]() || f.Typ.ConvertibleTo(reflect.TypeFor[map[string]any]()) {
 		return true
 	}
 	if f.Typ.Kind() != reflect.Slice {
 		return false
 	}
+
 	element := f.Typ.Elem()
 	return element.Kind() == reflect.Struct || (&Field{From: f.From, Typ: element}).decodable()
 }

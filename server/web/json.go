@@ -21,10 +21,12 @@ func ParseJSON(ctx context.Context, b []byte, maxValues int) (any, error) {
 	if err == nil {
 		return value, nil
 	}
+
 	var fault *jsontext.Error
 	if !errors.As(err, &fault) {
 		return nil, errGone(ctx)
 	}
+
 	switch fault.Fault {
 	case jsontext.NotUTF8:
 		return nil, errs.New(errs.Malformed, "the body is not valid UTF-8")
@@ -40,6 +42,7 @@ func ParseJSON(ctx context.Context, b []byte, maxValues int) (any, error) {
 	case jsontext.TooMany:
 		return nil, errs.New(errs.Malformed, "the body must have at most %d values", maxValues)
 	}
+
 	line := 1 + bytes.Count(b[:fault.Offset], []byte("\n"))
 	return nil, errs.New(errs.Malformed, "the body is not valid JSON: line %d, byte %d", line,
 		fault.Offset)

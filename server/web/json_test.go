@@ -178,6 +178,7 @@ func FuzzParseJSON(f *testing.F) {
 	for _, shape := range jsonShapes {
 		f.Add([]byte(shape(600)))
 	}
+
 	f.Add([]byte(ordinaryBody(200)))
 	f.Add([]byte(`{"a":[{"b":1,"b":2}]}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
@@ -189,6 +190,7 @@ func FuzzParseJSON(f *testing.F) {
 			}
 			return
 		}
+
 		var want any
 		decoder := json.NewDecoder(strings.NewReader(string(b)))
 		decoder.UseNumber()
@@ -244,6 +246,7 @@ func TestJSON_QuotedInputTruncated(t *testing.T) {
 	for i := range 5000 {
 		fmt.Fprintf(&query, "&q%d=%s", i, long[:10])
 	}
+
 	for name, a := range map[string]*servertest.Reply{
 		"a long key":   in.Call("PUT", "/admin/info", `{"`+long+`":1}`, "owner"),
 		"a long value": in.Call("PUT", "/admin/info", `{"email":"`+long+`"}`, "owner"),
@@ -287,6 +290,7 @@ func TestJSON_QuotedInputTruncated(t *testing.T) {
 		if n := len(a.Envelope().Errors); n > faults {
 			t.Errorf("%s: %d faults", name, n)
 		}
+
 		for field, text := range a.Envelope().Errors {
 			if len(field)+len(text) > 1300 {
 				t.Errorf("%s: %d bytes about a field", name, len(field)+len(text))
@@ -336,6 +340,7 @@ func TestBodyMemory_Bound(t *testing.T) {
 		a.Header.Get("Retry-After") == "" {
 		t.Errorf("%d %s", a.Code, a.Body)
 	}
+
 	in.Call("PUT", "/admin/info", `{"nickname":"short"}`, "owner").Brief(200)
 	memory.Release(web.BodyMemory, limit.Share{Client: "203.0.113.1", Most: web.BodyMemory})
 	in.Call("PUT", "/admin/info", body, "owner").Brief(422)
@@ -434,6 +439,7 @@ func TestJSON_OneValidator(t *testing.T) {
 	flag := func(value string) string {
 		return `{"enabled":true,"variants":{"a":{"x":` + value + `}},"default":"a"}`
 	}
+
 	before := in.Dump()
 	for value, status := range map[string]int{
 		`"\ud800"`:      422,
@@ -469,6 +475,7 @@ func TestJSON_OneValidator(t *testing.T) {
 				t.Errorf("%s: %s: %d %s", name, value, a.Code, a.Body)
 			}
 		}
+
 		a := in.Call("POST", "/system/setting",
 			fmt.Sprintf(`{"key":"f","title":"T","type":"flag","group_id":7,"values":%s}`,
 				servertest.EncodeJSON(t, flag(value))), "owner")
@@ -476,6 +483,7 @@ func TestJSON_OneValidator(t *testing.T) {
 			t.Errorf("a flag: %s: %d %s", value, a.Code, a.Body)
 		}
 	}
+
 	in.Unchanged(before)
 	in.OK("PUT", "/system/setting", `{"values":{"shop.j":{"id":9007199254740993}}}`, "owner")
 	in.OK("GET", "/config", "", "owner").Brief(200, `"j":{"id":9007199254740993}`)
@@ -510,6 +518,7 @@ func TestSetting_FormsOfValues(t *testing.T) {
 					fmt.Sprintf(`{"key":%q,"title":"T","type":%q,"group_id":7,%s%s}`, key, c.kind,
 						options, values), "owner")
 			}
+
 			var a *servertest.Reply
 			if how == "POST" {
 				a = create(`,"values":` + c.sent)
@@ -526,6 +535,7 @@ func TestSetting_FormsOfValues(t *testing.T) {
 				a.Brief(422, "values")
 				continue
 			}
+
 			a.Brief(200)
 			if values := in.OK("GET", "/system/setting-value", "", "owner").Body; !strings.Contains(values, fmt.Sprintf("%q:%s", key, c.want)) {
 				t.Errorf("%s of %s as %s: %s", how, c.sent, c.kind, values)

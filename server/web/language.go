@@ -43,6 +43,7 @@ func LanguageFor(header string) errs.Language {
 			break
 		}
 	}
+
 	en, hasEnglish := weights["en"]
 	zh, hasChinese := weights["zh"]
 	if !hasEnglish {
@@ -54,6 +55,7 @@ func LanguageFor(header string) errs.Language {
 	if zh > en || zh == en && zh > 0 && first == "zh" {
 		return errs.Chinese
 	}
+
 	return errs.English
 }
 

@@ -50,6 +50,7 @@ func TestMaxConnections_Limit(t *testing.T) {
 				defer conn.Close()
 				open = append(open, conn)
 			}
+
 			servertest.Until(t, "they are all accepted", func() bool {
 				return in.Server.Limits.Connections.Now() == int64(c.fit)
 			})
@@ -57,11 +58,13 @@ func TestMaxConnections_Limit(t *testing.T) {
 			if a.Code != c.code || a.Header.Get("Retry-After") == "" || a.Envelope().Msg == "" {
 				t.Errorf("%d %v %s", a.Code, a.Header, a.Body)
 			}
+
 			a.CheckHeaders(httptest.NewRequest("GET", "/health", nil))
 			if p := ops.LimitHealth(in.Server.Server); p.State != web.Degraded ||
 				p.Figures["connections_rejected"] != 1 {
 				t.Errorf("%+v", p)
 			}
+
 			open[0].Close()
 			servertest.Until(t, "another one is accepted", func() bool {
 				return over(in, srv).Code == 200
@@ -120,6 +123,7 @@ func TestUploadLimit_ByUserAndAddress(t *testing.T) {
 		if a.Header.Get("Connection") != "close" || a.Header.Get("Retry-After") == "" {
 			t.Errorf("%s: %v", name, a.Header)
 		}
+
 		c.call("clerk").Brief(200)
 		c.l.Release(c.perUser, owner)
 		servertest.Must(t, c.l.Acquire(c.perAddr, address))
@@ -157,11 +161,13 @@ func TestSlowUpload_Aborted(t *testing.T) {
 			time.Sleep(10 * time.Millisecond) // never idle, and never fast
 		}
 	}()
+
 	answer, err := io.ReadAll(conn)
 	if !strings.Contains(string(answer), "400 Bad Request") ||
 		!strings.Contains(string(answer), "the upload is too slow") {
 		t.Errorf("%v %.500s", err, answer)
 	}
+
 	servertest.Until(t, "its place is free", func() bool {
 		return in.Server.Limits.Uploads.Now() == 0
 	})

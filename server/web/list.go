@@ -93,6 +93,7 @@ func WritePage(b *bytes.Buffer, rows []json.RawMessage, damaged []store.ID, tota
 		}
 		b.Write(row)
 	}
+
 	tail := append(b.AvailableBuffer(), `],"total":`...)
 	tail = strconv.AppendInt(tail, int64(total), 10)
 	tail = strconv.AppendInt(append(tail, `,"pageSize":`...), int64(ask.Size), 10)
@@ -102,12 +103,14 @@ func WritePage(b *bytes.Buffer, rows []json.RawMessage, damaged []store.ID, tota
 		tail = strconv.AppendUint(append(tail, separator...), uint64(id), 10)
 		separator = ","
 	}
+
 	if len(damaged) > 0 {
 		tail = append(tail, ']')
 	}
 	if hidden > 0 {
 		tail = strconv.AppendInt(append(tail, `,"hidden":`...), int64(hidden), 10)
 	}
+
 	b.Write(append(tail, '}'))
 }
 
@@ -155,12 +158,14 @@ func (l *ListInfo) parse(req *Request, own *Input) (*ListQuery, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	faults := errs.Faults{}
 	if l.Under {
 		if q.Under, err = ParseID(req.Params.ByName("id")); err != nil {
 			faults.Add("id", "%s", err)
 		}
 	}
+
 	for name, values := range query {
 		if own != nil && own.hasParameter(name) {
 			continue
@@ -177,6 +182,7 @@ func (l *ListInfo) parse(req *Request, own *Input) (*ListQuery, error) {
 			faults.Add(name, "must be given once, not %d times", len(values))
 			continue
 		}
+
 		switch value := values[0]; name {
 		case "page", "current":
 			if other := query.Get("page"); name == "current" && other != "" && other != value {
@@ -203,6 +209,7 @@ func (l *ListInfo) parse(req *Request, own *Input) (*ListQuery, error) {
 			l.field(q, name, values, query, faults)
 		}
 	}
+
 	return q, faults.Err(errs.Malformed)
 }
 
@@ -256,6 +263,7 @@ func (l *ListInfo) sorter(ctx context.Context, q *ListQuery, text string, faults
 		faults.Add("sorter", `must be an object with one field, such as {"sort":"ascend"}`)
 		return
 	}
+
 	for name, direction := range object {
 		if l.Column(name, Sorted) == nil {
 			if l.Names(Sorted) == nil {
@@ -281,6 +289,7 @@ func (l *ListInfo) filter(ctx context.Context, q *ListQuery, text string, faults
 		faults.Add("filter", `must be an object, such as {"status":["1"]}`)
 		return
 	}
+
 	for name, value := range object {
 		c := l.Column(name, Filtered)
 		key, custom := strings.CutPrefix(name, CustomPrefix)
@@ -288,6 +297,7 @@ func (l *ListInfo) filter(ctx context.Context, q *ListQuery, text string, faults
 			faults.Add("filter", "can't filter by %q; use one of %s", name, l.Names(Filtered))
 			continue
 		}
+
 		array, ok := value.([]any)
 		if value == nil || ok && len(array) == 0 {
 			continue
@@ -295,6 +305,7 @@ func (l *ListInfo) filter(ctx context.Context, q *ListQuery, text string, faults
 		if !ok {
 			array = []any{value}
 		}
+
 		texts := make([]string, 0, len(array))
 		for _, v := range array {
 			switch v := v.(type) {
@@ -308,10 +319,12 @@ func (l *ListInfo) filter(ctx context.Context, q *ListQuery, text string, faults
 				faults.Add("filter", "values of %s must be strings or numbers", name)
 			}
 		}
+
 		if c == nil {
 			q.custom = append(q.custom, customFilter{key: key, values: texts})
 			continue
 		}
+
 		q.oneOf(c, "filter", texts, faults)
 	}
 }
@@ -343,6 +356,7 @@ func (l *ListInfo) field(q *ListQuery, name string, values []string, query url.V
 		q.oneOf(c, name, values, faults)
 		return
 	}
+
 	plain, brackets := strings.CutSuffix(name, "[]")
 	if brackets && slices.ContainsFunc(query[plain], func(v string) bool { return v != "" }) {
 		faults.Add(name, "conflicts with %s", plain)
@@ -355,10 +369,12 @@ func (l *ListInfo) field(q *ListQuery, name string, values []string, query url.V
 		faults.Add(name, "must have two values: from and to")
 		return
 	}
+
 	zone, err := ZoneOf(query.Get("tz"))
 	if err != nil {
 		return // parse reports it
 	}
+
 	low, errLow := Bound(values[0], false, zone)
 	high, errHigh := Bound(values[1], true, zone)
 	if errLow != nil || errHigh != nil {
@@ -366,6 +382,7 @@ func (l *ListInfo) field(q *ListQuery, name string, values []string, query url.V
 			"must be times such as 2025-05-08T03:04:05Z or 2025-05-08 03:04:05, or dates such as 2025-05-08")
 		return
 	}
+
 	q.Ranges = append(q.Ranges, timeRange{plain, low, high})
 }
 

@@ -86,6 +86,7 @@ func List[T, Out any](path, access, title string, t *Resource[T, Out], options .
 	if t.Telling {
 		answer = reflect.TypeFor[scopedPage[Out]]()
 	}
+
 	rt := Route{
 		Method:  "GET",
 		Path:    path,
@@ -99,10 +100,12 @@ func List[T, Out any](path, access, title string, t *Resource[T, Out], options .
 			if err != nil {
 				return err
 			}
+
 			records, damaged, total, err := t.find(tx, req, ask)
 			if err != nil {
 				return err
 			}
+
 			rows := make([]json.RawMessage, 0, len(records))
 			for _, v := range records {
 				row, err := t.row(tx, req, v)
@@ -116,10 +119,12 @@ func List[T, Out any](path, access, title string, t *Resource[T, Out], options .
 					rows = append(rows, row)
 				}
 			}
+
 			hidden, err := t.hidden(tx, req, ask, total)
 			if err != nil {
 				return err
 			}
+
 			WritePage(&out.Bytes, rows, damaged, total, ask, hidden)
 			return nil
 		},
@@ -130,6 +135,7 @@ func List[T, Out any](path, access, title string, t *Resource[T, Out], options .
 				return t.FindIDs(tx, req, &ListQuery{Search: text}, most)
 			}}
 	}
+
 	return rt.With(options...)
 }
 
@@ -229,6 +235,7 @@ func (t *Resource[T, Out]) query(tx *store.Tx, req *Request, ask *ListQuery,
 			q.Where = append(q.Where, c)
 		}
 	}
+
 	for _, of := range ask.AnyOf {
 		c := t.column(of.Column)
 		if c.Numbers != nil {
@@ -237,9 +244,11 @@ func (t *Resource[T, Out]) query(tx *store.Tx, req *Request, ask *ListQuery,
 			q.Where = append(q.Where, c.Texts(tx, of.Texts))
 		}
 	}
+
 	for _, r := range ask.Ranges {
 		q.Where = append(q.Where, t.column(r.column).Between(tx, r.Low, r.High))
 	}
+
 	for _, of := range ask.custom {
 		c, err := t.customCondition(tx, req, of)
 		if err != nil {
@@ -247,6 +256,7 @@ func (t *Resource[T, Out]) query(tx *store.Tx, req *Request, ask *ListQuery,
 		}
 		q.Where = append(q.Where, c)
 	}
+
 	if t.Only != nil && len(ask.AnyOf) == 0 {
 		q.Where = append(q.Where, t.Only())
 	}
@@ -256,6 +266,7 @@ func (t *Resource[T, Out]) query(tx *store.Tx, req *Request, ask *ListQuery,
 	if ask.sort != "" {
 		q.Order, q.Descending = t.column(ask.sort).Order, ask.descending
 	}
+
 	return q, nil
 }
 

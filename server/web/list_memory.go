@@ -36,6 +36,7 @@ func CachedList[T any](path, access, title string, l *MemoryList[T], options ...
 	for _, c := range l.Columns {
 		info.Columns = append(info.Columns, ColumnInfo{c.Name, c.Uses, c.Number != nil})
 	}
+
 	rt := Route{
 		Method:  "GET",
 		Path:    path,
@@ -49,10 +50,12 @@ func CachedList[T any](path, access, title string, l *MemoryList[T], options ...
 			if err != nil {
 				return err
 			}
+
 			rows, err := l.walk(tx, ask)
 			if err != nil {
 				return err
 			}
+
 			rows = l.apply(rows, ask)
 			from := min(ask.Offset(), len(rows))
 			var page [DefaultPageSize]json.RawMessage
@@ -60,6 +63,7 @@ func CachedList[T any](path, access, title string, l *MemoryList[T], options ...
 			for _, row := range rows[from:min(from+ask.Size, len(rows))] {
 				encoded = append(encoded, row.JSON)
 			}
+
 			WritePage(&out.Bytes, encoded, nil, len(rows), ask, 0)
 			return nil
 		},
@@ -82,6 +86,7 @@ func (l *MemoryList[T]) apply(rows []store.Row[T], ask *ListQuery) []store.Row[T
 			return strings.Contains(row.Text, ask.Search)
 		})
 	}
+
 	for _, of := range ask.AnyOf {
 		c := l.column(of.Column)
 		rows = keep(rows, func(row store.Row[T]) bool {
@@ -91,6 +96,7 @@ func (l *MemoryList[T]) apply(rows []store.Row[T], ask *ListQuery) []store.Row[T
 			return slices.Contains(of.Numbers, c.Number(row.Value))
 		})
 	}
+
 	for _, r := range ask.Ranges {
 		c := l.column(r.column)
 		rows = keep(rows, func(row store.Row[T]) bool {
@@ -98,9 +104,11 @@ func (l *MemoryList[T]) apply(rows []store.Row[T], ask *ListQuery) []store.Row[T
 			return int64(r.Low) <= n && n <= int64(r.High)
 		})
 	}
+
 	if ask.sort == "" {
 		return rows
 	}
+
 	c, rows := l.column(ask.sort), slices.Clone(rows)
 	slices.SortStableFunc(rows, func(a, b store.Row[T]) int {
 		tie := cmp.Compare(a.ID, b.ID)

@@ -33,6 +33,7 @@ func Bound(text string, end bool, zone *time.Location) (store.Time, error) {
 	case text == "":
 		return -1 << 63, nil
 	}
+
 	if wall, err := time.Parse(time.DateTime, text); err == nil {
 		first, last := moments(wall, zone)
 		switch {
@@ -51,6 +52,7 @@ func Bound(text string, end bool, zone *time.Location) (store.Time, error) {
 		first, _ := moments(day, zone)
 		return kv.TimeOf(first), nil
 	}
+
 	return kv.ParseTime(text)
 }
 

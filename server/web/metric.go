@@ -95,6 +95,7 @@ func (s *Server) collect() (*collected, error) {
 	if c.files, err = s.DB.FileStats(); err != nil {
 		return nil, err
 	}
+
 	return c, s.DB.View(store.Anonymous, func(tx *store.Tx) (err error) {
 		if c.caches, err = kv.Caches(tx); err != nil {
 			return err
@@ -109,12 +110,14 @@ func readMetrics(req *Request, _ *None, w http.ResponseWriter) error {
 	if err != nil {
 		return err
 	}
+
 	out := &Samples{}
 	for _, f := range slices.Concat(families, req.Server.Metrics.registered) {
 		fmt.Fprintf(&out.Text, "# HELP %s %s\n# TYPE %[1]s %[3]s\n", f.name, f.help, f.kind)
 		out.Name = f.name
 		f.write(c, out)
 	}
+
 	vm.WriteProcessMetrics(&out.Text)
 	vm.WriteFDMetrics(&out.Text)
 	h := w.Header()

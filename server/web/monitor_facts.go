@@ -33,6 +33,7 @@ func (rt *Route) Monitored() *monitor.Route {
 	if access == Public {
 		access = ""
 	}
+
 	hide := rt.Hidden
 	hide.Custom = rt.Input != nil && rt.Input.Has("json", "fields")
 	hide.Known = rt.KnownFields()

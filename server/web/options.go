@@ -67,6 +67,7 @@ func (rt Route) With(options ...Options) Route {
 			rt.Input.ignore(o.SentBack)
 		}
 	}
+
 	if anonymous.MatchString(rt.Handler) {
 		rt.Handler = OperationID(&rt)
 	}
@@ -80,5 +81,6 @@ func (rt Route) With(options ...Options) Route {
 			rt.Input.List = rt.Selects
 		}
 	}
+
 	return rt
 }

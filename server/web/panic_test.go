@@ -29,6 +29,7 @@ func TestInternalError_NotSent(t *testing.T) {
 			strings.Contains(a.Body, servertest.Innards) || strings.Contains(a.Body, "goroutine") {
 			t.Errorf("%s: %d %s", rt.Path, a.Code, a.Body)
 		}
+
 		logged := log.String()
 		if n := strings.Count(logged, `"level":"error"`); n != 1 ||
 			!strings.Contains(logged, e.RequestID) {
@@ -43,6 +44,7 @@ func TestInternalError_NotSent(t *testing.T) {
 			t.Errorf("%s: the log does not say why: %s", rt.Path, logged)
 		}
 	}
+
 	in.Unchanged(before)
 	in.OK("GET", "/admin/info", "", "owner")
 	in.OK("PUT", "/admin/info", `{"nickname":"still writing"}`, "owner")

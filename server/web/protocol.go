@@ -84,14 +84,17 @@ func (req *Request) readForm() (url.Values, error) {
 	if req.HTTP.Method == http.MethodGet {
 		return nil, errs.New(errs.Malformed, "a GET request must not have a body")
 	}
+
 	b, err := req.readBytes(req.Route.MaxBody)
 	if err != nil {
 		return nil, err
 	}
+
 	values, err := parseQuery(string(b))
 	if err != nil {
 		return nil, errs.New(errs.Malformed, "malformed form")
 	}
+
 	return values, nil
 }
 
@@ -118,6 +121,7 @@ func PageForm[In any](path, access, title string,
 	if rt.MaxBody = MaxForm; rt.Input.Has("form", "fields") {
 		rt.MaxBody += maxEncodedFields
 	}
+
 	rt.Raw = func(req *Request, w http.ResponseWriter) error {
 		in := new(In)
 		err := req.Decode(rt.Input, in)
@@ -131,6 +135,7 @@ func PageForm[In any](path, access, title string,
 		fault.Kind = errs.Invalid // also a missing field
 		return handler(req, in, fault, w)
 	}
+
 	return rt.With(options...)
 }
 

@@ -104,24 +104,29 @@ func (s *Server) serve(rt *Route) httprouter.Handle {
 		if rt.Embeddable {
 			w.Header()["Cross-Origin-Resource-Policy"] = anyOrigin
 		}
+
 		err := s.run(rt, req)
 		if req.Writer.cut {
 			err = nil
 		}
+
 		gone := req.abandoned(err)
 		if gone != nil {
 			err, req.Writer.status = gone, statusGone
 		}
+
 		defer func() { // also for an aborted response
 			s.record(stats, req, err)
 			req.release() // last, since monitoring reads the body
 		}()
+
 		switch {
 		case err != nil && gone == nil:
 			s.Fail(req, err)
 		case req.Shown != nil:
 			s.logFailure(req, req.Shown)
 		}
+
 		s.logRequest(rt.Path, req, err)
 		if gone != nil {
 			panic(http.ErrAbortHandler) // a partial response must not be taken for a whole one
@@ -187,6 +192,7 @@ func (s *Server) make(rt *Route, req *Request, out *Envelope) (sent bool, err er
 	if err == nil {
 		err = req.readIdempotency(rt)
 	}
+
 	switch {
 	case err != nil:
 		return false, err
@@ -197,6 +203,7 @@ func (s *Server) make(rt *Route, req *Request, out *Envelope) (sent bool, err er
 	case rt.Act != nil:
 		return false, req.actOnce(rt, out)
 	}
+
 	return false, nil
 }
 
@@ -210,6 +217,7 @@ func (s *Server) view(rt *Route, req *Request, out *Envelope) error {
 		if limited := req.limitRate(tx); limited != nil { // refused requests count, too
 			err = limited
 		}
+
 		s.Monitor.Widen(&req.Observed.watch, req.Observed.route, req.Actor, req.Addr)
 		if err == nil {
 			err = req.expectAnswer(out)
@@ -217,6 +225,7 @@ func (s *Server) view(rt *Route, req *Request, out *Envelope) error {
 		if err != nil || rt.View == nil {
 			return err
 		}
+
 		return rt.View(tx, req, out)
 	})
 }
@@ -246,6 +255,7 @@ func (s *Server) Fail(req *Request, err error) {
 	if req.Writer.status != 0 {
 		panic(http.ErrAbortHandler) // a raw response had begun: the client must not take it for complete
 	}
+
 	h := req.Writer.Header()
 	h.Del("Etag")
 	h.Del("Cache-Control")
@@ -255,6 +265,7 @@ func (s *Server) Fail(req *Request, err error) {
 	if e.Kind == errs.Unauthenticated {
 		h["Www-Authenticate"] = req.challenge()
 	}
+
 	SetRetryAfter(h, e)
 	if req.HTTP.ContentLength != 0 && !req.bodyRead {
 		if e.Kind == errs.TooLarge || e.Kind == errs.TooMany || e.Kind == errs.Busy {
@@ -266,10 +277,12 @@ func (s *Server) Fail(req *Request, err error) {
 	if req.Server.FailPage(req, e, code) {
 		return
 	}
+
 	body, err := json.Marshal(req.failureBody(e))
 	if err != nil {
 		panic(err) // strings and numbers can always be encoded
 	}
+
 	req.writeJSON(code, append(body, '\n'))
 }
 
@@ -356,11 +369,13 @@ func (w *statusWriter) Write(b []byte) (int, error) {
 	if w.status == 0 {
 		w.status = http.StatusOK
 	}
+
 	n, err := w.ResponseWriter.Write(b)
 	w.bytes += int64(n)
 	if err != nil {
 		w.err = err
 	}
+
 	return n, err
 }
 

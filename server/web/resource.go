@@ -101,6 +101,7 @@ func Assigning[In, T any]() func(*In, *T) {
 			fields[name] = f
 		}
 	}
+
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[In]()) {
 		if f.Anonymous {
 			continue
@@ -111,6 +112,7 @@ func Assigning[In, T any]() func(*In, *T) {
 		}
 		pairs = append(pairs, pair{f.Index, to.Index})
 	}
+
 	return func(in *In, v *T) {
 		from, to := reflect.ValueOf(in).Elem(), reflect.ValueOf(v).Elem()
 		for _, p := range pairs {

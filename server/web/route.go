@@ -139,6 +139,7 @@ func Action[In, Out any](method, path, access, title string,
 		}
 		return out.Record(req, data)
 	}
+
 	return rt.With(options...)
 }
 
@@ -196,6 +197,7 @@ func Uploads[In, Out any](path, access, title string,
 		}
 		return out.Record(req, data)
 	}
+
 	return rt.With(options...)
 }
 
@@ -243,6 +245,7 @@ func CheckRoutes(all []Route) error {
 		if rt.Method == "PUT" && rt.Input.ReadOnly != nil && !rt.Conditional {
 			return fmt.Errorf("route %s would ignore the version that a client sends; declare Record in its options", rt.Name())
 		}
+
 		for _, segment := range strings.Split(rt.Path, "/") {
 			name, isParam := strings.CutPrefix(segment, ":")
 			if isParam && !rt.takes(name) {
@@ -323,5 +326,6 @@ func OperationID(rt *Route) string {
 			id += strings.ToUpper(word[:1]) + word[1:]
 		}
 	}
+
 	return id
 }

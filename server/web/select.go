@@ -32,6 +32,7 @@ func SelectIDs[T, Out any](tx *store.Tx, req *Request, list *Resource[T, Out], d
 	if err != nil {
 		return nil, err
 	}
+
 	selected := in.IDs
 	switch {
 	case bool(in.All) && in.IDs != nil:
@@ -57,6 +58,7 @@ func SelectIDs[T, Out any](tx *store.Tx, req *Request, list *Resource[T, Out], d
 			return slices.Contains(in.Except, id)
 		})
 	}
+
 	seen := make(map[store.ID]bool, len(selected))
 	return slices.DeleteFunc(selected, func(id store.ID) bool {
 		twice := seen[id]

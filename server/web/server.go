@@ -132,6 +132,7 @@ func (s *Server) Router(all []Route, files ...func(*httprouter.Router)) *httprou
 			router.Handle(http.MethodHead, all[i].Path, s.serve(&all[i]))
 		}
 	}
+
 	router.NotFound = s.keysWithSlashes(all, s.refuse(errUnknownPath))
 	badMethod := s.refuse(errs.New(errs.BadMethod,
 		"this path does not support this method; see the Allow header"))
@@ -149,9 +150,11 @@ func (s *Server) Router(all []Route, files ...func(*httprouter.Router)) *httprou
 		w.Header().Set("Allow", strings.Join(takes, ", "))
 		badMethod.ServeHTTP(w, r)
 	})
+
 	for _, add := range files {
 		add(router)
 	}
+
 	return router
 }
 
@@ -172,6 +175,7 @@ func (s *Server) keysWithSlashes(all []Route, unknown http.Handler) http.Handler
 			routes = append(routes, keyed{rt, rt.Path[:at], rt.Path[at+1:], s.serve(rt)})
 		}
 	}
+
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		for _, k := range routes {
 			if key, ok := strings.CutPrefix(r.URL.Path, k.prefix); ok && r.Method == k.rt.Method {
@@ -237,6 +241,7 @@ func (s *Server) Listen(ctx context.Context, beside Background, ready func(net.A
 		},
 		ErrorLog: httpLog(s.Log),
 	}
+
 	socket := s.Config.Socket
 	if socket == nil {
 		var err error
@@ -244,6 +249,7 @@ func (s *Server) Listen(ctx context.Context, beside Background, ready func(net.A
 			return fmt.Errorf("listen on %s: %w", s.Config.Listen, err)
 		}
 	}
+
 	gated := s.Gated(socket)
 	listener := net.Listener(gated)
 	if s.Config.TLSCert != "" {
@@ -262,6 +268,7 @@ func (s *Server) Listen(ctx context.Context, beside Background, ready func(net.A
 	if err := beside.Start(); err != nil {
 		return errors.Join(err, listener.Close())
 	}
+
 	var wg sync.WaitGroup
 	tidy, stopTidying := context.WithCancel(context.Background())
 	wg.Go(func() {
@@ -275,6 +282,7 @@ func (s *Server) Listen(ctx context.Context, beside Background, ready func(net.A
 	for _, task := range beside.Tasks {
 		wg.Go(func() { task(tidy) })
 	}
+
 	served := make(chan error, 1)
 	wg.Go(func() { served <- srv.Serve(listener) })
 	ready(listener.Addr())
@@ -287,11 +295,13 @@ func (s *Server) Listen(ctx context.Context, beside Background, ready func(net.A
 		wg.Go(func() { gated.CutOff(tidy) })
 		err = s.shutdown(srv)
 	}
+
 	stopTidying()
 	wg.Wait()
 	if errors.Is(err, http.ErrServerClosed) {
 		err = nil
 	}
+
 	return err
 }
 
@@ -338,6 +348,7 @@ func New(config Config, db *store.DB, a *auth.Auth, log zerolog.Logger) (*Server
 	if err != nil {
 		return nil, err
 	}
+
 	config.StopTimeout = cmp.Or(config.StopTimeout, stopTimeout)
 	s := &Server{
 		Config:   config,
@@ -358,6 +369,7 @@ func New(config Config, db *store.DB, a *auth.Auth, log zerolog.Logger) (*Server
 	if s.origins, err = trustedOrigins(config.PublicURL, config.Forward.URL); err != nil {
 		return nil, err
 	}
+
 	s.Monitor.Gauges(s.Metrics.Gauge)
 	s.Metrics.Counter("reeve_monitor_dropped_total",
 		"Requests whose events were dropped because the queue was full.", s.Monitor.Dropped)

@@ -148,10 +148,12 @@ func (req *Request) byCookie(tx *store.Tx, rt *Route) (*auth.Session, error) {
 	if len(req.HTTP.Header["Cookie"]) == 0 {
 		return nil, nil
 	}
+
 	realms := []bool{rt.Access == AppOnly}
 	if rt.Access == AnyRealm {
 		realms = []bool{true, false}
 	}
+
 	var ended error
 	for _, app := range realms {
 		sent := req.sentSessions(app)
@@ -177,9 +179,11 @@ func (req *Request) byCookie(tx *store.Tx, rt *Route) (*auth.Session, error) {
 			ended = err
 		}
 	}
+
 	if rt.Access == AnyRealm {
 		ended = nil
 	}
+
 	return nil, ended
 }
 

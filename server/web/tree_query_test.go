@@ -23,10 +23,12 @@ func TestTree_IgnoresListParameters(t *testing.T) {
 			trees = append(trees, rt.Path)
 		}
 	}
+
 	if !slices.Contains(trees, "/admin/rule") || !slices.Contains(trees, "/admin/rule/parent") ||
 		!slices.Contains(trees, "/admin/dept") {
 		t.Fatalf("%q", trees)
 	}
+
 	for _, path := range trees {
 		whole := in.OK("GET", path, "", "owner").Body
 		for _, query := range []string{
@@ -53,6 +55,7 @@ func TestUserList_WithoutDepartment(t *testing.T) {
 	role := in.Role("own", func(r *store.Role) {
 		r.DataScope = "dept_tree"
 	}, "admin.list.query", "admin.list.export")
+
 	in.Member("ann", 0)
 	in.Member("bert", below)
 	in.Member("cleo", top, role)
@@ -79,6 +82,7 @@ func TestUserList_WithoutDepartment(t *testing.T) {
 	} {
 		in.Lists(c.url, "username", c.as, c.want...)
 	}
+
 	in.OK("GET", "/admin/list?dept_id=0&pageSize=1", "", "owner").Brief(200, `"total":3,`)
 	if a := in.OK("GET", "/admin/list-export?dept_id=0", "", "owner"); strings.Count(a.Body, "\n") != 4 || strings.Contains(a.Body, "bert") {
 		t.Errorf("%s", a.Body)
@@ -101,6 +105,7 @@ func TestFileGroup_SearchByName(t *testing.T) {
 	for _, name := range []string{"Papers", "Old papers", "Überweisungen", "a%b"} {
 		in.Create("/file/group", `{"name":"`+name+`"}`)
 	}
+
 	for query, want := range map[string][]string{
 		"name=papers": {"Papers"}, "name=PAPERS": {"Papers"}, "name=pap": nil,
 		"name=": {"Papers", "Old papers", "Überweisungen", "a%b"},
@@ -117,5 +122,6 @@ func TestFileGroup_SearchByName(t *testing.T) {
 	} {
 		in.Lists("/file/group?"+query, "name", "owner", want...)
 	}
+
 	in.OK("GET", "/file/group?keywordSearch=paper&pageSize=1", "", "owner").Brief(200, `"total":2,`)
 }

@@ -42,6 +42,7 @@ func (req *Request) form(d *Input, in any) (*Form, error) {
 		req.shares(MaxUploadsPerAddress, MaxUploadsPerUser)...); err != nil {
 		return nil, err
 	}
+
 	body := newPatientBody(req)
 	buffered := bufio.NewReaderSize(body, formBuffer)
 	head := &partHead{Reader: buffered}
@@ -49,10 +50,12 @@ func (req *Request) form(d *Input, in any) (*Form, error) {
 		io.Reader
 		io.Closer
 	}{head, body}
+
 	parts, err := req.HTTP.MultipartReader()
 	if err != nil {
 		return nil, errs.New(errs.BadMedia, "the body must be multipart/form-data with a file")
 	}
+
 	return &Form{
 		parts:    parts,
 		body:     body,
@@ -87,6 +90,7 @@ func (f *Form) Next() (name string, content io.Reader, err error) {
 		if f.files++; f.files > MaxFiles {
 			return "", nil, errs.Field(errs.Malformed, "file", "must be at most %d files", MaxFiles)
 		}
+
 		return part.FileName(), uploadReader{f.body.req.idempotency.tee(part, part.FileName())}, nil
 	}
 }
@@ -145,6 +149,7 @@ func (f *Form) set(part *multipart.Part) error {
 	if name == "" {
 		return errs.New(errs.Malformed, "a form part has no name or a malformed header")
 	}
+
 	field := f.in.Find("form", name)
 	faults := errs.Faults{}
 	switch {
@@ -164,6 +169,7 @@ func (f *Form) set(part *multipart.Part) error {
 			BindText(field, f.value, string(text), faults)
 		}
 	}
+
 	return faults.Err(errs.Malformed)
 }
 
@@ -175,6 +181,7 @@ func (f *Form) only(maxBytes int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	data, err := f.whole(file, maxBytes)
 	if errs.Is(err, errs.TooLarge) {
 		err = errs.Field(errs.TooLarge, "file", "is too large: the form must be at most %d bytes",
@@ -183,12 +190,14 @@ func (f *Form) only(maxBytes int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	switch _, more, err := f.Next(); {
 	case err != nil:
 		return nil, err
 	case more != nil:
 		return nil, errs.Field(errs.Malformed, "file", "is given twice")
 	}
+
 	return data, nil
 }
 

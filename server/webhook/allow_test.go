@@ -31,6 +31,7 @@ func TestAllow(t *testing.T) {
 			t.Errorf("%s: %v, want %v", text, got, want)
 		}
 	}
+
 	for host, want := range map[string]bool{
 		"app.internal": true, "APP.internal": true, "app.internal.": true, "x.app.internal": false,
 		"internal": false, "fqdn.example": true,
@@ -40,6 +41,7 @@ func TestAllow(t *testing.T) {
 			t.Errorf("%q: %v, want %v", host, got, want)
 		}
 	}
+
 	if zero := (Allow{}); zero.has(netip.MustParseAddr("127.0.0.1")) || zero.hasHost("localhost") {
 		t.Error("the zero value names something")
 	}

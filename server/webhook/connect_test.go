@@ -92,11 +92,13 @@ func nameServer(t *testing.T, addresses ...string) *net.Resolver {
 			if err != nil {
 				return
 			}
+
 			q := buffer[:n]
 			end := 12
 			for q[end] != 0 {
 				end += int(q[end]) + 1
 			}
+
 			question := q[12 : end+5]
 			answer := append([]byte{q[0], q[1], 0x81, 0x80, 0, 1, 0, 0, 0, 0, 0, 0}, question...)
 			switch {
@@ -108,9 +110,11 @@ func nameServer(t *testing.T, addresses ...string) *net.Resolver {
 				answer = append(answer, 0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4)
 				answer = append(answer, addr.AsSlice()...)
 			}
+
 			conn.WriteTo(answer, from)
 		}
 	}()
+
 	return &net.Resolver{PreferGo: true,
 		Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
 			return new(net.Dialer).DialContext(ctx, "udp", conn.LocalAddr().String())
@@ -153,11 +157,13 @@ func TestRebinding(t *testing.T) {
 	if r := sent(t, c, url); r.Status != 200 {
 		t.Fatalf("the first time: %s", r.Fault)
 	}
+
 	for _, want := range []string{"127.0.0.2", "127.0.0.3"} {
 		if fault := failed(t, c, url, "webhook_address"); !strings.Contains(fault.String(), want) {
 			t.Errorf("%s does not name %s", fault, want)
 		}
 	}
+
 	if served.Load() != 1 {
 		t.Errorf("%d requests were served", served.Load())
 	}
@@ -213,6 +219,7 @@ func TestCertificates(t *testing.T) {
 	if r := sent(t, testClientWith(t, trusted, defaultLimits, "127.0.0.1"), url); r.Status != 200 {
 		t.Errorf("a valid certificate, HTTP/2: %d, %s", r.Status, r.Fault)
 	}
+
 	for reason, fault := range map[string]string{
 		"its issuer is not trusted": failed(t, testClient(t, "127.0.0.1"), url,
 			"webhook_certificate").String(),
@@ -233,6 +240,7 @@ func TestCertificates(t *testing.T) {
 			t.Errorf("%s, want %s", fault, reason)
 		}
 	}
+
 	old := tlsServer(t, &tls.Config{
 		Certificates: []tls.Certificate{valid},
 		MinVersion:   tls.VersionTLS10,

@@ -28,23 +28,28 @@ func hider(u *url.URL, secrets []string, signature string) *strings.Replacer {
 	for _, secret := range secrets {
 		hidden = append(hidden, strings.TrimPrefix(secret, secretPrefix))
 	}
+
 	hidden = append(hidden, strings.Fields(signature)...)
 	for _, whole := range []string{u.RequestURI(), u.EscapedPath(), u.Path} {
 		if len(whole) > 1 { // "/" is in every page
 			hidden = append(hidden, whole)
 		}
 	}
+
 	if u.RawQuery != "" {
 		hidden = append(hidden, u.RawQuery)
 	}
+
 	parts := append(strings.Split(u.EscapedPath(), "/"), strings.Split(u.Path, "/")...)
 	for _, pair := range strings.Split(u.RawQuery, "&") {
 		_, value, _ := strings.Cut(pair, "=")
 		parts = append(parts, pair, value)
 	}
+
 	for _, values := range u.Query() {
 		parts = append(parts, values...)
 	}
+
 	for _, part := range parts {
 		if len(part) >= minHidden {
 			hidden = append(hidden, part)
@@ -58,6 +63,7 @@ func hider(u *url.URL, secrets []string, signature string) *strings.Replacer {
 			pairs = append(pairs, text, "…")
 		}
 	}
+
 	return strings.NewReplacer(pairs...)
 }
 

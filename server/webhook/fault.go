@@ -38,9 +38,11 @@ func (c *Client) faultOf(ctx context.Context, err error, host string) errs.Messa
 	case dialing:
 		return connectFault(operation, host)
 	}
+
 	if fault := tlsFault(err, host); !fault.Empty() {
 		return fault
 	}
+
 	return responseFault(err)
 }
 
@@ -98,6 +100,7 @@ func tlsFault(err error, host string) errs.Message {
 	default:
 		return errs.Message{}
 	}
+
 	return errs.Say("the TLS certificate is not valid: %s", reason)
 }
 
@@ -125,5 +128,6 @@ func responseFault(err error) errs.Message {
 		"PROTOCOL_ERROR", "COMPRESSION_ERROR", "unexpected"):
 		return errs.Say("the response is not valid HTTP")
 	}
+
 	return errs.Say("the connection failed before the response was complete")
 }

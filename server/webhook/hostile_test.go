@@ -231,6 +231,7 @@ func TestClient_NoGoroutinesLeft(t *testing.T) {
 	}, func(c net.Conn) { io.WriteString(c, ok+"Content-Length: 0\r\n\r\n"); wait(c) }} {
 		sent(t, c, rawServer(t, serve))
 	}
+
 	c.Close()
 	buffer := make([]byte, 1<<20)
 	for late := time.Now().Add(30 * time.Second); ; runtime.Gosched() {

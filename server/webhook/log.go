@@ -72,6 +72,7 @@ func (l *Log) use(create bool) (*journal.Journal, error) {
 	case l.journal != nil:
 		return l.journal, nil
 	}
+
 	if !create {
 		if _, err := os.Stat(l.dir); errors.Is(err, fs.ErrNotExist) {
 			return nil, nil
@@ -79,6 +80,7 @@ func (l *Log) use(create bool) (*journal.Journal, error) {
 			return nil, err
 		}
 	}
+
 	l.journal = journal.Open(l.dir, l.options)
 	return l.journal, nil
 }
@@ -106,9 +108,11 @@ func (l *Log) Append(keys map[uint64][]byte, d []Delivery) error {
 				fmt.Errorf("delivery of %s to webhook %d: %w", d[i].Event, d[i].Webhook, err))
 		}
 	}
+
 	if len(events) > 0 {
 		fails = append(fails, l.write(events))
 	}
+
 	return errors.Join(fails...)
 }
 
@@ -117,16 +121,19 @@ func (l *Log) write(events []journal.Event) error {
 	if err != nil {
 		return err
 	}
+
 	err = j.Append([]journal.Group{{Events: events}})
 	l.mu.Lock()
 	due := time.Since(l.expired) > expireInterval
 	if due {
 		l.expired = time.Now()
 	}
+
 	l.mu.Unlock()
 	if due {
 		err = errors.Join(err, j.Expire())
 	}
+
 	return err
 }
 

@@ -63,15 +63,18 @@ func everything(t *testing.T, l *Log, webhook uint64, most int,
 		if len(found) > most {
 			t.Fatalf("%d of at most %d", len(found), most)
 		}
+
 		for _, d := range found {
 			events = append(events, d.Event)
 		}
+
 		if next == 0 {
 			return events
 		}
 		if before != 0 && next >= before {
 			t.Fatalf("before %d comes %d", before, next)
 		}
+
 		before = next
 	}
 }
@@ -113,6 +116,7 @@ func TestLog_Deliveries(t *testing.T) {
 			Persons: []string{"u3"},
 		},
 	}
+
 	begun := time.Now().Add(-time.Second)
 	must(t, l.Append(testKeys, want))
 	must(t, l.Close())
@@ -133,10 +137,12 @@ func TestLog_Deliveries(t *testing.T) {
 			w.Request, w.Response = "", ""
 			disktest.Equal(t, "in the list", found[i], w)
 		}
+
 		if len(found) != map[uint64]int{1: 2, 2: 1}[webhook] || next != 0 {
 			t.Errorf("webhook %d: %d deliveries, next %d", webhook, len(found), next)
 		}
 	}
+
 	if s := l.Stats(); s.Deliveries != 3 || s.Bytes == 0 || s.MaxBytes != 64<<20 ||
 		s.Oldest.Before(begun) || s.Dropped != 0 || s.Damaged != 0 || len(s.Warnings) != 0 {
 		t.Errorf("%+v", s)
@@ -155,6 +161,7 @@ func TestLog_Encrypted(t *testing.T) {
 			t.Errorf("%s has a request, or no person", name)
 		}
 	}
+
 	found, _, err := l.Newest(1, keyOf(1), 0, 1, nil)
 	must(t, err)
 	id := found[0].ID
@@ -170,6 +177,7 @@ func TestLog_Encrypted(t *testing.T) {
 			t.Errorf("%s: got %+v, %v", name, d, err)
 		}
 	}
+
 	if _, _, err := l.Newest(1, nil, 0, 10, nil); err == nil {
 		t.Error("no key is needed")
 	}
@@ -212,9 +220,11 @@ func TestPages(t *testing.T) {
 		must(t, l.Append(testKeys, []Delivery{d, {Webhook: 2, Event: fmt.Sprint("x", i)}}))
 		want = append([]string{d.Event}, want...)
 	}
+
 	for _, most := range []int{1, 7, 50, 99, 100, 101, 1000} {
 		disktest.Equal(t, fmt.Sprint("pages of ", most), everything(t, l, 1, most, nil), want)
 	}
+
 	odd := func(d *Delivery) bool {
 		return d.Event == "e3" || d.Event == "e97" && d.Request == "request-canary"
 	}
@@ -240,6 +250,7 @@ func TestLog_NewestBound(t *testing.T) {
 	if len(found) != 0 || next == 0 {
 		t.Errorf("%d deliveries, next %d", len(found), next)
 	}
+
 	disktest.Equal(t, "all", everything(t, l, 1, 10, nil), []string{"e0"})
 	must(t,
 		l.Append(testKeys,
@@ -284,6 +295,7 @@ func TestLog_LargeTruncated(t *testing.T) {
 		if !ok || d.Event != name {
 			t.Fatalf("%s is not found", name)
 		}
+
 		part, cut := strings.CutSuffix(d.Request, "…")
 		if !cut || !strings.HasPrefix(request, part) || len(part) < 20<<10 {
 			t.Errorf("%s: %d bytes are left, which end with %q", name, len(part),
@@ -317,6 +329,7 @@ func TestLog_SizeBound(t *testing.T) {
 		}
 		must(t, l.Append(testKeys, batch))
 	}
+
 	s := l.Stats()
 	if s.Bytes > 4<<20 || s.Deliveries == 0 || s.Deliveries >= 400 {
 		t.Errorf("%+v", s)
@@ -340,6 +353,7 @@ func TestForget(t *testing.T) {
 			t.Errorf("%q: %d removed, %v", nobody, removed, err)
 		}
 	}
+
 	removed, err := l.Forget("u1")
 	must(t, err)
 	disktest.Equal(t, "left", everything(t, l, 1, 10, nil),
@@ -347,11 +361,13 @@ func TestForget(t *testing.T) {
 	if removed != 2 {
 		t.Errorf("%d removed", removed)
 	}
+
 	for name, content := range disktest.Snapshot(t, dir) {
 		if strings.Contains(content, `"u1"`) {
 			t.Errorf("%s still names the person", name)
 		}
 	}
+
 	must(t, l.Append(testKeys, []Delivery{{Webhook: 1, Event: "later"}})) // it can be written to
 	disktest.Equal(t, "newest", everything(t, l, 1, 1, nil)[0], "later")
 }
@@ -391,6 +407,7 @@ func TestAbout(t *testing.T) {
 	if _, err = about(func(uint64) []byte { return []byte("short") }); err == nil {
 		t.Error("a short key is accepted")
 	}
+
 	for range l.About("u2", keyOf) {
 		break // this must not panic
 	}
@@ -410,6 +427,7 @@ func TestLog_UnusedCreatesNothing(t *testing.T) {
 	for range l.About("u1", keyOf) {
 		t.Error("there is a delivery")
 	}
+
 	must(t, l.Append(nil, nil))
 	if l.Append(nil, []Delivery{{Webhook: 1}}) == nil {
 		t.Error("a delivery without a key is stored")
@@ -419,6 +437,7 @@ func TestLog_UnusedCreatesNothing(t *testing.T) {
 		l.Stats().Bytes != 0 {
 		t.Error("there is something")
 	}
+
 	must(t, l.Close())
 	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the directory: %v", err)
@@ -456,16 +475,19 @@ func TestDamagedFile(t *testing.T) {
 	if len(files) != 1 {
 		t.Fatalf("the files are %v", files)
 	}
+
 	content := disktest.ReadFile(t, files[0])
 	for i := range content {
 		content[i] ^= 0xff
 	}
+
 	disktest.WriteFile(t, files[0], content)
 
 	l = openTestLog(t, dir)
 	if events := everything(t, l, 1, 10, nil); len(events) != 0 {
 		t.Errorf("read %v", events)
 	}
+
 	must(t, l.Append(testKeys, numbered(1, 1)))
 	disktest.Equal(t, "after the damage", everything(t, l, 1, 10, nil), []string{"e0"})
 	if s := l.Stats(); len(s.Warnings) == 0 || s.Deliveries != 1 {
@@ -522,11 +544,13 @@ func TestConcurrentUse(t *testing.T) {
 	if _, err := l.Forget("u1"); err != nil {
 		t.Error(err)
 	}
+
 	for _, webhook := range []uint64{1, 2} {
 		if n := len(everything(t, l, webhook, 100, nil)); n != 7*rounds { // 3 of 10 are about u1
 			t.Errorf("webhook %d has %d deliveries, want %d", webhook, n, 7*rounds)
 		}
 	}
+
 	group.Go(func() { l.Newest(1, keyOf(1), 0, 100, nil) })
 	group.Go(func() { l.Append(testKeys, numbered(1, 1)) })
 	must(t, l.Close())

@@ -36,6 +36,7 @@ func (l *Log) Newest(webhook uint64, key []byte, before uint64, most int,
 	if err != nil || j == nil {
 		return nil, 0, err
 	}
+
 	most = max(most, 1)
 	looked, bytes := 0, 0
 	j.Newest(eventKind, before, func(e journal.Event) bool {
@@ -43,10 +44,12 @@ func (l *Log) Newest(webhook uint64, key []byte, before uint64, most int,
 			next = e.ID + 1
 			return false
 		}
+
 		looked++
 		if of, ok := webhookOf(e); !ok || of != webhook {
 			return true
 		}
+
 		bytes += len(e.Body)
 		d, ok := s.open(e)
 		if !ok || only != nil && !only(&d) {
@@ -56,6 +59,7 @@ func (l *Log) Newest(webhook uint64, key []byte, before uint64, most int,
 			next = e.ID + 1
 			return false
 		}
+
 		d.Request, d.Response = "", ""
 		found = append(found, d)
 		return true
@@ -94,6 +98,7 @@ func (l *Log) About(person string, keys func(webhook uint64) []byte) iter.Seq2[D
 		if j == nil {
 			return
 		}
+
 		quoted, sealers := quote(person), sealers{}
 		j.Newest(eventKind, 0, func(e journal.Event) bool {
 			webhook, ok := webhookOf(e)
@@ -110,6 +115,7 @@ func (l *Log) About(person string, keys func(webhook uint64) []byte) iter.Seq2[D
 					return false
 				}
 			}
+
 			d, ok := sealers[webhook].open(e)
 			return !ok || yield(d, nil)
 		})

@@ -57,6 +57,7 @@ func Sign(secrets []string, id string, at time.Time, body []byte) (string, error
 	if len(secrets) == 0 {
 		return "", errors.New("there is no secret to sign with")
 	}
+
 	signatures := make([]string, len(secrets))
 	for i, secret := range secrets {
 		key, err := secretKey(secret)
@@ -68,5 +69,6 @@ func Sign(secrets []string, id string, at time.Time, body []byte) (string, error
 		mac.Write(body)
 		signatures[i] = "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
 	}
+
 	return strings.Join(signatures, " "), nil
 }

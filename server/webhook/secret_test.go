@@ -48,6 +48,7 @@ func TestSignature_ReferenceLibrary(t *testing.T) {
 		for i := range body {
 			body[i] = byte(random.Uint32())
 		}
+
 		secrets := []string{NewSecret(), NewSecret()}
 		at := time.Now()
 		signature, err := Sign(secrets, "msg_1", at, body)
@@ -59,10 +60,12 @@ func TestSignature_ReferenceLibrary(t *testing.T) {
 		for _, secret := range secrets {
 			must(t, verified(secret, body, header))
 		}
+
 		if verified(NewSecret(), body, header) == nil ||
 			verified(secrets[0], append(body, ' '), header) == nil {
 			t.Error("another secret or another body is verified, too")
 		}
+
 		header.Set("webhook-id", "msg_2")
 		if verified(secrets[0], body, header) == nil {
 			t.Error("another ID is verified, too")
@@ -95,6 +98,7 @@ func TestSecrets(t *testing.T) {
 			t.Errorf("the error has the secret: %v", err)
 		}
 	}
+
 	if first, second := NewSecret(), NewSecret(); first == second {
 		t.Error("two secrets are the same")
 	}

@@ -46,11 +46,13 @@ func (c *Client) send(ctx context.Context, url string, secrets []string, m *Mess
 	if err != nil {
 		return Result{Fault: errs.Say("%s", err)}
 	}
+
 	at := time.Now()
 	signature, err := Sign(secrets, m.ID, at, m.Body)
 	if err != nil {
 		return Result{Fault: errs.Say("the signing secret is not valid; replace it")}
 	}
+
 	limited, cancel := context.WithTimeout(ctx, c.limits.total)
 	defer cancel()
 	request, err := http.NewRequestWithContext(limited, http.MethodPost, u.String(),
@@ -58,6 +60,7 @@ func (c *Client) send(ctx context.Context, url string, secrets []string, m *Mess
 	if err != nil {
 		return Result{Fault: errs.Say("must be a URL that starts with https:// or http://")}
 	}
+
 	request.Header = http.Header{
 		"Content-Type":      {"application/json"},
 		"User-Agent":        {c.agent},
@@ -65,20 +68,24 @@ func (c *Client) send(ctx context.Context, url string, secrets []string, m *Mess
 		"Webhook-Timestamp": {strconv.FormatInt(at.Unix(), 10)},
 		"Webhook-Signature": {signature},
 	}
+
 	transport := c.secure
 	if u.Scheme == "http" {
 		transport = c.plain
 	}
+
 	response, err := transport.RoundTrip(request) // an http.Client would follow redirects
 	if err != nil {
 		return Result{Fault: c.faultOf(ctx, err, u.Hostname())}
 	}
+
 	defer response.Body.Close() // what was not read of it is not read any more
 	// The status decides. If the body ends early or is too slow, that does not matter.
 	body, _ := io.ReadAll(io.LimitReader(response.Body, maxBody))
 	if response.Header.Get("Content-Encoding") != "" {
 		body = nil // compressed, although that was not asked for
 	}
+
 	return Result{
 		Status:     response.StatusCode,
 		Response:   excerpt(body, u, secrets, signature),
@@ -104,6 +111,7 @@ func retryAfter(response *http.Response, now time.Time) time.Duration {
 		response.StatusCode != http.StatusServiceUnavailable {
 		return 0
 	}
+
 	text := strings.TrimSpace(response.Header.Get("Retry-After"))
 	if text != "" && strings.Trim(text, "0123456789") == "" {
 		seconds, err := strconv.ParseInt(text, 10, 64)
@@ -112,9 +120,11 @@ func retryAfter(response *http.Response, now time.Time) time.Duration {
 		}
 		return time.Duration(seconds) * time.Second
 	}
+
 	at, err := http.ParseTime(text)
 	if err != nil {
 		return 0
 	}
+
 	return min(max(at.Sub(now), 0), maxRetryAfter)
 }

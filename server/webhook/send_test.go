@@ -41,6 +41,7 @@ func checkHidden(t *testing.T, r Result, secrets []string) {
 			t.Errorf("the result contains %s: %s", hidden, text)
 		}
 	}
+
 	if r.Took < 0 || len(r.Response) > maxExcerpt || !utf8.ValidString(r.Response) {
 		t.Errorf("took %v, a response of %d bytes", r.Took, len(r.Response))
 	}
@@ -58,6 +59,7 @@ func TestSend(t *testing.T) {
 		w.WriteHeader(http.StatusAccepted)
 		fmt.Fprint(w, "ok")
 	})
+
 	secrets := []string{NewSecret(), NewSecret()}
 	before := time.Now().Unix()
 	r := testClient(t, "127.0.0.1").Send(t.Context(), url, secrets, testMessage)
@@ -68,12 +70,15 @@ func TestSend(t *testing.T) {
 	if err != nil || at < before || at > time.Now().Unix() {
 		t.Errorf("sent at %d (%v)", at, err)
 	}
+
 	for _, secret := range secrets {
 		must(t, verified(secret, body, request.Header))
 	}
+
 	for _, name := range []string{"Webhook-Timestamp", "Webhook-Signature"} {
 		request.Header.Del(name)
 	}
+
 	disktest.Equal(t, "request",
 		[]string{request.Method, request.Host, request.URL.String(), string(body)},
 		[]string{"POST",
@@ -147,6 +152,7 @@ func TestRetryAfter(t *testing.T) {
 			}
 		}
 	}
+
 	url := testServer(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Retry-After", "120")
 		w.WriteHeader(503)
@@ -226,6 +232,7 @@ func TestBadMessages(t *testing.T) {
 		}
 		checkHidden(t, r, nil)
 	}
+
 	if n := connections.Load(); n != 0 {
 		t.Errorf("the server received %d connections", n)
 	}

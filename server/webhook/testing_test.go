@@ -79,6 +79,7 @@ func rawServer(t *testing.T, serve func(conn net.Conn)) string {
 			}()
 		}
 	}()
+
 	return "http://" + l.Addr().String() + hiddenPath + "?" + hiddenQuery
 }
 

@@ -65,6 +65,7 @@ func checkHost(u *url.URL, allow Allow) error {
 	case plain && (isAddr || len(allow.networks) == 0):
 		return errs.Field(errs.Invalid, "url", plainRefused, host)
 	}
+
 	return nil
 }
 

@@ -47,6 +47,7 @@ func (w *Sender) steer(req *web.Request, id store.ID, action string, details map
 	if err != nil {
 		return nil, err
 	}
+
 	details["webhook"] = id
 	h.steering.Lock() // nothing is sent in between
 	var state store.WebhookState
@@ -58,6 +59,7 @@ func (w *Sender) steer(req *web.Request, id store.ID, action string, details map
 		if err != nil {
 			return err
 		}
+
 		state = h.now()
 		before := *v
 		if err := change(v, &state); err != nil {
@@ -69,6 +71,7 @@ func (w *Sender) steer(req *web.Request, id store.ID, action string, details map
 				return nil
 			})
 		}
+
 		tx.LogAction(action, details)
 		return err
 	})
@@ -77,10 +80,12 @@ func (w *Sender) steer(req *web.Request, id store.ID, action string, details map
 		h.State = state
 		h.mu.Unlock()
 	}
+
 	h.steering.Unlock()
 	if err != nil {
 		return nil, err
 	}
+
 	w.Save()
 	h.Poke()
 	err = req.DB.View(req.Actor, func(tx *store.Tx) (err error) {
@@ -128,6 +133,7 @@ func (w *Sender) replayEvents(req *web.Request, in *replayIn) (*WebhookOut, erro
 	if from < oldest || from > head {
 		faults.Add("from", "the change log has the entries %d to %d", oldest, head)
 	}
+
 	switch {
 	case until < from:
 		faults.Add("until", "must not be less than from")
@@ -136,9 +142,11 @@ func (w *Sender) replayEvents(req *web.Request, in *replayIn) (*WebhookOut, erro
 	case until-from >= maxReplay:
 		faults.Add("until", "must be at most %d entries after from", maxReplay-1)
 	}
+
 	if err := faults.Err(errs.Invalid); err != nil {
 		return nil, err
 	}
+
 	return w.steer(req, in.ID, "webhook_replay", map[string]any{"from": from, "until": until},
 		func(v *store.Webhook, s *store.WebhookState) error {
 			switch {
@@ -165,6 +173,7 @@ func (w *Sender) sendTestEvent(req *web.Request, in *web.ByID) (*DeliveryDetail,
 	if err := req.HoldOne(req.Server.Limits.Tests, 1); err != nil {
 		return nil, err
 	}
+
 	var v *store.Webhook
 	var keys store.WebhookKeys
 	err := req.DB.View(req.Actor, func(tx *store.Tx) (err error) {
@@ -176,17 +185,20 @@ func (w *Sender) sendTestEvent(req *web.Request, in *web.ByID) (*DeliveryDetail,
 	if err != nil {
 		return nil, err
 	}
+
 	begun := time.Now()
 	m, err := newOutgoing("test-"+req.ID, TestType, kv.TimeOf(begun).String(),
 		testData{in.ID, "This is a test event."})
 	if err != nil {
 		return nil, err
 	}
+
 	result := w.client.Send(req.HTTP.Context(), v.URL, keys.Secrets, &m.Message)
 	w.record(in.ID, keys.Deliveries, m, TestDelivery, 1, begun, &result)
 	if err := req.AdmitAgain(); err != nil { // the receiver may have taken long
 		return nil, err
 	}
+
 	return deliveryDetailOf(req, &webhook.Delivery{
 		At:       begun,
 		Event:    m.ID,

@@ -121,6 +121,7 @@ func (w *Sender) deliveryList(path, access, title string, options ...web.Options
 		}
 		return out.Record(req, page)
 	}
+
 	return rt.With(options...)
 }
 
@@ -129,6 +130,7 @@ func (w *Sender) findDeliveries(req *web.Request, ask *web.ListQuery) (*Delivery
 	if err != nil {
 		return nil, err
 	}
+
 	before := uint64(0)
 	texts := map[string][]string{}
 	for _, of := range ask.AnyOf {
@@ -138,6 +140,7 @@ func (w *Sender) findDeliveries(req *web.Request, ask *web.ListQuery) (*Delivery
 			return nil, errs.Field(errs.Malformed, "before", "must be a positive integer")
 		}
 	}
+
 	has := func(column, value string) bool {
 		return texts[column] == nil || slices.Contains(texts[column], value)
 	}
@@ -152,10 +155,12 @@ func (w *Sender) findDeliveries(req *web.Request, ask *web.ListQuery) (*Delivery
 	if err != nil {
 		return nil, err
 	}
+
 	page := &DeliveryPage{Data: []*delivery{}, PageSize: ask.Size, Next: next}
 	for i := range found {
 		page.Data = append(page.Data, deliveryOf(req, &found[i]))
 	}
+
 	return page, nil
 }
 

@@ -39,11 +39,13 @@ func (w *Sender) Health() web.Part {
 			if !bool(v.Status) {
 				continue
 			}
+
 			p.Figures["enabled"]++
 			owner, err := webhookOwner(tx, v)
 			if err != nil {
 				return err
 			}
+
 			state, err := w.stateOf(tx, v.ID)
 			switch {
 			case err != nil:
@@ -61,11 +63,13 @@ func (w *Sender) Health() web.Part {
 	if err != nil {
 		return w.s.UnknownPart("webhooks", err)
 	}
+
 	n := p.Figures
 	p.Message = errs.Say("%d webhooks send events", n["enabled"])
 	if waiting := n["paused"] + n["without_owner"] + n["retrying"]; waiting > 0 {
 		p.State = web.Degraded
 		p.Message = errs.Say("of %d webhooks, %d are paused, %d wait for another owner, and %d are retrying", n["enabled"], n["paused"], n["without_owner"], n["retrying"])
 	}
+
 	return p
 }

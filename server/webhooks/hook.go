@@ -94,6 +94,7 @@ func (h *Hook) step(ctx context.Context) (pause time.Duration, woken <-chan stru
 		h.Sender.report(h.id, err)
 		return idleCheck, nil
 	}
+
 	if p.Lost.First > 0 && (p.Message == nil || p.Attempt() == 1) {
 		h.Sender.recordLost(h.id, &p.keys, p.Lost.First, p.Lost.Last)
 	}
@@ -101,10 +102,12 @@ func (h *Hook) step(ctx context.Context) (pause time.Duration, woken <-chan stru
 		h.send(ctx, p)
 		return max(1, h.Pace()-time.Since(begun)), nil
 	}
+
 	h.Set(p.Advance)
 	if p.done && p.Kind == EventDelivery {
 		return p.pause, woken
 	}
+
 	return WebhookPace, nil
 }
 
@@ -140,6 +143,7 @@ func (h *Hook) send(ctx context.Context, p *Plan) {
 	if sending.Err() != nil && !result.Fault.Empty() {
 		return // the server shuts down, or the webhook was deleted
 	}
+
 	h.Sender.record(h.id, p.keys.Deliveries, p.Message, p.Kind, p.Attempt(), begun, &result)
 	if result.Fault.Empty() {
 		h.Set(func(s *store.WebhookState) {
@@ -149,6 +153,7 @@ func (h *Hook) send(ctx context.Context, p *Plan) {
 		})
 		return
 	}
+
 	reason := ""
 	h.Set(func(s *store.WebhookState) {
 		if !p.moved(s) {
@@ -168,10 +173,12 @@ func (h *Hook) Failed(s *store.WebhookState, p *Plan, at time.Time,
 	if !p.retries(s) {
 		s.Attempts, s.FailingSince = 0, kv.TimeOf(at)
 	}
+
 	s.Blocked, s.BlockedKind = p.Message.ID, p.Kind
 	if p.IsHead {
 		s.BlockedKind = changes.HeadType
 	}
+
 	s.Attempts++
 	s.LastAt, s.LastStatus = kv.TimeOf(at), result.Status
 	s.NextAt = kv.TimeOf(time.Now().Add(max(h.Sender.Backoff(s.Attempts), result.RetryAfter)))
@@ -181,6 +188,7 @@ func (h *Hook) Failed(s *store.WebhookState, p *Plan, at time.Time,
 	case at.Sub(s.FailingSince.Std()) >= webhookGiveUp:
 		return store.WebhookFailing
 	}
+
 	return ""
 }
 

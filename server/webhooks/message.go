@@ -72,15 +72,18 @@ func personsOf(e *audit.Entry, part int, ev *changes.Event) []string {
 			}
 		}
 	}
+
 	switch e.Actor.Kind {
 	case "user":
 		found[store.Account{ID: store.ID(e.Actor.ID)}.Person()] = true
 	case "app_user":
 		found[store.Account{App: true, ID: store.ID(e.Actor.ID)}.Person()] = true
 	}
+
 	if e.As.ID != 0 {
 		found[store.Account{ID: store.ID(e.As.ID)}.Person()] = true
 	}
+
 	add(e.Actor.Name, e.As.Name, e.Address)
 	if part < len(e.Changes) {
 		c := &e.Changes[part]
@@ -89,6 +92,7 @@ func personsOf(e *audit.Entry, part int, ev *changes.Event) []string {
 			add(f.Old, f.New)
 		}
 	}
+
 	for i := range ev.Fields {
 		table := changes.RefersTo(ev.Collection, ev.Fields[i].Name)
 		for id := range ev.Fields[i].Labels {
@@ -100,6 +104,7 @@ func personsOf(e *audit.Entry, part int, ev *changes.Event) []string {
 			}
 		}
 	}
+
 	return slices.Sorted(maps.Keys(found))
 }
 

@@ -56,6 +56,7 @@ func (p *Plan) read() (woken <-chan struct{}, err error) {
 	if err == nil {
 		h.behind = p.Entries
 	}
+
 	return woken, err
 }
 
@@ -67,6 +68,7 @@ func (p *Plan) make(tx *store.Tx) (err error) {
 	if !bool(p.record.Status) || p.record.Paused != "" {
 		return errIdle
 	}
+
 	owner, err := webhookOwner(tx, p.record)
 	if err == nil && owner == nil {
 		err = errNoOwner
@@ -77,11 +79,13 @@ func (p *Plan) make(tx *store.Tx) (err error) {
 	if err != nil {
 		return err
 	}
+
 	tx.ActAs(owner)
 	view, filter := changes.NewView(tx, owner), changes.EventFilter(p.record.Types)
 	if err := p.Find(view, filter); err != nil || p.Message != nil {
 		return err
 	}
+
 	p.pause = idleCheck
 	if p.done && p.Kind == EventDelivery && filter.Wants(changes.HeadType) {
 		if p.pause = time.Until(p.State.HeadAt.Std().Add(changes.HeadEvery)); p.pause <= 0 {
@@ -90,6 +94,7 @@ func (p *Plan) make(tx *store.Tx) (err error) {
 			p.IsHead = p.Message != nil
 		}
 	}
+
 	return err
 }
 
@@ -99,6 +104,7 @@ func (p *Plan) Find(view *changes.View, filter changes.EventFilter) (err error) 
 	if p.seq = p.State.Seq; p.Kind == ReplayDelivery {
 		part, until, p.seq = p.State.ReplayPart, p.State.ReplayUntil, p.State.ReplayNext-1
 	}
+
 	for _, e := range p.Entries {
 		if last := min(e.Seq-1, until); last > p.seq {
 			if p.Lost.First == 0 {
@@ -109,13 +115,16 @@ func (p *Plan) Find(view *changes.View, filter changes.EventFilter) (err error) 
 		if e.Seq > until {
 			break
 		}
+
 		p.seq = e.Seq
 		if p.Message, p.part, err = message(view, &e.Entry, part, filter); err != nil ||
 			p.Message != nil {
 			return err
 		}
+
 		part = 0
 	}
+
 	p.done = len(p.Entries) == 0 || p.seq >= until
 	return nil
 }

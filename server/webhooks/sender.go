@@ -116,6 +116,7 @@ func (w *Sender) Run(ctx context.Context) {
 		case <-ctx.Done():
 		}
 	}
+
 	w.running.Wait()
 	w.Save()
 	if err := w.Log.Close(); err != nil {
@@ -148,6 +149,7 @@ func (w *Sender) sync() error {
 	if err != nil {
 		return err
 	}
+
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for id, h := range w.hooks {
@@ -156,6 +158,7 @@ func (w *Sender) sync() error {
 			delete(w.hooks, id)
 		}
 	}
+
 	for id, state := range found {
 		h := w.hooks[id]
 		if h == nil {
@@ -175,8 +178,10 @@ func (w *Sender) sync() error {
 			h.cancel = cancel
 			w.running.Go(func() { h.run(ctx) })
 		}
+
 		h.Poke()
 	}
+
 	return nil
 }
 
@@ -191,11 +196,13 @@ func (w *Sender) Hook(id store.ID) (*Hook, error) {
 	if err := w.sync(); err != nil { // it was created just now
 		return nil, err
 	}
+
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if h = w.hooks[id]; h == nil {
 		return nil, store.Webhooks.NotFound(id)
 	}
+
 	return h, nil
 }
 
@@ -228,9 +235,11 @@ func (w *Sender) savePositions() error {
 		}
 		h.mu.Unlock()
 	}
+
 	if changed == nil {
 		return nil
 	}
+
 	err := w.s.DB.WithRecorder(nil).For("webhook positions", nil).Update(store.System,
 		func(tx *store.Tx) error {
 			for i := range states {
@@ -249,12 +258,14 @@ func (w *Sender) savePositions() error {
 	if err != nil {
 		return err
 	}
+
 	for i, h := range changed {
 		h.mu.Lock()
 		h.stored = states[i]
 		h.State.Timestamps = states[i].Timestamps
 		h.mu.Unlock()
 	}
+
 	return nil
 }
 
@@ -388,6 +399,7 @@ func (w *Sender) ConfirmAfterRestore() error {
 	if err != nil || replaced == nil {
 		return err
 	}
+
 	origin := store.Origin{Operation: audit.Operation{Title: "pause webhooks after a restore"}}
 	return w.s.DB.WithRecorder(nil).For("webhook", nil).From(&origin).Update(store.System,
 		func(tx *store.Tx) error {

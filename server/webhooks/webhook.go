@@ -163,6 +163,7 @@ func (w *Sender) webhookOf(tx *store.Tx, req *web.Request, v *store.Webhook) (*W
 		Paused:      v.Paused,
 		Versioned:   v.Versioned,
 	}
+
 	owner, err := webhookOwner(tx, v)
 	if err != nil {
 		return nil, err
@@ -170,6 +171,7 @@ func (w *Sender) webhookOf(tx *store.Tx, req *web.Request, v *store.Webhook) (*W
 	if u, err := store.Users.Get(tx, v.OwnerID); err == nil {
 		out.OwnerName = u.Username
 	}
+
 	state, err := w.stateOf(tx, v.ID)
 	if err != nil {
 		return nil, err
@@ -177,6 +179,7 @@ func (w *Sender) webhookOf(tx *store.Tx, req *web.Request, v *store.Webhook) (*W
 	if _, err := store.ReadWebhook(tx, v.ID); err != nil {
 		out.URL = v.Masked()
 	}
+
 	keys, lost := store.WebhookKeysOf(tx, v.ID)
 	out.PreviousUntil = keys.PreviousUntil
 	out.Seq, out.Blocked, out.Attempts, out.FailingSince = state.Seq, state.Blocked, state.Attempts, state.FailingSince
@@ -187,6 +190,7 @@ func (w *Sender) webhookOf(tx *store.Tx, req *web.Request, v *store.Webhook) (*W
 	if state.ReplayNext != 0 {
 		out.Replaying = state.ReplayUntil + 1 - state.ReplayNext
 	}
+
 	switch {
 	case !bool(v.Status):
 		out.State = webhookDisabled
@@ -201,6 +205,7 @@ func (w *Sender) webhookOf(tx *store.Tx, req *web.Request, v *store.Webhook) (*W
 	default:
 		out.State = WebhookActive
 	}
+
 	return out, nil
 }
 
@@ -285,6 +290,7 @@ func (w *Sender) changeWebhook(tx *store.Tx, req *web.Request,
 	if err := in.check(req); err != nil {
 		return nil, err
 	}
+
 	secret, owner := "", store.ID(0) // previous owner
 	_, unread := store.ReadDeliveriesOf(tx, in.ID)
 	v, err := store.Webhooks.Update(tx, in.ID, func(v *store.Webhook) error {
@@ -307,5 +313,6 @@ func (w *Sender) changeWebhook(tx *store.Tx, req *web.Request,
 	if err != nil {
 		return nil, err
 	}
+
 	return w.withSecret(tx, req, v, secret)
 }

@@ -85,6 +85,7 @@ func receive(t testing.TB) *receiver {
 		if err != nil || json.Unmarshal(body, &m) != nil {
 			t.Errorf("%v: %s", err, body)
 		}
+
 		got := hookMessage{q.Header.Get("webhook-id"), m.Type, q.Header, body, m.Data}
 		r.mu.Lock()
 		answer := r.answer
@@ -93,6 +94,7 @@ func receive(t testing.TB) *receiver {
 		if answer != nil {
 			status = answer(got)
 		}
+
 		w.WriteHeader(status)
 		fmt.Fprintf(w, "answer %d", status)
 		r.arrived <- got
@@ -196,6 +198,7 @@ func TestWebhookMessages(t *testing.T) {
 			t.Errorf("%s: name %v, want %v", m.Type, m.Data["name"], want)
 		}
 	}
+
 	if len(r.arrived) > 0 {
 		t.Errorf("also %s", (<-r.arrived).Body)
 	}
@@ -211,6 +214,7 @@ func TestWebhook_EntryWithManyChanges(t *testing.T) {
 	for i := range 150 {
 		csv += fmt.Sprintf("user%d,U\n", i)
 	}
+
 	in.Upload("/admin/list-import", csv, "owner").Brief(200)
 	ids := map[string]bool{}
 	for i := range 150 {
@@ -220,6 +224,7 @@ func TestWebhook_EntryWithManyChanges(t *testing.T) {
 		}
 		ids[m.ID] = true
 	}
+
 	if len(ids) != 150 {
 		t.Errorf("%d IDs", len(ids))
 	}
@@ -272,6 +277,7 @@ func TestWebhook_FollowsOwnerRights(t *testing.T) {
 	if len(r.arrived) > 0 {
 		t.Fatalf("sent without an owner: %s", (<-r.arrived).Body)
 	}
+
 	in.OK("GET", "/system/health", "", "owner").Brief(200, "0 are paused, 1 wait for another owner")
 	in.OK("PUT", url, `{"owner_id":1}`, "owner")
 	var names []any
@@ -279,6 +285,7 @@ func TestWebhook_FollowsOwnerRights(t *testing.T) {
 		m = r.next()
 		names = append(names, m.Type, m.Data["name"])
 	}
+
 	disktest.Equal(t, "events", names, []any{
 		"user.updated", "chief", "session.ended", nil, "user.updated", "away", "user.updated",
 		"nearby", "role.created", "Readable now",
@@ -304,22 +311,26 @@ func TestWebhook_RetriesInOrder(t *testing.T) {
 	for range 3 {
 		bad.gets("role.created")
 	}
+
 	w := waitForState(in, url, webhooks.WebhookRetrying)
 	if w.Attempts < 1 || w.FailingSince == 0 || w.LastStatus != 500 || w.Blocked == "" ||
 		w.Behind < 2 {
 		t.Errorf("%+v", w)
 	}
+
 	bad.answers(nil)
 	for m := bad.next(); m.Type != "role.updated"; m = bad.next() {
 		if m.Type != "role.created" {
 			t.Fatalf("%s", m.Body)
 		}
 	}
+
 	w = waitFor(in, url, "up to date", func(w *webhooks.WebhookOut) bool { return w.Behind == 0 })
 	if w.State != webhooks.WebhookActive || w.Blocked != "" || w.FailingSince != 0 ||
 		w.NextAt != 0 {
 		t.Errorf("%+v", w)
 	}
+
 	var page webhooks.DeliveryPage
 	in.OK("GET", url+"/delivery?success=0&pageSize=100", "", "owner").Data(&page)
 	for i, d := range page.Data {
@@ -328,18 +339,22 @@ func TestWebhook_RetriesInOrder(t *testing.T) {
 			t.Errorf("%+v", d)
 		}
 	}
+
 	if len(page.Data) < 3 {
 		t.Errorf("%d failed deliveries", len(page.Data))
 	}
+
 	in.OK("GET", url+"/delivery?success=1&pageSize=1", "", "owner").Data(&page)
 	if len(page.Data) != 1 || page.Data[0].Type != "role.updated" || page.Next == 0 {
 		t.Fatalf("%+v", page)
 	}
+
 	var detail webhooks.DeliveryDetail
 	in.OK("GET", fmt.Sprint(url, "/delivery/", page.Data[0].ID), "", "owner").Data(&detail)
 	if !strings.Contains(detail.Request, `"Two"`) || detail.Response != "answer 200" {
 		t.Errorf("%+v", detail)
 	}
+
 	in.OK("GET", fmt.Sprint(url, "/delivery?pageSize=1&success=1&before=", page.Next), "", "owner").Data(&page)
 	if len(page.Data) != 1 || page.Data[0].Type != "role.created" || page.Data[0].Attempt < 4 {
 		t.Errorf("%+v", page)
@@ -361,10 +376,12 @@ func TestWebhook_PauseResume(t *testing.T) {
 	if a := in.Call("POST", url+"/replay", `{"from":1}`, "owner"); a.Code != 409 {
 		t.Errorf("%d %s", a.Code, a.Body)
 	}
+
 	_, parts := in.HealthParts()
 	if p := parts["webhooks"]; p.State != web.Degraded || p.Figures["paused"] != 1 {
 		t.Errorf("%+v", p)
 	}
+
 	r.answers(nil)
 	in.OK("POST", url+"/resume", "", "owner")
 	again := r.gets("role.created")[0]
@@ -381,10 +398,12 @@ func TestWebhook_PauseResume(t *testing.T) {
 	if w := waitForState(in, url, webhooks.WebhookPaused); w.Paused != store.WebhookFailing {
 		t.Errorf("%+v", w)
 	}
+
 	r.answers(nil)
 	for len(r.arrived) > 0 {
 		<-r.arrived
 	}
+
 	in.Create("/system/dict", `{"code":"a","name":"waits"}`)
 	in.OK("POST", url+"/resume", `{"latest":1}`, "owner")
 	in.Create("/system/dict", `{"code":"b","name":"new"}`)
@@ -398,6 +417,7 @@ func TestWebhook_PauseResume(t *testing.T) {
 	if m := r.next(); m.ID != again.ID || m.Type != "role.created" {
 		t.Errorf("%s %s", m.ID, m.Body)
 	}
+
 	waitFor(in, url, "done with the replay", func(w *webhooks.WebhookOut) bool {
 		return w.Replaying == 0
 	})
@@ -438,6 +458,7 @@ func TestWebhook_PassesBlockingEvent(t *testing.T) {
 			names = append(names, m.Data["name"])
 		}
 	}
+
 	disktest.Equal(t, "names", names, []any{"Good", "New"})
 	waitForState(in, url, webhooks.WebhookActive)
 }
@@ -468,6 +489,7 @@ func TestWebhook_PassesBlockingHead(t *testing.T) {
 			t.Fatalf("%s", m.Body)
 		}
 	}
+
 	waitForState(in, url, webhooks.WebhookActive)
 }
 
@@ -509,15 +531,18 @@ func TestWebhookSecrets(t *testing.T) {
 	if second == "" || second == first || out.PreviousUntil == 0 {
 		t.Fatalf("%+v", out)
 	}
+
 	verify := func(m hookMessage, secret string) bool {
 		v, err := standardwebhooks.NewWebhook(secret)
 		servertest.Must(t, err)
 		return v.Verify(m.Body, m.Header) == nil
 	}
+
 	in.Create("/admin/role", `{"name":"One"}`)
 	if m := r.next(); !verify(m, first) || !verify(m, second) {
 		t.Error("both secrets should be valid")
 	}
+
 	in.Update(func(tx *store.Tx) error { // a day later
 		_, err := store.WebhookSecrets.Update(tx, 1, func(s *store.WebhookSecret) error {
 			s.PreviousUntil = tx.Now() - 1
@@ -547,6 +572,7 @@ func TestWebhookSecrets(t *testing.T) {
 		`{"secret":"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw=======!!"}`, "owner"); a.Code != 422 {
 		t.Errorf("%d %s", a.Code, a.Body)
 	}
+
 	in.Flush()
 	in.Server.Sender.Save()
 	texts := []string{log.String()}
@@ -555,6 +581,7 @@ func TestWebhookSecrets(t *testing.T) {
 		"/system/health"} {
 		texts = append(texts, in.OK("GET", path, "", "owner").Body)
 	}
+
 	var page struct {
 		Data []struct {
 			RequestID string `json:"request_id"`
@@ -565,6 +592,7 @@ func TestWebhookSecrets(t *testing.T) {
 		texts = append(texts,
 			in.OK("GET", "/system/monitor/request/"+row.RequestID, "", "owner").Body)
 	}
+
 	for _, text := range texts {
 		for _, secret := range []string{first, second, third, given, "of-the-receiver"} {
 			if i := strings.Index(text, strings.TrimPrefix(secret, "whsec_")); i >= 0 {
@@ -597,6 +625,7 @@ func TestWebhook_OfOtherOwner(t *testing.T) {
 			t.Errorf("%s %s: %d %s", c[0], c[1], a.Code, a.Body)
 		}
 	}
+
 	in.Unchanged(before)
 	for _, path := range []string{"/system/webhook", url} {
 		if a := in.OK("GET", path, "", "clerk"); strings.Contains(a.Body, "of-the-receiver") ||
@@ -607,6 +636,7 @@ func TestWebhook_OfOtherOwner(t *testing.T) {
 			t.Errorf("%s: %s", path, a.Body)
 		}
 	}
+
 	own, _ := hookTo(in, r, "clerk", "role.*") // of a clerk who may not read roles
 	in.Create("/admin/role", `{"name":"Two"}`)
 	r.gets("role.created")
@@ -614,6 +644,7 @@ func TestWebhook_OfOtherOwner(t *testing.T) {
 	if len(r.arrived) > 0 {
 		t.Errorf("the clerk's webhook sent %s", (<-r.arrived).Body)
 	}
+
 	in.OK("PUT", own, `{"owner_id":1}`, "owner")
 	in.OK("DELETE", own, "", "owner")
 	if a := in.Call("GET", own+"/delivery", "", "owner"); a.Code != 404 {
@@ -641,6 +672,7 @@ func TestWebhook_OfDeletedOwner(t *testing.T) {
 	if a := in.Call("GET", url+"/delivery", "", "clerk"); a.Code != 403 {
 		t.Errorf("%d %s", a.Code, a.Body)
 	}
+
 	in.OK("PUT", url, fmt.Sprintf(`{"owner_id":%d}`, clerk.ID), "clerk")
 	if a := in.OK("GET", url+"/delivery", "", "clerk"); strings.Contains(a.Body, "role.created") {
 		t.Errorf("%s", a.Body)
@@ -670,10 +702,12 @@ func TestWebhook_DeliveriesOfErasedPerson(t *testing.T) {
 	if out.Removed.Deliveries != 1 {
 		t.Errorf("%+v", out.Removed)
 	}
+
 	m := r.gets("user.deleted")[0]
 	if bytes.Contains(m.Body, []byte("canary")) {
 		t.Errorf("%s", m.Body)
 	}
+
 	entries, err := os.ReadDir(filepath.Join(in.Dir, webhooks.DeliveryDir))
 	servertest.Must(t, err)
 	for _, e := range entries {
@@ -682,6 +716,7 @@ func TestWebhook_DeliveriesOfErasedPerson(t *testing.T) {
 			t.Errorf("%s has the name", e.Name())
 		}
 	}
+
 	if got := types(); slices.Contains(got, "user.created") ||
 		!slices.Contains(got, "role.created") {
 		t.Errorf("after: %v", got)
@@ -716,6 +751,7 @@ func TestWebhook_AfterRestart(t *testing.T) {
 	if m := r.gets("role.created")[0]; m.Data["name"] != "Two" {
 		t.Errorf("%s", m.Body)
 	}
+
 	waitFor(in, url, "up to date", func(w *webhooks.WebhookOut) bool { return w.Behind == 0 })
 	stop()
 	in.Update(func(tx *store.Tx) error { // as of another generation
@@ -733,6 +769,7 @@ func TestWebhook_AfterRestart(t *testing.T) {
 	if w := waitForState(in, url, webhooks.WebhookPaused); w.Paused != store.WebhookRestored {
 		t.Errorf("%+v", w)
 	}
+
 	in.OK("POST", url+"/resume", "", "owner")
 	if m := r.gets("role.created")[0]; m.Data["name"] != "Three" {
 		t.Errorf("%s", m.Body)
@@ -753,6 +790,7 @@ func TestWebhook_SendsLogHead(t *testing.T) {
 		h.Set(func(s *store.WebhookState) { s.HeadAt -= 3600 * 1e6 })
 		h.Poke()
 	}
+
 	m := r.gets(changes.HeadType)[0]
 	head := in.DB.LogHead()
 	var got struct{ Data audit.Head }
@@ -760,6 +798,7 @@ func TestWebhook_SendsLogHead(t *testing.T) {
 	if got.Data != head {
 		t.Errorf("%+v, want %+v", got.Data, head)
 	}
+
 	in.Create("/admin/role", `{"name":"One"}`)
 	waitFor(in, "/system/webhook/2", "up to date", func(w *webhooks.WebhookOut) bool {
 		return w.Behind == 0
@@ -782,6 +821,7 @@ func TestWebhookTest(t *testing.T) {
 		out.Response != "answer 200" || out.Request != string(m.Body) {
 		t.Errorf("%+v", out)
 	}
+
 	clerk := in.Clerk("clerk", "system.webhook.query", "system.webhook.create",
 		"system.webhook.send")
 	own, _ := hookTo(in, r, "clerk", "role.*")
@@ -792,12 +832,14 @@ func TestWebhookTest(t *testing.T) {
 	if a := in.Call("POST", own+"/test", "", "clerk"); a.Code != 401 {
 		t.Errorf("%d %s", a.Code, a.Body)
 	}
+
 	r.gets(webhooks.TestType)
 	r.answers(always(302))
 	in.OK("POST", url+"/test", "", "owner").Data(&out)
 	if bool(out.Success) || out.Status != 302 || out.Error == "" {
 		t.Errorf("%+v", out)
 	}
+
 	var page webhooks.DeliveryPage
 	in.OK("GET", url+"/delivery", "", "owner").Data(&page)
 	if len(page.Data) != 2 || page.Data[0].Kind != webhooks.TestDelivery ||
@@ -828,6 +870,7 @@ func TestWebhook_SteeredAndChangedAtOnce(t *testing.T) {
 	late := time.AfterFunc(30*time.Second, func() {
 		panic("a write waits for a webhook that waits for the writer")
 	})
+
 	callers.Wait()
 	late.Stop()
 }
@@ -843,9 +886,11 @@ func TestWebhookPosition(t *testing.T) {
 		}
 		return list
 	}
+
 	event := func(seq uint64, part int) store.WebhookState {
 		return store.WebhookState{Seq: seq, Part: part}
 	}
+
 	replay := func(next, until uint64) store.WebhookState {
 		return store.WebhookState{ReplayNext: next, ReplayUntil: until}
 	}
@@ -922,6 +967,7 @@ func TestWebhookPace(t *testing.T) {
 		defer streams.Mu.Unlock()
 		streams.BusyUntil = at
 	}
+
 	var wg sync.WaitGroup
 	for i := range 8 {
 		wg.Go(func() {
@@ -935,6 +981,7 @@ func TestWebhookPace(t *testing.T) {
 			}
 		})
 	}
+
 	wg.Wait()
 	busyUntil(time.Now())
 	begun := time.Now()
@@ -944,6 +991,7 @@ func TestWebhookPace(t *testing.T) {
 	if until := streams.BusyUntil; until.Before(begun.Add(changes.BusyAfter)) {
 		t.Errorf("many writes: busy until %s after the beginning", until.Sub(begun))
 	}
+
 	busyUntil(begun.Add(time.Hour))
 	streams.Pause(1)
 	disktest.Equal(t, "far behind many writes", h.Pace(), webhooks.WebhookBusy)
@@ -1004,10 +1052,12 @@ func TestWebhookInput(t *testing.T) {
 	} {
 		in.Call("POST", "/system/webhook", body, "owner").Names(422, field)
 	}
+
 	for i := range store.MaxWebhooks {
 		in.Create("/system/webhook",
 			fmt.Sprintf(`{"url":"https://example.org/%d","types":["*"]}`, i))
 	}
+
 	if a := in.Call("POST", "/system/webhook", `{"url":"https://example.org/","types":["*"]}`,
 		"owner"); a.Code != 409 || a.Envelope().ErrorCode != "too_many_webhooks" {
 		t.Errorf("%d %s", a.Code, a.Body)
@@ -1021,12 +1071,14 @@ func TestEventTypes(t *testing.T) {
 	for _, kind := range changes.EventTypes() {
 		types = append(types, kind.Type)
 	}
+
 	for _, want := range []string{"user.created", "setting.changed", "session.ended",
 		"dict.changed", "webhook.updated", "audit.export", changes.HeadType} {
 		if !slices.Contains(types, want) {
 			t.Errorf("%s is missing in %v", want, types)
 		}
 	}
+
 	for _, rt := range server.Routes() {
 		if rt.LoggedAs != "" && !slices.Contains(types, changes.ActionTypes+"."+rt.LoggedAs) {
 			t.Errorf("add the action %s to loggedActions", rt.LoggedAs)

@@ -40,6 +40,7 @@ func TestReaders_NoGapDuringMove(t *testing.T) {
 			}
 		})
 	}
+
 	for begin := 0; begin+2*part <= len(c.rows); begin += part {
 		rows := c.rows[begin : begin+2*part]
 		data.Store(&rows)
@@ -52,6 +53,7 @@ func TestReaders_NoGapDuringMove(t *testing.T) {
 		rest := rows[part:]
 		data.Store(&rest)
 	}
+
 	close(done)
 	readers.Wait()
 	for i, n := range walks {
@@ -87,12 +89,14 @@ func readOldest(t *testing.T, l *Log, data *atomic.Pointer[[]Row], all []Row) {
 			t.Error(err)
 			return
 		}
+
 		for _, row := range got {
 			if next != 0 && row.Seq != next && l.Segments()[0].First <= next { // otherwise it was dropped meanwhile
 				t.Errorf("entry %d instead of %d", row.Seq, next)
 			}
 			next = row.Seq + 1
 		}
+
 		partOf(t, got, all)
 		rest := *data.Load()
 		if next == 0 || rest[0].Seq <= next {
@@ -126,6 +130,7 @@ func TestClose_WithReaders(t *testing.T) {
 				}
 			})
 		}
+
 		<-begun
 		must(t, l.Close())
 		readers.Wait()

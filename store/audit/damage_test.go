@@ -77,6 +77,7 @@ func TestDamagedSegments(t *testing.T) {
 			disktest.WriteFile(t, path, content(disktest.ReadFile(t, path)))
 		}
 	}
+
 	change := func(change func(*testSegment)) func(path string) {
 		return func(path string) { changeSegment(t, path, change) }
 	}
@@ -131,6 +132,7 @@ func TestDamagedSegments(t *testing.T) {
 					t.Errorf("the warning does not name the file: %s", w)
 				}
 			}
+
 			got, err := newest(l, Query{}, 0, math.MaxInt)
 			got2, err2 := oldest(l, 0, math.MaxInt)
 			_, err3 := l.Get(30)
@@ -140,9 +142,11 @@ func TestDamagedSegments(t *testing.T) {
 					t.Errorf("the error does not name the file: %v", err)
 				}
 			}
+
 			if len(got) < 40 || len(got) == 60 || len(got2) != len(got) {
 				t.Errorf("read %d and %d entries", len(got), len(got2))
 			}
+
 			partOf(t, got, c.rows)
 			if got, err := newest(l, Query{}, 0, 20); err != nil || len(got) != 20 {
 				t.Errorf("a page after the damage: %d, %v", len(got), err)
@@ -150,12 +154,14 @@ func TestDamagedSegments(t *testing.T) {
 			if _, err := VerifyFiles(segmentPaths(t, dir), nil); err == nil {
 				t.Error("verified")
 			}
+
 			more := newChain()
 			more.head, more.at = c.head, c.at
 			more.add(t, Entry{})
 			if _, err := l.Write(values(more.rows), nil); err != nil {
 				t.Errorf("write after the damage: %v", err)
 			}
+
 			must(t, errors.Join(l.Drop(1), os.RemoveAll(path))) // also if it is a directory
 		})
 	}
@@ -190,12 +196,14 @@ func TestOverlappingSegments(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+
 	l, warnings, err := Open(dir)
 	must(t, err)
 	defer l.Close()
 	if len(warnings) != 1 || !strings.HasPrefix(warnings[0], "entry 11 is in two segments") {
 		t.Errorf("warnings %q", warnings)
 	}
+
 	all, err := newest(l, Query{}, 0, 99)
 	must(t, err)
 	same(t, "newest", all, reversed(c.rows))
@@ -231,6 +239,7 @@ func TestSegments_MissingIsWarning(t *testing.T) {
 			"entries 11 to 20 are missing after "+filepath.Join(dir, segmentName(1))) {
 		t.Errorf("warnings %q", warnings)
 	}
+
 	all, err := newest(l, Query{}, 0, 99)
 	must(t, err)
 	same(t, "what is left", all, append(reversed(c.rows[20:]), reversed(c.rows[:10])...))
@@ -287,6 +296,7 @@ func TestFlippedBits(t *testing.T) {
 		if i > 0 {
 			where = flip(t, r, dir)
 		}
+
 		l, warnings, err := Open(dir)
 		must(t, err)
 		failed := len(warnings) > 0
@@ -302,6 +312,7 @@ func TestFlippedBits(t *testing.T) {
 				t.Errorf("%s: %v", where, err)
 			}
 		}
+
 		got, err := oldest(l, 0, math.MaxInt)
 		check("oldest", got, c.rows, err)
 		for _, q := range []Query{{}, {All: [][]string{{ByActor("user", 1)}}},
@@ -312,6 +323,7 @@ func TestFlippedBits(t *testing.T) {
 			got, err := newest(l, q, 0, math.MaxInt)
 			check(fmt.Sprintf("%+v", q), got, c.naive(q, 0), err)
 		}
+
 		for _, s := range l.Segments() {
 			data, err := l.Checkpoint(s.First)
 			if err == nil && string(data) != fmt.Sprint("checkpoint ", s.First) {
@@ -319,13 +331,16 @@ func TestFlippedBits(t *testing.T) {
 			}
 			failed = failed || err != nil
 		}
+
 		must(t, l.Close())
 		_, err = VerifyFiles(segmentPaths(t, dir), []Head{c.head})
 		if failed && err == nil {
 			t.Errorf("%s: a read failed, and yet the file was verified", where)
 		}
+
 		outcomes[fmt.Sprintf("read failed: %t, verified: %t", failed, err == nil)]++
 	}
+
 	t.Log(outcomes)
 	if outcomes["read failed: true, verified: false"] == 0 ||
 		outcomes["read failed: false, verified: true"] == 0 {

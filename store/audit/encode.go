@@ -28,6 +28,7 @@ func (e *Entry) AppendText(b []byte) []byte {
 		b = appendNumber(b, `,"id":`, e.As.ID)
 		b = appendValue(b, `,"name":`, e.As.Name)
 	}
+
 	b = append(b, `},"operation":{`...)
 	if e.Operation.Method != "" {
 		b = append(appendString(append(b, `"method":`...), e.Operation.Method), ',')
@@ -35,6 +36,7 @@ func (e *Entry) AppendText(b []byte) []byte {
 	if e.Operation.Route != "" {
 		b = append(appendString(append(b, `"route":`...), e.Operation.Route), ',')
 	}
+
 	b = append(appendString(append(b, `"title":`...), e.Operation.Title), '}')
 	b = appendNumber(b, `,"session_id":`, e.SessionID)
 	b = appendText(b, `,"request_id":`, e.RequestID)
@@ -46,15 +48,18 @@ func (e *Entry) AppendText(b []byte) []byte {
 	if len(e.Details) > 0 {
 		b = append(append(b, `,"details":`...), e.Details...)
 	}
+
 	for i := range e.Changes {
 		if b = append(b, ','); i == 0 {
 			b = append(b, `"changes":[`...)
 		}
 		b = appendChange(b, &e.Changes[i])
 	}
+
 	if len(e.Changes) > 0 {
 		b = append(b, ']')
 	}
+
 	return append(b, '}')
 }
 
@@ -71,9 +76,11 @@ func appendChange(b []byte, c *Change) []byte {
 		b = appendValue(b, `,"old":`, c.Fields[i].Old)
 		b = append(appendValue(b, `,"new":`, c.Fields[i].New), '}')
 	}
+
 	if len(c.Fields) > 0 {
 		b = append(b, ']')
 	}
+
 	return append(b, '}')
 }
 
@@ -82,11 +89,13 @@ func appendValue(b []byte, name string, v Value) []byte {
 	if v.IsZero() {
 		return b
 	}
+
 	b = append(append(b, name...), '{')
 	start := len(b)
 	if len(v.Plain) > 0 {
 		b = append(append(b, `"plain":`...), v.Plain...)
 	}
+
 	comma := func() []byte {
 		if len(b) > start {
 			return append(b, ',')
@@ -103,6 +112,7 @@ func appendValue(b []byte, name string, v Value) []byte {
 	if v.Hash != "" {
 		b = appendString(append(comma(), `"hash":`...), v.Hash)
 	}
+
 	return append(b, '}')
 }
 

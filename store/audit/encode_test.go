@@ -32,6 +32,7 @@ func anyEntry(r *rand.Rand) *Entry {
 	text := func() string {
 		return []string{"", "", "plain", "a \"b\" <c> & \\", "客\n\u2028", "\xff"}[r.IntN(6)]
 	}
+
 	number := func() uint64 { return []uint64{0, 0, 7, 1 << 63}[r.IntN(4)] }
 	value := func() Value {
 		v := Value{Person: text(), Hash: text()}
@@ -59,6 +60,7 @@ func anyEntry(r *rand.Rand) *Entry {
 	if r.IntN(2) == 0 {
 		e.Details = json.RawMessage(`{"n":1}`)
 	}
+
 	for range r.IntN(3) {
 		c := Change{Collection: text(), ID: number(), Name: value(), Operation: text()}
 		for range r.IntN(3) {
@@ -66,6 +68,7 @@ func anyEntry(r *rand.Rand) *Entry {
 		}
 		e.Changes = append(e.Changes, c)
 	}
+
 	return e
 }
 
@@ -80,11 +83,13 @@ func TestKeys_EqualEntry(t *testing.T) {
 			e.Reason = strings.Repeat("x\\", maxTerm)
 			e.Operation.Title = e.Reason + e.Operation.Title
 		}
+
 		text, want := e.Text(), e.Keys(micros)
 		got, err := KeysOf(text)
 		if err != nil || got != want {
 			t.Fatalf("%s\ngot  %+v, %v\nwant %+v", text, got, err, want)
 		}
+
 		var decoded Entry
 		must(t, json.Unmarshal(text, &decoded))
 		if got, err := decoded.keys(); err != nil || got != want {
@@ -93,17 +98,20 @@ func TestKeys_EqualEntry(t *testing.T) {
 		if _, ok := scanEntry(text, false); !ok {
 			t.Fatalf("not scanned: %s", text)
 		}
+
 		for _, last := range []*Link{{}, &decoded.Link, &before} {
 			if link, ok := scanLink(text, last); !ok || link != decoded.Link {
 				t.Fatalf("%s\nlink %+v, want %+v", text, link, decoded.Link)
 			}
 		}
+
 		before = decoded.Link
 		var spaced bytes.Buffer
 		must(t, json.Indent(&spaced, text, "", " "))
 		if got, err := KeysOf(spaced.Bytes()); err != nil || got != want {
 			t.Fatalf("%s\nwith spaces: %+v, %v\nwant %+v", text, got, err, want)
 		}
+
 		for _, term := range want.Terms() {
 			if len(term) > maxTerm || !utf8.ValidString(term) {
 				t.Fatalf("term %q", term)

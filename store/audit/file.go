@@ -108,10 +108,12 @@ func (s *segment) tryView(fn func(btx *bbolt.Tx) error) (done bool, err error) {
 	case s.bolt == nil:
 		return false, nil
 	}
+
 	err = s.read(s.bolt, fn)
 	if err != nil {
 		err = damaged(s.path, err)
 	}
+
 	return true, err
 }
 
@@ -165,10 +167,12 @@ func (s *segment) open() error {
 			return s.refuse(err)
 		}
 	}
+
 	bolt, err := openBolt(s.path, disk.BoltOptions(true))
 	if err != nil {
 		return s.refuse(err)
 	}
+
 	s.stuck = false
 	if !s.checked {
 		if err := s.read(bolt, func(btx *bbolt.Tx) error {
@@ -177,6 +181,7 @@ func (s *segment) open() error {
 			s.indexing = damaged(s.path, err)
 		}
 	}
+
 	s.bolt, s.checked = bolt, true
 	return nil
 }

@@ -24,10 +24,12 @@ func (l *Log) Get(seq uint64) (row Row, err error) {
 	if err != nil {
 		return row, err
 	}
+
 	i := sort.Search(len(list), func(i int) bool { return list[i].first > seq }) - 1
 	if i < 0 || list[i].fault == nil && seq > list[i].meta.Last {
 		return row, NotFound(seq)
 	}
+
 	err = l.view(list[i], func(btx *bbolt.Tx) (err error) {
 		row, err = entryAt(btx, seq)
 		return err
@@ -35,6 +37,7 @@ func (l *Log) Get(seq uint64) (row Row, err error) {
 	if errors.Is(err, errGone) {
 		err = NotFound(seq)
 	}
+
 	return row, err
 }
 
@@ -65,6 +68,7 @@ func checkpoint(btx *bbolt.Tx, m meta) ([]byte, error) {
 	if b == nil {
 		return nil, errors.New("the checkpoint is missing")
 	}
+
 	data, err := disk.Unframe(checkpointBucket, dataKey, b.Get(dataKey))
 	if err == nil && len(data) != m.Checkpoint {
 		err = fmt.Errorf("it has %d bytes instead of %d", len(data), m.Checkpoint)
@@ -72,6 +76,7 @@ func checkpoint(btx *bbolt.Tx, m meta) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the checkpoint: %w", err)
 	}
+
 	return bytes.Clone(data), nil
 }
 

@@ -66,6 +66,7 @@ func checkIndexes(btx *bbolt.Tx, m meta) error {
 	if err != nil {
 		return err
 	}
+
 	from, to := int64(math.MaxInt64), int64(0)
 	if err := eachTime(times, m.Entries, func(_ uint64, at int64) {
 		from, to = min(from, at), max(to, at)
@@ -75,10 +76,12 @@ func checkIndexes(btx *bbolt.Tx, m meta) error {
 	if from != m.From || to != m.To {
 		return fmt.Errorf("the times are %d to %d, not %d to %d", from, to, m.From, m.To)
 	}
+
 	b := btx.Bucket([]byte(termBucket))
 	if b == nil {
 		return fmt.Errorf("bucket %s is missing", termBucket)
 	}
+
 	count, c := uint64(0), b.Cursor()
 	for term, value := c.First(); term != nil; term, value = c.Next() {
 		postings, err := unframeTerm(term, value)
@@ -91,9 +94,11 @@ func checkIndexes(btx *bbolt.Tx, m meta) error {
 		}
 		count++
 	}
+
 	if count != m.Terms {
 		return fmt.Errorf("there are %d terms instead of %d", count, m.Terms)
 	}
+
 	return nil
 }
 
@@ -115,19 +120,23 @@ func (q Query) matching(btx *bbolt.Tx, m meta) (positions, error) {
 			return nil, nil
 		}
 	}
+
 	if (q.From == 0 || q.From <= m.From) && (q.To == 0 || q.To >= m.To) {
 		return found, nil
 	}
+
 	times, err := timesOf(btx)
 	if err != nil {
 		return nil, err
 	}
+
 	within := newPositions(m.Entries)
 	err = eachTime(times, m.Entries, func(position uint64, at int64) {
 		if (q.From == 0 || at >= q.From) && (q.To == 0 || at <= q.To) {
 			within.add(position)
 		}
 	})
+
 	found.intersect(within)
 	return found, err
 }

@@ -51,16 +51,19 @@ func Open(dir string) (l *Log, warnings []string, err error) {
 	if err := errors.Join(makeDir(dir), removeIfAny(filepath.Join(dir, newName))); err != nil {
 		return nil, nil, fmt.Errorf("open the audit log: %w", err)
 	}
+
 	entries, err := os.ReadDir(dir) // by name, and so by first number
 	if err != nil {
 		return nil, nil, fmt.Errorf("open the audit log: %w", err)
 	}
+
 	l = &Log{dir: dir}
 	for _, e := range entries {
 		if _, ok := segmentFirst(e.Name()); ok {
 			l.segments = append(l.segments, newSegment(filepath.Join(dir, e.Name())))
 		}
 	}
+
 	for i, s := range l.segments {
 		switch {
 		case s.fault != nil:
@@ -71,6 +74,7 @@ func Open(dir string) (l *Log, warnings []string, err error) {
 			}
 		}
 	}
+
 	return l, warnings, nil
 }
 
@@ -122,15 +126,18 @@ func (l *Log) view(s *segment, fn func(btx *bbolt.Tx) error) error {
 		l.mu.Unlock()
 		return errClosed
 	}
+
 	l.recent = append(slices.DeleteFunc(l.recent, func(o *segment) bool { return o == s }), s)
 	var idle *segment
 	if len(l.recent) > maxOpen {
 		idle, l.recent = l.recent[0], slices.Clone(l.recent[1:])
 	}
+
 	l.mu.Unlock()
 	if idle != nil {
 		err = errors.Join(err, idle.close(false))
 	}
+
 	return err
 }
 
@@ -206,6 +213,7 @@ func (l *Log) accept(m meta) error {
 	if err != nil {
 		return err
 	}
+
 	for _, s := range list {
 		switch {
 		case s.fault != nil:
@@ -218,6 +226,7 @@ func (l *Log) accept(m meta) error {
 			return err
 		}
 	}
+
 	return nil
 }
 
@@ -243,12 +252,14 @@ func (l *Log) add(path string) (Info, error) {
 	if err != nil {
 		return Info{}, errors.Join(err, s.close(true))
 	}
+
 	list = slices.Clone(list)
 	if found {
 		list[i] = s
 	} else {
 		list = slices.Insert(list, i, s)
 	}
+
 	l.mu.Lock()
 	l.segments = list
 	l.mu.Unlock()
@@ -264,6 +275,7 @@ func (l *Log) Drop(first uint64) error {
 		l.mu.Unlock()
 		return fmt.Errorf("the oldest segment of the audit log does not begin with entry %d", first)
 	}
+
 	list, s := l.segments, l.segments[0]
 	l.segments = slices.Clone(list[1:])
 	l.mu.Unlock()
@@ -274,5 +286,6 @@ func (l *Log) Drop(first uint64) error {
 		l.segments = list
 		l.mu.Unlock()
 	}
+
 	return err
 }

@@ -36,11 +36,13 @@ func TestRoundTrip(t *testing.T) {
 			must(t, err)
 			same(t, "get", []Row{row}, []Row{want})
 		}
+
 		for _, seq := range []uint64{0, 301, math.MaxUint64} {
 			if _, err := l.Get(seq); !errs.Is(err, errs.NotFound) {
 				t.Errorf("entry %d: %v", seq, err)
 			}
 		}
+
 		disktest.Equal(t, "head", l.Head(), c.head)
 		data, err := l.Checkpoint(46)
 		must(t, err)
@@ -60,6 +62,7 @@ func TestRoundTrip(t *testing.T) {
 			t.Errorf("%s has the mode %.10s", path, file)
 		}
 	}
+
 	if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o700 {
 		t.Error(info.Mode(), err)
 	}
@@ -99,6 +102,7 @@ func checkInfos(t *testing.T, l *Log, c *chain) {
 				want.Prev = e.Prev
 			}
 		}
+
 		want.Head, err = HeadOf(rows[len(rows)-1].Text)
 		must(t, err)
 		disktest.Equal(t, "segment", got, want)
@@ -110,6 +114,7 @@ func TestWriteSegment_LargeEntries(t *testing.T) {
 	for range 5 {
 		c.add(t, Entry{Actor: Actor{Kind: "system"}, Reason: strings.Repeat("r", 3<<20)})
 	}
+
 	l := openLog(t, dir)
 	checkpoint := bytes.Repeat([]byte("checkpoint "), 300_000)
 	info, err := l.Write(values(c.rows), checkpoint)
@@ -137,6 +142,7 @@ func TestWriteSegment_Refusals(t *testing.T) {
 		rows[i] = row
 		return rows
 	}
+
 	later := c.rows[20:]
 	for name, test := range map[string]struct {
 		rows []Row
@@ -173,6 +179,7 @@ func TestWriteSegment_Refusals(t *testing.T) {
 			write(t, l, later, 10)
 		})
 	}
+
 	l := openLog(t, t.TempDir())
 	_, err := l.Write(func(yield func(Row, error) bool) {
 		_ = yield(c.rows[0], nil) && yield(Row{}, broken)
@@ -207,6 +214,7 @@ func TestCrashes(t *testing.T) {
 			disktest.Equal(t, "segments", len(l.Segments()), 1)
 		})
 	}
+
 	t.Run("after the rename", func(t *testing.T) {
 		l := openLog(t, dir)
 		later, err := WriteSegment(dir, values(c.rows[20:]), nil)
@@ -241,6 +249,7 @@ func TestDropAndPrune(t *testing.T) {
 		}
 		c.at = c.at.Add(day)
 	}
+
 	for name, test := range map[string]struct {
 		maxAge, minAge time.Duration
 		maxSegments    int64
@@ -268,6 +277,7 @@ func TestDropAndPrune(t *testing.T) {
 			if test.maxSegments != 0 {
 				maxBytes = max(1, test.maxSegments*infos[0].Bytes)
 			}
+
 			dropped, blocked, err := l.Prune(begin.Add(10*day), test.maxAge, test.minAge, maxBytes)
 			must(t, err)
 			disktest.Equal(t, "dropped", len(dropped), test.dropped)
@@ -284,6 +294,7 @@ func TestDropAndPrune(t *testing.T) {
 			}
 		})
 	}
+
 	l := openLog(t, t.TempDir())
 	write(t, l, c.rows, 10)
 	if l.Drop(11) == nil || len(l.Segments()) != 10 {
@@ -314,6 +325,7 @@ func TestLog_FewOpenFiles(t *testing.T) {
 		same(t, "all", all, reversed(c.rows))
 		disktest.Equal(t, "after everything was read", open(), maxOpen)
 	}
+
 	must(t, l.Close())
 	_, err = newest(l, Query{}, 0, 1)
 	_, getErr := l.Get(1)

@@ -54,11 +54,13 @@ func peekMeta(path string) (m meta, size int64, err error) {
 	if err != nil {
 		return m, 0, err
 	}
+
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
 		return m, 0, err
 	}
+
 	pages, _, err := disk.ReadMetas(f, false)
 	if err != nil {
 		return m, info.Size(), err
@@ -67,6 +69,7 @@ func peekMeta(path string) (m meta, size int64, err error) {
 		return m, info.Size(),
 			fmt.Errorf("the file is cut off: it has %d bytes, its pages need %d", info.Size(), need)
 	}
+
 	name, bucket, err := firstElement(f, pages, pages.Root)
 	if err == nil && (string(name) != disk.MetaBucket || len(bucket) < disk.BucketHead) {
 		err = errNoMeta
@@ -74,6 +77,7 @@ func peekMeta(path string) (m meta, size int64, err error) {
 	if err != nil {
 		return m, info.Size(), err
 	}
+
 	key, value := []byte(nil), []byte(nil)
 	if root := binary.LittleEndian.Uint64(bucket); root != 0 {
 		key, value, err = firstElement(f, pages, root)
@@ -86,6 +90,7 @@ func peekMeta(path string) (m meta, size int64, err error) {
 	if err == nil {
 		m, err = decodeMeta(value)
 	}
+
 	return m, info.Size(), err
 }
 

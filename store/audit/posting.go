@@ -31,6 +31,7 @@ func (x *indexes) add(k *Keys) {
 	if x.terms == nil {
 		x.terms = map[string]*posting{}
 	}
+
 	for term := range k.each {
 		p := x.terms[term]
 		if p == nil {
@@ -40,11 +41,13 @@ func (x *indexes) add(k *Keys) {
 		p.text = binary.AppendUvarint(p.text, x.n-p.last)
 		p.last = x.n
 	}
+
 	if x.n == 0 {
 		x.times = binary.AppendUvarint(x.times, uint64(k.Micros))
 	} else {
 		x.times = binary.AppendVarint(x.times, k.Micros-x.last)
 	}
+
 	x.last = k.Micros
 	x.n++
 }
@@ -152,8 +155,10 @@ func eachTime(times []byte, n uint64, yield func(position uint64, micros int64))
 		times = times[size:]
 		yield(position, at)
 	}
+
 	if len(times) > 0 {
 		return fmt.Errorf("there are more than %d times", n)
 	}
+
 	return nil
 }

@@ -64,6 +64,7 @@ func (l *Log) Count(q Query, before uint64) (n int, err error) {
 	if err != nil {
 		return 0, err
 	}
+
 	return n, errors.Join(faults...)
 }
 
@@ -78,6 +79,7 @@ func (l *Log) backward(q Query, before uint64, visit func(s *segment, high uint6
 	if before == 0 {
 		before = math.MaxUint64
 	}
+
 	for i := len(list) - 1; i >= 0; i-- {
 		s := list[i]
 		if s.first >= before {
@@ -88,6 +90,7 @@ func (l *Log) backward(q Query, before uint64, visit func(s *segment, high uint6
 		}
 		before = s.first
 	}
+
 	return nil
 }
 
@@ -114,6 +117,7 @@ func (l *Log) Oldest(from uint64, yield func(Row) bool) error {
 	if err != nil {
 		return err
 	}
+
 	limit, faults := firstPage, []error(nil)
 	for _, s := range list {
 		if s.fault == nil && s.meta.Last < from {
@@ -129,6 +133,7 @@ func (l *Log) Oldest(from uint64, yield func(Row) bool) error {
 		}
 		from = max(from, s.meta.Last+1)
 	}
+
 	return errors.Join(faults...)
 }
 
@@ -151,6 +156,7 @@ func (p *page) each(l *Log, s *segment, limit *int, yield func(Row) bool) (more 
 	if p.query.selects() {
 		view = l.viewIndexes
 	}
+
 	for p.more = true; p.more; {
 		p.more, p.rows = false, p.rows[:0]
 		err := view(s, func(btx *bbolt.Tx) error { return p.fill(btx, *limit) })
@@ -164,6 +170,7 @@ func (p *page) each(l *Log, s *segment, limit *int, yield func(Row) bool) (more 
 			}
 		}
 	}
+
 	return true, named(s, p.fault)
 }
 
@@ -185,18 +192,21 @@ func (p *page) fill(btx *bbolt.Tx, limit int) (err error) {
 			return err
 		}
 	}
+
 	size := 0
 	p.numbers(func(seq uint64) bool {
 		if limit == 0 || size > pageBytes {
 			p.more = true
 			return false
 		}
+
 		limit--
 		if p.ascending {
 			p.low = seq + 1
 		} else {
 			p.high = seq - 1
 		}
+
 		row, err := entryAt(btx, seq)
 		if err == nil {
 			p.rows = append(p.rows, row)
@@ -204,6 +214,7 @@ func (p *page) fill(btx *bbolt.Tx, limit int) (err error) {
 		} else if p.fault == nil {
 			p.fault = err
 		}
+
 		return true
 	})
 	return nil

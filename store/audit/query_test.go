@@ -68,6 +68,7 @@ func randomQuery(r *rand.Rand, c *chain, begin time.Time) (q Query) {
 	moment := func() int64 {
 		return begin.Add(time.Duration(r.Int64N(int64(max(0, c.at.Sub(begin))) + 1))).UnixMicro()
 	}
+
 	for range r.IntN(4) {
 		var list []string
 		for range 1 + r.IntN(4) {
@@ -75,6 +76,7 @@ func randomQuery(r *rand.Rand, c *chain, begin time.Time) (q Query) {
 		}
 		q.All = append(q.All, list)
 	}
+
 	if r.IntN(30) == 0 {
 		q.All = append(q.All, nil) // which no entry meets
 	}
@@ -87,6 +89,7 @@ func randomQuery(r *rand.Rand, c *chain, begin time.Time) (q Query) {
 	if r.IntN(6) == 0 { // a single moment, which several entries may share
 		q.To = q.From
 	}
+
 	return q
 }
 
@@ -153,10 +156,12 @@ func TestQuery_ReadsFewEntries(t *testing.T) {
 	if len(want) == 0 {
 		t.Skip("no entry meets the query") // with hardly any seed
 	}
+
 	wanted := map[uint64]bool{}
 	for _, row := range want {
 		wanted[row.Seq] = true
 	}
+
 	changeSegment(t, path, func(s *testSegment) {
 		for _, row := range c.rows {
 			if !wanted[row.Seq] {
@@ -200,6 +205,7 @@ func TestPositions(t *testing.T) {
 			p.add(at)
 			set[at] = true
 		}
+
 		limit := r.Uint64N(n + 70)
 		var got, want []uint64
 		p.descending(limit, func(at uint64) bool { got = append(got, at); return true })
@@ -211,6 +217,7 @@ func TestPositions(t *testing.T) {
 				break
 			}
 		}
+
 		disktest.Equal(t, "descending", got, want)
 		below := 0
 		for at := range set {
@@ -218,6 +225,7 @@ func TestPositions(t *testing.T) {
 				below++
 			}
 		}
+
 		disktest.Equal(t, "count", p.countBelow(limit), below)
 		disktest.Equal(t, "all", fullPositions(n).countBelow(math.MaxUint64), int(n))
 	}

@@ -14,10 +14,12 @@ func (l *Log) Prune(now time.Time, maxAge, minAge time.Duration,
 		if len(all) == 0 {
 			return dropped, false, nil
 		}
+
 		age, total := ageOf(all, now), int64(0)
 		for _, s := range all {
 			total += s.Bytes
 		}
+
 		tooLarge := maxBytes > 0 && total > maxBytes
 		if (maxAge == 0 || age <= maxAge) && (!tooLarge || age <= minAge) {
 			return dropped, tooLarge, nil
@@ -25,6 +27,7 @@ func (l *Log) Prune(now time.Time, maxAge, minAge time.Duration,
 		if err := l.Drop(all[0].First); err != nil {
 			return dropped, tooLarge, err
 		}
+
 		dropped = append(dropped, all[0])
 	}
 }

@@ -31,6 +31,7 @@ func scanEntry(text []byte, values bool) (e Entry, ok bool) {
 	if s.has(`,"as":{"kind":`) {
 		e.As = s.actor()
 	}
+
 	s.skip(`,"operation":{`)
 	if s.has(`"method":`) {
 		e.Operation.Method = s.string()
@@ -40,6 +41,7 @@ func scanEntry(text []byte, values bool) (e Entry, ok bool) {
 		e.Operation.Route = s.string()
 		s.skip(",")
 	}
+
 	s.skip(`"title":`)
 	e.Operation.Title = s.string()
 	s.skip("}")
@@ -58,12 +60,14 @@ func scanEntry(text []byte, values bool) (e Entry, ok bool) {
 	default:
 		s.skipValue()
 	}
+
 	if s.has(`,"changes":[`) {
 		for more := true; more; more = s.has(",") {
 			e.Changes = append(e.Changes, s.change())
 		}
 		s.skip("]")
 	}
+
 	s.skip("}")
 	return e, s.ok && len(s.rest) == 0
 }
@@ -123,6 +127,7 @@ func (s *scanner) change() (c Change) {
 	default:
 		s.skipValue()
 	}
+
 	s.skip("}")
 	return c
 }
@@ -146,6 +151,7 @@ func (s *scanner) valueOf(name string) (v Value) {
 		s.skipValue()
 		return v
 	}
+
 	s.skip("{")
 	comma := ""
 	has := func(name string) bool {
@@ -167,6 +173,7 @@ func (s *scanner) valueOf(name string) (v Value) {
 	if has(`"hash":`) {
 		v.Hash = s.string()
 	}
+
 	s.skip("}")
 	return v
 }
@@ -272,6 +279,7 @@ func (s *scanner) quoted() (token []byte, special bool) {
 			special = true
 		}
 	}
+
 	s.ok = false
 	return nil, false
 }

@@ -97,6 +97,7 @@ func (e *Entry) appendTerms(b []byte) []byte {
 		b = append(append(append(b, actorTerm...), e.As.Kind...), ':')
 		b = endTerm(strconv.AppendUint(b, e.As.ID, 10), from, at)
 	}
+
 	at = len(b)
 	b = append(b, operationTerm...)
 	if e.Operation.Method == "" {
@@ -104,6 +105,7 @@ func (e *Entry) appendTerms(b []byte) []byte {
 	} else {
 		b = append(append(append(b, e.Operation.Method...), ' '), e.Operation.Route...)
 	}
+
 	b = endTerm(b, from, at)
 	if at = len(b); e.Action != "" {
 		b = endTerm(append(append(b, actionTerm...), e.Action...), from, at)
@@ -111,6 +113,7 @@ func (e *Entry) appendTerms(b []byte) []byte {
 	if at = len(b); e.JobID != 0 {
 		b = endTerm(strconv.AppendUint(append(b, jobTerm...), e.JobID, 10), from, at)
 	}
+
 	for i := range e.Changes {
 		c := &e.Changes[i]
 		at = len(b)
@@ -120,6 +123,7 @@ func (e *Entry) appendTerms(b []byte) []byte {
 		b = append(append(append(b, recordTerm...), c.Collection...), ':')
 		b = endTerm(strconv.AppendUint(b, c.ID, 10), from, at)
 	}
+
 	return b
 }
 

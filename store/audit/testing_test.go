@@ -62,6 +62,7 @@ func (c *chain) random(t testing.TB, r *rand.Rand, n int, back bool) *chain {
 		if back && r.IntN(5) == 0 {
 			c.at = c.at.Add(-time.Duration(r.IntN(4)) * time.Second)
 		}
+
 		e := Entry{
 			Actor:     Actor{Kind: testKinds[r.IntN(4)], ID: r.Uint64N(3)},
 			Operation: Operation{Title: strings.Repeat("x", r.IntN(5))},
@@ -73,6 +74,7 @@ func (c *chain) random(t testing.TB, r *rand.Rand, n int, back bool) *chain {
 		if r.IntN(10) == 0 {
 			e.Action = "denied"
 		}
+
 		for range r.IntN(4) {
 			e.Changes = append(e.Changes, Change{
 				Collection: testCollections[r.IntN(4)],
@@ -80,9 +82,11 @@ func (c *chain) random(t testing.TB, r *rand.Rand, n int, back bool) *chain {
 				Operation:  testOperations[r.IntN(2)],
 			})
 		}
+
 		if r.IntN(20) == 0 {
 			c.head.Generation = fmt.Sprint("g", r.IntN(1000))
 		}
+
 		c.add(t, e)
 	}
 	return c
@@ -173,6 +177,7 @@ func forge(t testing.TB, path string, rows []Row) {
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		t.Fatal(err)
 	}
+
 	options := disk.BoltOptions(false)
 	options.NoSync, options.NoGrowSync = true, true
 	bolt, err := openBolt(path, options)
@@ -187,6 +192,7 @@ func forge(t testing.TB, path string, rows []Row) {
 		row.Keys = &keys
 		must(t, b.put(row, e.Prev))
 	}
+
 	head, err := HeadOf(rows[len(rows)-1].Text)
 	must(t, err)
 	must(t, errors.Join(b.finish(head, nil), bolt.Close()))

@@ -72,6 +72,7 @@ func (v *Verifier) addDecoded(link Link, err error, text []byte, seq uint64,
 		follows := err == nil && link.Seq == v.head.Seq+1
 		return link, v.resolve(follows, link.Prev)
 	}
+
 	switch {
 	case err != nil && seq == 0:
 		return link, v.fail(where, "this is no entry: %v", err)
@@ -82,6 +83,7 @@ func (v *Verifier) addDecoded(link Link, err error, text []byte, seq uint64,
 	case link.Seq == 0:
 		return link, v.fail(where, "this is no entry: it has no number")
 	}
+
 	return link, v.follow(link, Head{link.Generation, link.Seq, sha256.Sum256(text)}, where)
 }
 
@@ -100,19 +102,23 @@ func (v *Verifier) follow(link Link, head Head, where string) error {
 	case head.Seq > last.Seq+1:
 		return v.fail(where, "%s", missing(last.Seq+1, head.Seq-1))
 	}
+
 	proved, err := v.compare(head, where)
 	if err != nil {
 		return err
 	}
+
 	suspect := v.first != head.Seq && link.Prev != last.Hash
 	if suspect {
 		v.doubt = &doubt{last, v.where, v.proved, link.Prev}
 	}
+
 	v.head, v.where, v.proved = head, where, proved
 	v.entries++
 	if suspect && (proved || v.doubt.proved) {
 		return v.resolve(false, Hash{})
 	}
+
 	return nil
 }
 
@@ -173,14 +179,17 @@ func (v *Verifier) Finish() error {
 	if v.err != nil {
 		return v.err
 	}
+
 	last := v.head.Seq
 	for seq := range v.known {
 		last = max(last, seq)
 	}
+
 	if last > v.head.Seq {
 		return v.fail("", "%s: the log ends with entry %d, a known head is entry %d",
 			missing(v.head.Seq+1, last), v.head.Seq, last)
 	}
+
 	return nil
 }
 

@@ -26,6 +26,7 @@ func VerifyFiles(paths []string, heads []Head) (Result, error) {
 	for _, h := range heads {
 		v.Expect(h)
 	}
+
 	type file struct {
 		path    string
 		segment bool
@@ -39,6 +40,7 @@ func VerifyFiles(paths []string, heads []Head) (Result, error) {
 		}
 		files[i] = file{path, segment, first}
 	}
+
 	slices.SortStableFunc(files, func(a, b file) int { return cmp.Compare(a.first, b.first) })
 	for _, f := range files {
 		verify := verifyExport
@@ -53,6 +55,7 @@ func VerifyFiles(paths []string, heads []Head) (Result, error) {
 			return v.Result(), fmt.Errorf("%s has no entries, which proves nothing", f.path)
 		}
 	}
+
 	v.source = ""
 	return v.Result(), v.Finish()
 }
@@ -64,6 +67,7 @@ func kindOf(path string) (segment bool, first uint64, err error) {
 	if err != nil {
 		return false, 0, err
 	}
+
 	defer f.Close()
 	if disk.IsDatabase(f) {
 		m, _, err := peekMeta(path)
@@ -72,12 +76,14 @@ func kindOf(path string) (segment bool, first uint64, err error) {
 		}
 		return true, m.First, nil
 	}
+
 	lines := lineScanner(f)
 	lines.Scan()
 	var link Link
 	if json.Unmarshal(lines.Bytes(), &link) != nil {
 		return false, math.MaxUint64, nil
 	}
+
 	return false, link.Seq, nil
 }
 
@@ -104,12 +110,14 @@ func VerifyJSONLines(r io.Reader, v *Verifier) error {
 			return err
 		}
 	}
+
 	switch err := lines.Err(); {
 	case errors.Is(err, bufio.ErrTooLong):
 		return v.fail(v.source, "line %d is longer than %d MiB", n, maxLine>>20)
 	case err != nil:
 		return fmt.Errorf("line %d: %w", n, err)
 	}
+
 	return nil
 }
 

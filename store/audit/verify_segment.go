@@ -26,6 +26,7 @@ func VerifySegment(path string, v *Verifier) error {
 	if err != nil {
 		return damaged(path, err)
 	}
+
 	warnings, err := disk.CheckPages(path, false)
 	if err == nil && len(warnings) > 0 {
 		err = errors.New("a meta page is damaged; the other one is intact, and so are the entries")
@@ -36,10 +37,12 @@ func VerifySegment(path string, v *Verifier) error {
 	if err != nil {
 		return damaged(path, err)
 	}
+
 	bolt, err := openBolt(path, disk.BoltOptions(true))
 	if err != nil {
 		return fmt.Errorf("open %s: %w", path, err)
 	}
+
 	s := &segment{path: path}
 	err = s.read(bolt, func(btx *bbolt.Tx) error { return verifyBuckets(btx, m, v) })
 	s.bolt = bolt
@@ -47,6 +50,7 @@ func VerifySegment(path string, v *Verifier) error {
 	if err != nil && v.err == nil {
 		err = damaged(path, err)
 	}
+
 	return errors.Join(err, closed)
 }
 
@@ -62,10 +66,12 @@ func verifyBuckets(btx *bbolt.Tx, m meta, v *Verifier) error {
 	if err != nil {
 		return err
 	}
+
 	stored, err := decodeMeta(btx.Bucket([]byte(disk.MetaBucket)).Get(disk.MetaKey))
 	if err != nil {
 		return err
 	}
+
 	found := meta{Format: stored.Format, Checkpoint: m.Checkpoint}
 	required, err := verifyEntries(btx, &found, v)
 	if err != nil {
@@ -78,6 +84,7 @@ func verifyBuckets(btx *bbolt.Tx, m meta, v *Verifier) error {
 		return fmt.Errorf("its description does not match its entries: %+v instead of %+v", stored,
 			found)
 	}
+
 	return required.verify(btx, stored)
 }
 
@@ -87,32 +94,39 @@ func verifyEntries(btx *bbolt.Tx, m *meta, v *Verifier) (x indexes, err error) {
 	if b == nil {
 		return x, fmt.Errorf("bucket %s is missing", entryBucket)
 	}
+
 	c := b.Cursor()
 	for key, value := c.First(); key != nil; key, value = c.Next() {
 		if len(key) != 8 {
 			return x, fmt.Errorf("key %x is not the number of an entry", key)
 		}
+
 		seq := binary.BigEndian.Uint64(key)
 		text, err := disk.Unframe(entryBucket, key, value)
 		if err != nil {
 			return x, fmt.Errorf("entry %d: %w", seq, err)
 		}
+
 		row := Row{Seq: seq, Text: text}
 		if err := v.Add(row); err != nil {
 			return x, err
 		}
+
 		e, err := row.Decode()
 		if err != nil {
 			return x, fmt.Errorf("entry %d: %w", seq, err)
 		}
+
 		keys, err := e.keys()
 		if err != nil {
 			return x, err
 		}
+
 		row.Keys = &keys
 		m.add(row, e.Prev)
 		x.add(&keys)
 	}
+
 	m.Last, m.Head, m.Terms = v.head.Seq, v.head, uint64(len(x.terms))
 	return x, nil
 }
@@ -122,6 +136,7 @@ func (x *indexes) verify(btx *bbolt.Tx, m meta) error {
 	if err := checkIndexes(btx, m); err != nil {
 		return err
 	}
+
 	times, err := timesOf(btx)
 	if err != nil {
 		return err
@@ -129,6 +144,7 @@ func (x *indexes) verify(btx *bbolt.Tx, m meta) error {
 	if !bytes.Equal(times, x.times) {
 		return errors.New("its times are not those of its entries")
 	}
+
 	c := btx.Bucket([]byte(termBucket)).Cursor()
 	key, value := c.First()
 	for _, term := range x.sorted() {
@@ -142,8 +158,10 @@ func (x *indexes) verify(btx *bbolt.Tx, m meta) error {
 		}
 		key, value = c.Next()
 	}
+
 	if key != nil {
 		return fmt.Errorf("no entry has the term %q", key)
 	}
+
 	return nil
 }

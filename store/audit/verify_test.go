@@ -81,6 +81,7 @@ func TestVerifier_NamesEntry(t *testing.T) {
 			Text: bytes.Replace(rows[i].Text, []byte(old), []byte(new), 1),
 		})
 	}
+
 	later := headOf(t, rows[14])
 	later.Seq = 25
 	for name, test := range map[string]struct {
@@ -219,12 +220,14 @@ func tamper(r *rand.Rand, rows []Row) (what string, b []byte, lines []int) {
 		return fmt.Sprintf("line %d altered and inserted before line %d", i+1, j+1),
 			export(slices.Insert(rows, j, Row{Text: text})), nil
 	}
+
 	b = export(rows)
 	at := r.IntN(len(b) - 1) // the end of the last line means nothing
 	old := b[at]
 	for b[at] == old {
 		b[at] = byte(r.IntN(256))
 	}
+
 	line := 1 + bytes.Count(export(rows)[:at], []byte("\n"))
 	return fmt.Sprintf("byte %d in line %d: %q instead of %q", at, line, b[at], old), b,
 		[]int{line, line + 1}
@@ -260,6 +263,7 @@ func TestVerify_TamperedSegments(t *testing.T) {
 		_, err := VerifyFiles(segmentPaths(t, dir), []Head{c.head})
 		must(t, err)
 	}
+
 	for range disktest.Size(60, 300, 1500) {
 		part, i := r.IntN(3), r.IntN(10)
 		rows := slices.Clone(c.rows[10*part : 10*part+10])
@@ -280,6 +284,7 @@ func TestVerify_TamperedSegments(t *testing.T) {
 		case 4:
 			what, rows = "end removed", rows[:9]
 		}
+
 		path := filepath.Join(dir, segmentName(c.rows[10*part].Seq))
 		old := disktest.ReadFile(t, path)
 		forge(t, path, rows)
@@ -287,8 +292,10 @@ func TestVerify_TamperedSegments(t *testing.T) {
 		if err == nil {
 			t.Errorf("segment %d, row %d %s: not detected", part, i, what)
 		}
+
 		disktest.WriteFile(t, path, old)
 	}
+
 	intact()
 	path := filepath.Join(dir, segmentName(21))
 	forge(t, path, c.rows[20:])
@@ -298,14 +305,17 @@ func TestVerify_TamperedSegments(t *testing.T) {
 		for part := range 3 {
 			forge(t, filepath.Join(dir, segmentName(uint64(10*part+1))), rows[10*part:10*part+10])
 		}
+
 		if _, err := VerifyFiles(segmentPaths(t, dir), nil); err != nil {
 			t.Errorf("without a known head: %v", err)
 		}
+
 		for _, known := range []int{4, 15, 29} {
 			if _, err := VerifyFiles(segmentPaths(t, dir), []Head{headOf(t, c.rows[known])}); err == nil || !strings.Contains(err.Error(), "was altered") {
 				t.Errorf("with the head %d: %v", known+1, err)
 			}
 		}
+
 		if _, err := VerifyFiles(segmentPaths(t, dir), []Head{headOf(t, c.rows[3])}); err != nil {
 			t.Errorf("with a head before: %v", err)
 		}
@@ -338,11 +348,13 @@ func TestVerify_FilesOfBothKinds(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+
 	disktest.WriteFile(t, lines, export(altered(t, c.rows[10:20], 9)))
 	if _, err := VerifyFiles([]string{first, lines, last}, nil); err == nil ||
 		!strings.HasPrefix(err.Error(), lines+": line 10: entry 20 was altered") {
 		t.Errorf("the last entry of a file altered: %v", err)
 	}
+
 	disktest.WriteFile(t, lines, []byte("hello\n"))
 	if _, err := VerifyFiles([]string{lines, first}, nil); err == nil ||
 		!strings.HasPrefix(err.Error(), lines+": line 1: this is no entry") {
@@ -360,6 +372,7 @@ func TestVerify_SegmentMetadata(t *testing.T) {
 			Changes: []Change{{Collection: "dict", ID: 1}},
 		})
 	}
+
 	user, dict := []byte(ByActor("user", 3)), []byte(ByRecord("dict", 1))
 	times := func(first int64, differences ...int64) []byte {
 		b := binary.AppendUvarint(nil, uint64(c.times[0]+first))

@@ -40,6 +40,7 @@ func writeSegment(dir string, rows iter.Seq2[Row, error], checkpoint []byte,
 	if err := errors.Join(makeDir(dir), removeIfAny(temp)); err != nil {
 		return "", err
 	}
+
 	m, err := build(temp, rows, checkpoint)
 	if err == nil {
 		err = accept(m)
@@ -51,10 +52,12 @@ func writeSegment(dir string, rows iter.Seq2[Row, error], checkpoint []byte,
 		os.Remove(temp) // if this fails, the next start removes it
 		return "", fmt.Errorf("write a segment of the audit log: %w", err)
 	}
+
 	path = filepath.Join(dir, segmentName(m.First))
 	if found, err := disk.Exists(path); found || err != nil {
 		return path, errors.Join(err, sameSegment(path, m), os.Remove(temp))
 	}
+
 	return path, disk.MoveFile(temp, path)
 }
 
@@ -109,10 +112,12 @@ func build(path string, rows iter.Seq2[Row, error], checkpoint []byte) (m meta, 
 	if runtime.GOOS != "windows" { // where the file would get this size
 		options.InitialMmapSize = mapBytes
 	}
+
 	bolt, err := openBolt(path, options)
 	if err != nil {
 		return m, err
 	}
+
 	bolt.AllocSize = growBytes
 	b := &builder{bolt: bolt, meta: meta{Format: format, Checkpoint: len(checkpoint)}}
 	err = disk.RecoverDamage(path, func() error {
@@ -133,6 +138,7 @@ func (b *builder) fill(rows iter.Seq2[Row, error], checkpoint []byte) error {
 		if err != nil {
 			return err
 		}
+
 		link, err := linkOf(row, &b.link)
 		b.link = link
 		if _, err := b.chain.addDecoded(link, err, row.Text, row.Seq, ""); err != nil {
@@ -149,12 +155,14 @@ func (b *builder) fill(rows iter.Seq2[Row, error], checkpoint []byte) error {
 			return err
 		}
 	}
+
 	if b.meta.Entries == 0 {
 		return errors.New("there are no entries to write")
 	}
 	if err := b.chain.Finish(); err != nil {
 		return err
 	}
+
 	return b.finish(b.chain.head, checkpoint)
 }
 
@@ -224,6 +232,7 @@ func (b *builder) put(row Row, prev Hash) error {
 			return err
 		}
 	}
+
 	key := seqKey(row.Seq)
 	if err := b.entries.Put(key, b.frame(entryBucket, key, row.Text)); err != nil {
 		return err
@@ -231,6 +240,7 @@ func (b *builder) put(row Row, prev Hash) error {
 	if b.pending += len(row.Text); b.pending > batchBytes {
 		return b.commit()
 	}
+
 	return nil
 }
 

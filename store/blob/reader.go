@@ -112,6 +112,7 @@ func (r *Reader) Read(p []byte) (int, error) {
 			return 0, err
 		}
 	}
+
 	n := copy(p, r.buf[r.at-r.from:])
 	r.at += int64(n)
 	return n, nil
@@ -156,10 +157,12 @@ func (b *Store) chunk(btx *bbolt.Tx, entry Entry, number int64, known bool) ([]b
 	if bucket == nil {
 		return nil, damaged(ChunkBucket, where, errors.New("it is missing"))
 	}
+
 	unframe := disk.Unframe
 	if known {
 		unframe = disk.UnframeKnown
 	}
+
 	payload, err := unframe(ChunkBucket, name, bucket.Get(ChunkKey))
 	if want := min(entry.Chunk, entry.Size-number*entry.Chunk); err == nil &&
 		int64(len(payload)) != want {
@@ -168,5 +171,6 @@ func (b *Store) chunk(btx *bbolt.Tx, entry Entry, number int64, known bool) ([]b
 	if err != nil {
 		return nil, damaged(ChunkBucket, where, err)
 	}
+
 	return payload, nil
 }

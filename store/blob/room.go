@@ -15,6 +15,7 @@ func (b *Store) Room(n int64) error {
 	if b.options.Limits == nil {
 		return nil
 	}
+
 	quota, floor := b.options.Limits()
 	if quota > 0 && b.stored.Load()+b.coming.Load()+n > quota {
 		return errs.New(errs.Full,
@@ -23,6 +24,7 @@ func (b *Store) Room(n int64) error {
 	if floor == 0 {
 		return nil
 	}
+
 	free, err := disk.FreeSpace(filepath.Dir(b.path))
 	if errors.Is(err, disk.ErrSpaceUnknown) {
 		return nil
@@ -30,11 +32,13 @@ func (b *Store) Room(n int64) error {
 	if err != nil {
 		return err
 	}
+
 	stats := b.bolt.Stats()
 	free += int64(stats.FreePageN+stats.PendingPageN) * PageSize
 	if free-n < floor {
 		return errs.New(errs.Full,
 			"less than %d MiB of disk space is free; delete files, also from the trash, or free disk space", floor>>20).Coded("disk_low")
 	}
+
 	return nil
 }

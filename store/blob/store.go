@@ -161,6 +161,7 @@ func open(path string, o Options) (*Store, []string, error) {
 		nudge:    make(chan struct{}, 1),
 		stop:     make(chan struct{}),
 	}
+
 	_, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = create(path, o.Instance)
@@ -168,6 +169,7 @@ func open(path string, o Options) (*Store, []string, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+
 	warnings, err := disk.CheckPages(path, true)
 	if err != nil {
 		return nil, nil, err
@@ -178,6 +180,7 @@ func open(path string, o Options) (*Store, []string, error) {
 	if err := errors.Join(b.belongs(o.Instance), b.survey()); err != nil {
 		return nil, nil, errors.Join(err, b.bolt.Close())
 	}
+
 	return b, warnings, nil
 }
 
@@ -205,6 +208,7 @@ func create(path, instance string) error {
 	if err := b.open(false); err != nil {
 		return err
 	}
+
 	err := b.bolt.Update(func(btx *bbolt.Tx) error {
 		for _, name := range []string{Bucket, ChunkBucket, thumbBucket} {
 			if _, err := btx.CreateBucket([]byte(name)); err != nil {
@@ -224,6 +228,7 @@ func create(path, instance string) error {
 	if err = errors.Join(err, b.bolt.Close()); err != nil {
 		return errors.Join(fmt.Errorf("create %s: %w", path, err), os.Remove(b.path))
 	}
+
 	return disk.MoveFile(b.path, path)
 }
 
@@ -248,12 +253,14 @@ func (b *Store) belongs(instance string) error {
 				return &disk.Damaged{Where: b.path, Err: fmt.Errorf("bucket %s is missing", name)}
 			}
 		}
+
 		payload, err := disk.Unframe(disk.MetaBucket, disk.MetaKey,
 			btx.Bucket([]byte(disk.MetaBucket)).Get(disk.MetaKey))
 		var meta Meta
 		if err == nil {
 			err = json.Unmarshal(payload, &meta)
 		}
+
 		switch {
 		case err != nil:
 			return &disk.Damaged{Where: b.path + " " + string(disk.MetaKey), Err: err}
@@ -262,6 +269,7 @@ func (b *Store) belongs(instance string) error {
 		case instance != "" && meta.Instance != instance:
 			return fmt.Errorf("%s belongs to another installation than %s beside it; put the right one back, or restore a backup, which has both", b.path, "data.db")
 		}
+
 		return nil
 	})
 }
@@ -286,6 +294,7 @@ func (b *Store) survey() error {
 			b.stored.Add(entry.Size)
 			b.suspects[Digest(key)] = true
 		}
+
 		last := uint64(0)
 		cursor = btx.Bucket([]byte(ChunkBucket)).Cursor()
 		for key, _ := cursor.First(); key != nil; key, _ = cursor.Seek(placeKey(last + 1)) {
@@ -300,10 +309,12 @@ func (b *Store) survey() error {
 				b.places = append(b.places, last)
 			}
 		}
+
 		b.place.Store(last)
 		for place := range taken {
 			b.place.Store(max(b.place.Load(), place))
 		}
+
 		b.wake()
 		return nil
 	})

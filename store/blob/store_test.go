@@ -59,6 +59,7 @@ func TestStore_EverySize(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	sizes := []int{0, 1, 64 << 10, ChunkSize - 1, ChunkSize, ChunkSize + 1, 3*ChunkSize + 77}
 	var total int64
 	for _, n := range sizes {
@@ -70,12 +71,14 @@ func TestStore_EverySize(t *testing.T) {
 		}
 		total += int64(n)
 	}
+
 	stored, coming := b.Stored()
 	disktest.Equal(t, "bytes stored", stored, total)
 	disktest.Equal(t, "bytes coming", coming, 0)
 	if err := b.Close(); err != nil {
 		t.Fatal(err)
 	}
+
 	var faults []string
 	found, err := Inspect(path, "x", func(format string, args ...any) {
 		faults = append(faults, format)
@@ -96,6 +99,7 @@ func TestFill_KeepsEverything(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	d := upload(t, b, []byte("content"))
 	if err := b.Close(); err != nil {
 		t.Fatal(err)
@@ -103,6 +107,7 @@ func TestFill_KeepsEverything(t *testing.T) {
 	if b, _, err = Open(path, Options{Instance: "x", Referenced: always}); err != nil {
 		t.Fatal(err)
 	}
+
 	defer b.Close()
 	if got, err := content(t, b, d); string(got) != "content" {
 		t.Errorf("%q, %v", got, err)
@@ -116,12 +121,14 @@ func TestSweep_DeletesUnreferenced(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	defer b.Close()
 	kept, gone := upload(t, b, []byte("kept")), upload(t, b, []byte("gone"))
 	used[kept] = true
 	if err := b.SaveThumb(gone, "64", []byte("picture")); err != nil {
 		t.Fatal(err)
 	}
+
 	b.Sweep()
 	if got, err := content(t, b, kept); string(got) != "kept" {
 		t.Errorf("%q, %v", got, err)
@@ -142,12 +149,14 @@ func TestSweep_FailedLookupDeletesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	defer b.Close()
 	d := upload(t, b, []byte("content"))
 	b.Sweep()
 	if got, err := content(t, b, d); string(got) != "content" {
 		t.Errorf("%q, %v", got, err)
 	}
+
 	lookup = nil
 	b.Sweep()
 	if _, err := b.Reader(d); !errs.Is(err, errs.NotFound) {
@@ -166,10 +175,12 @@ func TestSweep_EndsWithStore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	b.Suspect(Digest{1}, Digest{2}, Digest{3})
 	if err := b.Close(); err != nil {
 		t.Fatal(err)
 	}
+
 	b.Sweep()
 	disktest.Equal(t, "blobs looked at", asked, 0)
 }

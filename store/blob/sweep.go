@@ -109,6 +109,7 @@ func (b *Store) Sweep() {
 		if err != nil {
 			b.setSuspect(d, true)
 		}
+
 		switch {
 		case errs.Is(err, errs.Busy):
 			return
@@ -117,6 +118,7 @@ func (b *Store) Sweep() {
 			b.discard(place)
 		}
 	}
+
 	for _, place := range places {
 		if b.clear(place) != nil {
 			return
@@ -155,32 +157,38 @@ func (b *Store) deleteUnreferenced(d Digest) (place uint64, err error) {
 	if used, err := b.used(d); used || err != nil {
 		return 0, err // in the usual case no commit is needed
 	}
+
 	var size int64
 	err = b.update(func(btx *bbolt.Tx) error {
 		place = 0
 		if used, err := b.used(d); used || err != nil {
 			return err
 		}
+
 		entry, found, err := b.find(btx, d)
 		if err != nil || !found {
 			return err
 		}
+
 		cursor := btx.Bucket([]byte(thumbBucket)).Cursor()
 		var thumbs [][]byte
 		for key, _ := cursor.Seek(d[:]); bytes.HasPrefix(key, d[:]); key, _ = cursor.Next() {
 			thumbs = append(thumbs, bytes.Clone(key))
 		}
+
 		for _, key := range thumbs {
 			if err := btx.Bucket([]byte(thumbBucket)).Delete(key); err != nil {
 				return err
 			}
 		}
+
 		place, size = entry.Place, entry.Size
 		return btx.Bucket([]byte(Bucket)).Delete(d[:])
 	})
 	if err == nil && place != 0 {
 		b.stored.Add(-size)
 	}
+
 	return place, err
 }
 
@@ -214,11 +222,13 @@ func (b *Store) clear(place uint64) error {
 				len(names) < clearStep; key, _ = cursor.Next() {
 				names = append(names, bytes.Clone(key))
 			}
+
 			for _, name := range names {
 				if err := chunks.DeleteBucket(name); err != nil {
 					return err
 				}
 			}
+
 			more = len(names) == clearStep
 			return nil
 		})

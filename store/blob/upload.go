@@ -163,6 +163,7 @@ func (u *Upload) Write(p []byte) (n int, err error) {
 			}
 			u.buf = (*chunkBuffers.Get().(*[]byte))[:disk.FrameHead]
 		}
+
 		part := p[:min(len(p), cap(u.buf)-len(u.buf))]
 		u.buf = append(u.buf, part...)
 		u.sum.Write(part)
@@ -184,6 +185,7 @@ func (u *Upload) flush() error {
 			return err
 		}
 	}
+
 	name, value := ChunkName(u.place, u.number), u.buf
 	disk.SealFrame(ChunkBucket, name, value)
 	u.buf = nil
@@ -203,6 +205,7 @@ func (u *Upload) flush() error {
 			chunkBuffers.Put(&value)
 		},
 	}))
+
 	return nil
 }
 
@@ -231,12 +234,14 @@ func (u *Upload) Finish() (Digest, error) {
 	if err := u.wait(len(u.ahead)); err != nil {
 		return Digest{}, err
 	}
+
 	u.digest = Digest(u.sum.Sum(nil))
 	u.b.guard(u.digest)
 	payload, err := json.Marshal(Entry{u.place, u.size, ChunkSize})
 	if err != nil {
 		return Digest{}, err
 	}
+
 	isNew := false
 	err = u.b.update(func(btx *bbolt.Tx) error {
 		bucket := btx.Bucket([]byte(Bucket))
@@ -250,16 +255,19 @@ func (u *Upload) Finish() (Digest, error) {
 		u.b.unguard(u.digest)
 		return Digest{}, err
 	}
+
 	u.state = finished
 	if u.Done != nil {
 		u.Done(u.size, u.began)
 	}
+
 	u.b.coming.Add(-u.size)
 	if isNew {
 		u.b.stored.Add(u.size)
 	} else {
 		u.b.discard(u.place)
 	}
+
 	return u.digest, nil
 }
 

@@ -87,13 +87,16 @@ func Inspect(path, instance string, fault Fault) (sizes map[Digest]int64, err er
 	if err != nil {
 		return nil, err
 	}
+
 	for _, w := range warnings {
 		fault("%s", w)
 	}
+
 	b := &Store{path: path}
 	if err := b.open(true); err != nil {
 		return nil, err
 	}
+
 	err = b.belongs(instance)
 	if err == nil {
 		err = b.view(func(btx *bbolt.Tx) error {
@@ -106,5 +109,6 @@ func Inspect(path, instance string, fault Fault) (sizes map[Digest]int64, err er
 	if err == nil {
 		sizes, err = b.Verify(fault)
 	}
+
 	return sizes, errors.Join(err, b.bolt.Close())
 }

@@ -78,6 +78,7 @@ func RecoverDamage(file string, fn func() error) (err error) {
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 		}
 	}()
+
 	return fn()
 }
 

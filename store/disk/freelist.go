@@ -33,10 +33,12 @@ func (w *pageWalk) freelist() error {
 	if at < 2 || at >= w.meta.Pages {
 		return errors.New("it is outside the file")
 	}
+
 	head, err := w.bytes(at*w.meta.PageSize, PageHead)
 	if err != nil {
 		return err
 	}
+
 	own := uint64(binary.LittleEndian.Uint32(head[12:])) + 1
 	most := 8*w.meta.Pages/w.meta.PageSize + 2 // pages that the longest list takes
 	if binary.LittleEndian.Uint64(head) != at ||
@@ -44,10 +46,12 @@ func (w *pageWalk) freelist() error {
 		own > most {
 		return errors.New("its page is another")
 	}
+
 	body, err := w.bytes(at*w.meta.PageSize+PageHead, own*w.meta.PageSize-PageHead)
 	if err != nil {
 		return err
 	}
+
 	count := uint64(binary.LittleEndian.Uint16(head[10:]))
 	if count == longCount {
 		count, body = binary.LittleEndian.Uint64(body), body[8:]
@@ -55,6 +59,7 @@ func (w *pageWalk) freelist() error {
 	if count > uint64(len(body))/8 {
 		return fmt.Errorf("its %d pages do not fit", count)
 	}
+
 	free := make([]bool, w.meta.Pages)
 	for i := range count {
 		id := binary.LittleEndian.Uint64(body[8*i:])
@@ -63,12 +68,14 @@ func (w *pageWalk) freelist() error {
 		}
 		free[id] = true
 	}
+
 	for id := range uint64(len(free)) {
 		used := id < 2 || id >= at && id < at+own || w.seen[id].Load()
 		if used == free[id] || w.seen[id].Load() && id >= at && id < at+own {
 			return fmt.Errorf("page %d is not what it says", id)
 		}
 	}
+
 	return nil
 }
 

@@ -38,6 +38,7 @@ func TestMappedPage_Unreadable(t *testing.T) {
 	if err != nil {
 		t.Skip(err)
 	}
+
 	defer unmapFile(mapped)
 	w := &pageWalk{
 		f:      f,
@@ -46,6 +47,7 @@ func TestMappedPage_Unreadable(t *testing.T) {
 		size:   uint64(info.Size()),
 		seen:   make([]atomic.Bool, meta.Pages),
 	}
+
 	noErr(t, os.Truncate(f.Name(), 2*int64(meta.PageSize)))
 	err = w.mayFault(func() error { return w.tree(meta.Root, nil, nil, 0) })
 	if err == nil || !strings.Contains(err.Error(), "it cannot be read from the disk") {

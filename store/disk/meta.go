@@ -49,6 +49,7 @@ func ReadMetas(f *os.File, repair bool) (best Meta, warnings []string, err error
 				fmt.Sprintf("meta page %d cannot be read: if it was the newer one, the last commit is lost", i))
 			continue
 		}
+
 		good++
 		m := DecodeMeta(b)
 		m.offset = offset
@@ -56,12 +57,14 @@ func ReadMetas(f *os.File, repair bool) (best Meta, warnings []string, err error
 			best = m
 		}
 	}
+
 	if good == 0 {
 		return best, nil, errors.New("it is not a database, or both its meta pages are lost")
 	}
 	if best.PageSize < 512 || best.PageSize > 1<<20 || bits.OnesCount64(best.PageSize) != 1 {
 		return best, nil, fmt.Errorf("a page size of %d makes no sense", best.PageSize)
 	}
+
 	return best, warnings, nil
 }
 

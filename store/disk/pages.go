@@ -50,15 +50,18 @@ func WalkPages(path string, repair bool) (live int64, warnings []string, err err
 	if repair {
 		mode = os.O_RDWR
 	}
+
 	f, err := os.OpenFile(path, mode, 0)
 	if err != nil {
 		return 0, nil, err
 	}
+
 	defer func() { err = errors.Join(err, f.Close()) }()
 	info, err := f.Stat()
 	if err != nil {
 		return 0, nil, err
 	}
+
 	meta, warnings, err := ReadMetas(f, repair)
 	if err != nil {
 		return 0, warnings, &Damaged{Where: path, Err: err}
@@ -70,6 +73,7 @@ func WalkPages(path string, repair bool) (live int64, warnings []string, err err
 				info.Size(), need),
 		}
 	}
+
 	w, end := newWalk(f, meta, info.Size())
 	defer func() { err = errors.Join(err, end()) }()
 	if err := w.mayFault(func() error { return w.tree(meta.Root, nil, nil, 0) }); err != nil {
@@ -85,12 +89,14 @@ func WalkPages(path string, repair bool) (live int64, warnings []string, err err
 			}
 		}
 	}
+
 	live = 2 * int64(meta.PageSize) // the two meta pages
 	for i := range w.seen {
 		if w.seen[i].Load() {
 			live += int64(meta.PageSize)
 		}
 	}
+
 	return live, warnings, nil
 }
 
@@ -147,29 +153,35 @@ func (w *pageWalk) read(id uint64) (page []byte, size uint64, err error) {
 	if id < 2 || id >= w.meta.Pages || id >= uint64(len(w.seen)) {
 		return nil, 0, errors.New("it is outside the file")
 	}
+
 	page, err = w.bytes(id*w.meta.PageSize, w.meta.PageSize)
 	if err != nil {
 		return nil, 0, err
 	}
+
 	head := page[:PageHead]
 	if got := binary.LittleEndian.Uint64(head); got != id {
 		return nil, 0, fmt.Errorf("it says it is page %d", got)
 	}
+
 	count := uint64(binary.LittleEndian.Uint32(head[12:])) + 1
 	if id+count > uint64(len(w.seen)) || (id+count)*w.meta.PageSize > w.size {
 		return nil, 0, fmt.Errorf("its %d pages reach beyond the file", count)
 	}
+
 	for i := id; i < id+count; i++ {
 		if w.seen[i].Swap(true) {
 			return nil, 0, errors.New("it is referenced twice")
 		}
 	}
+
 	size = count * w.meta.PageSize
 	alone := binary.LittleEndian.Uint16(head[8:]) == LeafPage &&
 		binary.LittleEndian.Uint16(head[10:]) == 1
 	if count > 1 && !alone {
 		page, err = w.bytes(id*w.meta.PageSize, size)
 	}
+
 	return page, size, err
 }
 
@@ -186,11 +198,13 @@ func (w *pageWalk) elements(page []byte, size, id uint64, low, high []byte, dept
 	if PageHead+n*LeafElem > uint64(len(page)) {
 		return fmt.Errorf("its %d elements do not fit", n)
 	}
+
 	var last []byte
 	var children []pageChild // of a branch, or the buckets of a leaf
 	if flags == BranchPage {
 		children = make([]pageChild, 0, n)
 	}
+
 	for i := range n {
 		at := PageHead + i*LeafElem
 		e := page[at : at+LeafElem]
@@ -198,17 +212,20 @@ func (w *pageWalk) elements(page []byte, size, id uint64, low, high []byte, dept
 		if flags == LeafPage {
 			pos, ksize, vsize = binary.LittleEndian.Uint32(e[4:]), binary.LittleEndian.Uint32(e[8:]), binary.LittleEndian.Uint32(e[12:])
 		}
+
 		start := at + uint64(pos)
 		end := start + uint64(ksize) + uint64(vsize)
 		if ksize == 0 || start < PageHead+n*LeafElem || end > size ||
 			start+uint64(ksize) > uint64(len(page)) {
 			return fmt.Errorf("element %d is outside the page", i)
 		}
+
 		key := page[start : start+uint64(ksize)]
 		if i > 0 && bytes.Compare(last, key) >= 0 || i == 0 && bytes.Compare(key, low) < 0 ||
 			i == n-1 && high != nil && bytes.Compare(key, high) >= 0 {
 			return fmt.Errorf("element %d is out of order", i)
 		}
+
 		last = key
 		if kind := binary.LittleEndian.Uint32(e); flags == LeafPage && kind != 0 {
 			children = append(children, pageChild{
@@ -226,6 +243,7 @@ func (w *pageWalk) elements(page []byte, size, id uint64, low, high []byte, dept
 			}
 		}
 	}
+
 	return w.children(children, flags == BranchPage, depth)
 }
 
@@ -268,12 +286,14 @@ func (w *pageWalk) children(all []pageChild, branch bool, depth int) error {
 			break
 		}
 	}
+
 	wg.Wait()
 	for _, err := range faults {
 		if err != nil {
 			return err
 		}
 	}
+
 	return nil
 }
 
@@ -287,11 +307,13 @@ func (w *pageWalk) bucket(flags uint32, value []byte, depth int) error {
 	case len(value) < BucketHead:
 		return errors.New("a bucket has no head")
 	}
+
 	if root := binary.LittleEndian.Uint64(value); root != 0 {
 		return w.tree(root, nil, nil, depth+1)
 	}
 	if len(value) < BucketHead+PageHead {
 		return errors.New("a bucket has no page")
 	}
+
 	return w.elements(value[BucketHead:], uint64(len(value)-BucketHead), 0, nil, nil, depth+1)
 }

@@ -28,10 +28,12 @@ func NewSnapshot(f *os.File, btx *bbolt.Tx) (*Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	metas, err := metaPages(btx)
 	if err != nil {
 		return nil, err
 	}
+
 	meta := DecodeMeta(metas[PageHead:])
 	size := int64(meta.PageSize)
 	withoutFreelist(metas[PageHead:][:MetaSize])
@@ -44,6 +46,7 @@ func NewSnapshot(f *os.File, btx *bbolt.Tx) (*Snapshot, error) {
 	if err := errors.Join(err, end()); err != nil {
 		return nil, err
 	}
+
 	s := &Snapshot{
 		f:        f,
 		metas:    metas,
@@ -56,6 +59,7 @@ func NewSnapshot(f *os.File, btx *bbolt.Tx) (*Snapshot, error) {
 			s.used[id/8] |= 1 << (id % 8)
 		}
 	}
+
 	return s, nil
 }
 
@@ -88,6 +92,7 @@ func (s *Snapshot) ReadAt(p []byte, offset int64) (n int, err error) {
 			s.has(after) == used {
 			after++
 		}
+
 		part := p[n:min(int64(len(p)), int64(n)+after*s.pageSize-offset)]
 		switch {
 		case id < 2:
@@ -97,6 +102,7 @@ func (s *Snapshot) ReadAt(p []byte, offset int64) (n int, err error) {
 		default:
 			clear(part)
 		}
+
 		n, offset = n+len(part), offset+int64(len(part))
 	}
 	if err == nil && n < len(p) {

@@ -185,6 +185,7 @@ func (f Faults) Err(kind Kind, order ...string) error {
 	if len(f) == 0 {
 		return nil
 	}
+
 	first := f.first(order)
 	e := Field(kind, first, "%s", f[first])
 	switch more := len(f) - 1; {
@@ -196,6 +197,7 @@ func (f Faults) Err(kind Kind, order ...string) error {
 	case more == 1:
 		e.Msg = Say("%s; 1 more field is invalid", e.Msg)
 	}
+
 	e.Fields = f
 	return e
 }

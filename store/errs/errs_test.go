@@ -76,6 +76,7 @@ func TestOf_HidesOtherErrors(t *testing.T) {
 		!errors.Is(e, cause) {
 		t.Errorf("got %#v", e)
 	}
+
 	ours := New(NotFound, "%s %d not found", Noun("user"), 7)
 	if got := Of(fmt.Errorf("wrapped: %w", ours)); got != ours {
 		t.Errorf("got %#v, want the one that was wrapped", got)
@@ -121,6 +122,7 @@ func TestFaults_Limit(t *testing.T) {
 	for i := range 1000 {
 		faults.Add(fmt.Sprint(i, long), "%q is bad", long)
 	}
+
 	for name, err := range map[string]error{
 		"a message": New(Malformed, "%s is bad", long),
 		"a field":   Field(Malformed, long, "%s is bad", long),
@@ -141,6 +143,7 @@ func TestFaults_Limit(t *testing.T) {
 				len(e.Fields), limit, maxFaults)
 		}
 	}
+
 	if e := Of(faults.Err(Malformed)); !strings.HasSuffix(e.Msg.String(),
 		"; at least 99 more fields are invalid, only 100 are listed") {
 		t.Errorf("got %q", e.Msg)

@@ -51,16 +51,19 @@ func Say(format string, args ...any) Message {
 			return m
 		}
 	}
+
 	m := Message{format: format}
 	if len(args) > 0 {
 		m.args = make([]any, len(args))
 	}
+
 	room := maxText
 	for i, arg := range args {
 		m.args[i] = plain(arg, &room, func() bool {
 			return strings.HasSuffix(verbsIn(format)[i], "d")
 		})
 	}
+
 	return m
 }
 
@@ -87,6 +90,7 @@ func plain(arg any, room *int, counted func() bool) any {
 	if m, ok := messageOf(arg); ok {
 		return m
 	}
+
 	cut := func(text string) string {
 		text = truncate(text, *room)
 		*room = max(0, *room-len(text))
@@ -107,6 +111,7 @@ func plain(arg any, room *int, counted func() bool) any {
 			return cut(fmt.Sprint(arg))
 		}
 	}
+
 	switch v := reflect.ValueOf(arg); {
 	case v.CanInt():
 		return v.Int()
@@ -115,6 +120,7 @@ func plain(arg any, room *int, counted func() bool) any {
 	case v.CanFloat():
 		return v.Float()
 	}
+
 	return cut(fmt.Sprint(arg))
 }
 

@@ -25,14 +25,17 @@ func (m *Message) UnmarshalJSON(b []byte) error {
 	if err := json.Unmarshal(b, &in); err != nil {
 		return err
 	}
+
 	e := index().byCode[in.Code]
 	if e == nil {
 		return fmt.Errorf("unknown message %q", in.Code)
 	}
+
 	names := strings.Fields(e.params)
 	if len(names) != len(in.Params) {
 		return fmt.Errorf("message %s has %d params, not %d", in.Code, len(names), len(in.Params))
 	}
+
 	read := Message{format: e.english}
 	for _, name := range names {
 		arg, err := decodeArg(in.Params[name])
@@ -41,6 +44,7 @@ func (m *Message) UnmarshalJSON(b []byte) error {
 		}
 		read.args = append(read.args, arg)
 	}
+
 	*m = read
 	return nil
 }
@@ -50,6 +54,7 @@ func decodeArg(b json.RawMessage) (any, error) {
 	if len(b) == 0 {
 		return nil, fmt.Errorf("is missing")
 	}
+
 	switch b[0] {
 	case '"':
 		var text string
@@ -64,11 +69,13 @@ func decodeArg(b json.RawMessage) (any, error) {
 		err := json.Unmarshal(b, &m)
 		return m, err
 	}
+
 	if n, err := strconv.ParseInt(string(b), 10, 64); err == nil {
 		return n, nil
 	}
 	if n, err := strconv.ParseUint(string(b), 10, 64); err == nil {
 		return n, nil
 	}
+
 	return strconv.ParseFloat(string(b), 64)
 }

@@ -36,15 +36,18 @@ func TestCatalogue_Complete(t *testing.T) {
 			t.Errorf("%q: its code %q is not snake_case, or the format is there twice", e.english,
 				e.code)
 		}
+
 		codes[e.code], formats[e.english] = e.english, true
 		want := strings.Fields(e.params)
 		if n := len(verbsIn(e.english)); n != len(want) {
 			t.Errorf("%s: %q has %d arguments and %d names", e.code, e.english, n, len(want))
 		}
+
 		var got []string
 		for _, match := range named.FindAllStringSubmatch(e.chinese, -1) {
 			got = append(got, match[1])
 		}
+
 		slices.Sort(got)
 		slices.Sort(want)
 		if !slices.Equal(got, want) {
@@ -122,6 +125,7 @@ func TestMessages(t *testing.T) {
 			}
 		})
 	}
+
 	names[0] = "changed"
 	if !(Message{}).Empty() || Say("is required").Empty() {
 		t.Error("Empty does not tell the zero value apart")

@@ -98,6 +98,7 @@ func (f *Flag) Evaluate(key string, s *Subject, at time.Time) (Result, error) {
 	if len(f.Rules) == 0 {
 		return f.result(f.Default, Static), nil
 	}
+
 	for i := range f.Rules {
 		r := &f.Rules[i]
 		switch {
@@ -112,6 +113,7 @@ func (f *Flag) Evaluate(key string, s *Subject, at time.Time) (Result, error) {
 			return f.result(r.draw(Bucket(key, s.Key)), Split), nil
 		}
 	}
+
 	return f.result(f.Default, Default), nil
 }
 
@@ -135,11 +137,13 @@ func (r *Rule) matches(s *Subject, at time.Time) bool {
 		!has(r.AppUsers, s.AppUser) {
 		return false
 	}
+
 	for name, values := range r.Attributes {
 		if text, known := s.Attributes[name]; !known || !slices.Contains(values, text) {
 			return false
 		}
 	}
+
 	return true
 }
 

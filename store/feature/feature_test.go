@@ -36,6 +36,7 @@ func TestEvaluation(t *testing.T) {
 		Depts:      []uint64{5, 2},
 		Attributes: map[string]string{"country": "CH", "beta": "true", "age": "42"},
 	}
+
 	bob := &Subject{Key: "app_user:7", AppUser: 7}
 	for name, test := range map[string]struct {
 		flag    string
@@ -132,12 +133,14 @@ func TestBucket_Even(t *testing.T) {
 			both++
 		}
 	}
+
 	for variant, percent := range map[string]float64{"a": 79.5, "b": 20, "c": 0.5} {
 		if want := percent / 100 * people; float64(counts[variant]) < want*0.97-60 ||
 			float64(counts[variant]) > want*1.03+60 {
 			t.Errorf("%s: %d of %d, want about %g", variant, counts[variant], people, want)
 		}
 	}
+
 	if both < 3700 || both > 4300 {
 		t.Errorf("%d get b of both flags, want about 4000: flags are not independent", both)
 	}
@@ -193,6 +196,7 @@ func TestParse_FaultPaths(t *testing.T) {
 		}
 		return strings.Join(all, ",")
 	}
+
 	id := func(i int) string { return fmt.Sprint(i + 1) }
 	for text, want := range map[string]string{
 		``:                             "must be valid JSON",
@@ -256,6 +260,7 @@ func TestParse_FaultPaths(t *testing.T) {
 			t.Errorf("%.120s: %v, want %s", text, err, want)
 		}
 	}
+
 	parsed(t, Off)
 }
 
@@ -300,6 +305,7 @@ func naive(text, key string, s *Subject, at time.Time) string {
 		}
 		return f.Off
 	}
+
 	common := func(a, b []uint64) bool {
 		for _, x := range a {
 			for _, y := range b {
@@ -320,23 +326,27 @@ rules:
 			!slices.Contains(r.AppUsers, s.AppUser) {
 			continue
 		}
+
 		for name, values := range r.Attributes {
 			if text, ok := s.Attributes[name]; !ok || !slices.Contains(values, text) {
 				continue rules
 			}
 		}
+
 		if r.Variant != "" {
 			return r.Variant
 		}
 		if s.Key == "" {
 			return ErrNoKey.Error()
 		}
+
 		sum := sha256.Sum256([]byte(key + "/" + s.Key))
 		bucket := new(big.Int).Mod(new(big.Int).SetBytes(sum[:8]), big.NewInt(100_000)).Int64()
 		var names []string
 		for name := range r.Percent {
 			names = append(names, name)
 		}
+
 		slices.Sort(names)
 		upTo := 0.0
 		for _, name := range names {
@@ -359,6 +369,7 @@ func TestEvaluation_MatchesSecondEvaluator(t *testing.T) {
 			}
 			return ids
 		}
+
 		start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 		var rules []map[string]any
 		for range r.IntN(5) {
@@ -368,10 +379,12 @@ func TestEvaluation_MatchesSecondEvaluator(t *testing.T) {
 					rule[kind] = some(4)
 				}
 			}
+
 			if r.IntN(3) == 0 {
 				rule["attributes"] = map[string]any{[]string{"a", "b"}[r.IntN(2)]: []string{"1",
 					"2"}}
 			}
+
 			from := start.Add(time.Duration(r.IntN(4)) * time.Hour)
 			if r.IntN(4) == 0 {
 				rule["from"] = from
@@ -388,8 +401,10 @@ func TestEvaluation_MatchesSecondEvaluator(t *testing.T) {
 					"off": float64(100_000-n) / 1000,
 				}
 			}
+
 			rules = append(rules, rule)
 		}
+
 		flag := map[string]any{
 			"enabled":  r.IntN(8) > 0,
 			"variants": map[string]any{"on": true, "off": false, "x": true},
@@ -401,10 +416,12 @@ func TestEvaluation_MatchesSecondEvaluator(t *testing.T) {
 		if r.IntN(2) == 0 {
 			flag["off"] = "off"
 		}
+
 		text, err := json.Marshal(flag)
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		f := parsed(t, string(text))
 		for range 10 {
 			s := &Subject{
@@ -418,6 +435,7 @@ func TestEvaluation_MatchesSecondEvaluator(t *testing.T) {
 			} else {
 				s.AppUser = uint64(1 + r.IntN(4))
 			}
+
 			at := start.Add(time.Duration(r.IntN(300)) * time.Minute)
 			got, err := f.Evaluate("g.k", s, at)
 			if err != nil {
@@ -442,6 +460,7 @@ func TestParse_LinearMemory(t *testing.T) {
 		runtime.ReadMemStats(&after)
 		return after.TotalAlloc - before.TotalAlloc
 	}
+
 	flag := func(name string) string {
 		return `{"enabled":true,"variants":{"a":{"` + name + `":[` + strings.Repeat("1,", 16_000) + `1]}},"default":"a"}`
 	}

@@ -122,18 +122,22 @@ func (p *parser) variants(value any) map[string]json.RawMessage {
 		default:
 			p.fail(place, errs.Say("must be a boolean, a string, a number or an object"))
 		}
+
 		if first == "" {
 			first = kind
 		}
 		if kind != first {
 			p.fail(place, errs.Say("must have the type of the other variants: %s", first))
 		}
+
 		b, err := json.Marshal(o[name])
 		if err != nil {
 			panic(err) // what was decoded can be encoded
 		}
+
 		all[name] = b
 	}
+
 	return all
 }
 
@@ -176,6 +180,7 @@ func (p *parser) rule(f *Flag, place string, value any) Rule {
 	if o["attributes"] != nil {
 		r.Attributes = p.attributes(place+".attributes", o["attributes"])
 	}
+
 	_, fixed := o["variant"]
 	_, split := o["percent"]
 	switch {
@@ -186,6 +191,7 @@ func (p *parser) rule(f *Flag, place string, value any) Rule {
 	default:
 		r.Percent = p.shares(f, place+".percent", o["percent"])
 	}
+
 	return r
 }
 
@@ -207,9 +213,11 @@ func (p *parser) shares(f *Flag, place string, value any) []Share {
 		sum += int(thousandths)
 		all = append(all, Share{name, int(thousandths)})
 	}
+
 	if sum != Buckets {
 		p.fail(place, errs.Say("must add up to 100"))
 	}
+
 	return all
 }
 
@@ -219,6 +227,7 @@ func (p *parser) ids(place string, value any) []uint64 {
 	if value == nil {
 		return nil
 	}
+
 	list := p.array(place, value, 1, MaxIDs)
 	all := make([]uint64, 0, len(list))
 	for i, element := range list {
@@ -229,6 +238,7 @@ func (p *parser) ids(place string, value any) []uint64 {
 		}
 		all = append(all, id)
 	}
+
 	slices.Sort(all)
 	return slices.Compact(all)
 }
@@ -241,6 +251,7 @@ func (p *parser) attributes(place string, value any) map[string][]string {
 		if other, taken := fixed[name]; taken {
 			p.fail(at, errs.Say("use %s instead", other))
 		}
+
 		for i, element := range p.array(at, o[name], 1, MaxValues) {
 			text, ok := element.(string)
 			if !ok {

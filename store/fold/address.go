@@ -77,6 +77,7 @@ func decodePunycode(s string) (label string, ok bool) {
 	if end := strings.LastIndexByte(s, '-'); end > 0 {
 		out, s = []rune(s[:end]), s[end+1:]
 	}
+
 	n, i, bias := rune(128), 0, 72
 	for first := true; s != ""; first = false {
 		before, weight := i, 1
@@ -84,11 +85,13 @@ func decodePunycode(s string) (label string, ok bool) {
 			if s == "" {
 				return "", false
 			}
+
 			digit := punycodeDigit(s[0])
 			s = s[1:]
 			if i += digit * weight; digit < 0 || i > 1<<26 { // far above what a label can hold
 				return "", false
 			}
+
 			t := min(max(k-bias, tMin), tMax)
 			if digit < t {
 				break
@@ -97,23 +100,28 @@ func decodePunycode(s string) (label string, ok bool) {
 				return "", false
 			}
 		}
+
 		delta := (i - before) / 2
 		if first {
 			delta = (i - before) / damp
 		}
+
 		delta += delta / (len(out) + 1)
 		for bias = 0; delta > (base-tMin)*tMax/2; bias += base {
 			delta /= base - tMin
 		}
+
 		bias += (base - tMin + 1) * delta / (delta + skew)
 		n += rune(i / (len(out) + 1))
 		i %= len(out) + 1
 		if !utf8.ValidRune(n) {
 			return "", false
 		}
+
 		out = append(out[:i], append([]rune{n}, out[i:]...)...)
 		i++
 	}
+
 	return string(out), n > 128
 }
 

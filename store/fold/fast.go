@@ -37,6 +37,7 @@ func (f *folder) apply(s string) string {
 	if isStable(s) {
 		return s
 	}
+
 	b, space := make([]byte, 0, len(s)+8), true // space: the previous character is white space, as before the first
 	for i := 0; i < len(s); {
 		c := s[i]
@@ -53,6 +54,7 @@ func (f *folder) apply(s string) string {
 			i, space = i+1, blank
 			continue
 		}
+
 		r, size := utf8.DecodeRuneInString(s[i:])
 		form := s[i : i+size]
 		if !isPlain(r) {
@@ -60,12 +62,15 @@ func (f *folder) apply(s string) string {
 				return f.any(s)
 			}
 		}
+
 		b = append(b, form...)
 		i, space = i+size, false
 	}
+
 	if space && len(b) > 0 {
 		b = b[:len(b)-1]
 	}
+
 	return string(b)
 }
 
@@ -74,6 +79,7 @@ func (f *folder) lookUp(r rune) string {
 	if r >= tabled {
 		return ""
 	}
+
 	at := &f.pages[r>>8]
 	p := at.Load()
 	if p == nil {
@@ -88,6 +94,7 @@ func (f *folder) lookUp(r rune) string {
 		}
 		at.Store(p)
 	}
+
 	return p[r&0xFF]
 }
 

@@ -190,6 +190,7 @@ func random(r *rand.Rand) string {
 		unicode.Hebrew, unicode.Mn, unicode.Hangul,
 		unicode.Lu, unicode.Lt, unicode.Cf, unicode.Zs, unicode.Nl, unicode.So, unicode.Thai,
 		unicode.Devanagari, unicode.Katakana}
+
 	var b strings.Builder
 	for range r.IntN(8) {
 		switch r.IntN(4) {
@@ -207,6 +208,7 @@ func random(r *rand.Rand) string {
 			}
 		}
 	}
+
 	return b.String()
 }
 
@@ -223,6 +225,7 @@ func TestForms_Random(t *testing.T) {
 				t.Fatalf("%s: %q → %q → %q", name, s, once, form(once))
 			}
 		}
+
 		if Key(s) != foldAny(s) || Search(s) != searchAny(s) {
 			t.Fatalf("%q: %q and %q by the table, otherwise %q and %q", s, Key(s), Search(s),
 				foldAny(s), searchAny(s))
@@ -230,20 +233,24 @@ func TestForms_Random(t *testing.T) {
 		if !utf8Valid(s) {
 			continue
 		}
+
 		for _, same := range []string{norm.NFC.String(s), norm.NFD.String(s)} {
 			if Key(same) != Key(s) || Search(same) != Search(s) || Password(same) != Password(s) {
 				t.Fatalf("%q and %q: %q %q, %q %q", s, same, Key(s), Key(same), Search(s),
 					Search(same))
 			}
 		}
+
 		if upper := strings.ToUpper(s); Key(strings.ToLower(upper)) != Key(upper) &&
 			!strings.ContainsAny(upper, "İ") {
 			t.Fatalf("%q: %q and %q", s, Key(upper), Key(strings.ToLower(upper)))
 		}
+
 		n := Name(s)
 		if other, found := known[n.Key]; found && other.Sort != n.Sort {
 			t.Fatalf("%q: the order is %q and %q", n.Key, n.Sort, other.Sort)
 		}
+
 		known[n.Key] = n
 		if Search(Key(s)) != Search(s) || n.Sort != Search(s) {
 			t.Fatalf("%q: a search folds to %q, the key to %q", s, Search(s), n.Sort)
@@ -274,9 +281,11 @@ func TestPassword_OpaqueString(t *testing.T) {
 			}
 		}
 	}
+
 	if accepted < 1000 {
 		t.Errorf("only %d texts were compared", accepted)
 	}
+
 	for in, want := range map[string]string{
 		"\xff\xfe a":   "\xff\xfe a",
 		"a\xccU\u0308": "a\xccU\u0308",

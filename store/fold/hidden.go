@@ -62,6 +62,7 @@ func HasInvisible(s string) bool {
 	if isASCII(s) {
 		return false
 	}
+
 	runes := []rune(s)
 	at := func(i int) rune {
 		if i < 0 || i >= len(runes) {
@@ -82,6 +83,7 @@ func HasInvisible(s string) bool {
 			return true
 		}
 	}
+
 	return false
 }
 

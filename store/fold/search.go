@@ -38,6 +38,7 @@ func searchedOnce(s string) string {
 			b.WriteRune(r)
 		}
 	}
+
 	return foldAny(b.String())
 }
 

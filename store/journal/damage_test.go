@@ -43,15 +43,18 @@ func readJournal(j *Journal) (all flips) {
 			}
 		}
 	}
+
 	for i := range 40 {
 		for _, e := range j.Group(fmt.Sprint("group ", i)) {
 			all.Events = append(all.Events,
 				fmt.Sprintf("group %d %d %x %x", i, e.ID, e.Head, e.Body))
 		}
 	}
+
 	for key, value := range j.Rows("minute", "", "~") {
 		all.Rows = append(all.Rows, key+string(value))
 	}
+
 	return all
 }
 
@@ -74,6 +77,7 @@ func TestJournal_FlippedBits(t *testing.T) {
 		flipJournal(t)
 		return
 	}
+
 	dir, r, outcomes := t.TempDir(), disktest.Random(t), map[string]int{}
 	makeFlipJournal(t, dir)
 	total, batch := disktest.Size(60, 500, 5000), 250
@@ -93,6 +97,7 @@ func TestJournal_FlippedBits(t *testing.T) {
 			}
 		}
 	}
+
 	t.Logf("outcomes: %v", outcomes)
 	if outcomes["set aside"] == 0 || outcomes["less"] == 0 || outcomes["harmless"] == total {
 		t.Errorf("the flips hit nothing: %v", outcomes)
@@ -111,13 +116,16 @@ func makeFlipJournal(t *testing.T, dir string) {
 					event("request", fmt.Sprintf("request %d %s", i, strings.Repeat("r", 300))),
 					event("query", "query "+strings.Repeat("q", 20*i))))
 		}
+
 		rows := map[string][]byte{}
 		for i := range 50 {
 			rows[fmt.Sprintf("%d %03d", part, i)] = []byte(strings.Repeat("v", 3*i))
 		}
+
 		if err := j.SetRows("minute", rows); err != nil {
 			t.Fatal(err)
 		}
+
 		j.current = nil // so that the next write begins another segment
 		if part == 0 {
 			mustAppend(t, j, oneGroup("", event("request", "between")))
@@ -134,6 +142,7 @@ func flipJournal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	clock := newTestClock()
 	clock.forward(time.Hour)
 	truthDir := copyDir(t, from)
@@ -143,6 +152,7 @@ func flipJournal(t *testing.T) {
 	if err != nil || len(names) != 3 || len(truth.Events) < 150 || len(truth.Rows) != 100 {
 		t.Fatalf("%v %v: %d events, %d rows", err, names, len(truth.Events), len(truth.Rows))
 	}
+
 	for range count {
 		dir, path := copyDir(t, from), filepath.Base(names[r.IntN(3)])
 		b := disktest.ReadFile(t, filepath.Join(dir, path))
@@ -150,9 +160,11 @@ func flipJournal(t *testing.T) {
 		for r.IntN(20) > 0 && b[at] == 0 { // most of a file is zeros
 			at = r.IntN(len(b))
 		}
+
 		if r.IntN(4) == 0 { // page headers are small and matter most
 			at = at&^4095 + r.IntN(48)
 		}
+
 		b[at] ^= 1 << r.IntN(8)
 		disktest.WriteFile(t, filepath.Join(dir, path), b)
 		fmt.Printf("byte %d of %s: ", at, path)
@@ -186,6 +198,7 @@ func tryFlippedJournal(t *testing.T, dir string, clock *testClock, truth flips) 
 	if len(got.Events)+len(got.Rows) < len(truth.Events)+len(truth.Rows) {
 		return "less"
 	}
+
 	return "harmless"
 }
 
@@ -230,6 +243,7 @@ func TestJournal_DamagedFilesSetAside(t *testing.T) {
 				if err != nil || len(names) != 2 {
 					t.Fatal(names, err)
 				}
+
 				path := map[string]string{
 					"the newest": names[1],
 					"the oldest": names[0],
@@ -245,11 +259,13 @@ func TestJournal_DamagedFilesSetAside(t *testing.T) {
 						"set aside as "+filepath.Base(path)+asideSuffix) {
 					t.Errorf("warnings: %q", warnings)
 				}
+
 				aside, err := filepath.Glob(filepath.Join(dir, "*"+asideSuffix))
 				disktest.Equal(t, "set aside", aside, []string{path + asideSuffix})
 				if err != nil || !bytes.Equal(disktest.ReadFile(t, path+asideSuffix), harmed) {
 					t.Error("what was set aside is not what it was")
 				}
+
 				mustAppend(t, j, oneGroup("g", event("a", "x")))
 				disktest.Equal(t, "written afterwards", bodies(j.Group("g")), "a:x")
 			})
@@ -263,6 +279,7 @@ func withMeta(t *testing.T, path string, payload []byte) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	err = file.Update(func(btx *bbolt.Tx) error {
 		if payload == nil {
 			return btx.DeleteBucket([]byte(disk.MetaBucket))
@@ -273,6 +290,7 @@ func withMeta(t *testing.T, path string, payload []byte) []byte {
 	if err := errors.Join(err, file.Close()); err != nil {
 		t.Fatal(err)
 	}
+
 	return disktest.ReadFile(t, path)
 }
 
@@ -292,6 +310,7 @@ func TestJournal_TruncatedWhileOpen(t *testing.T) {
 				for range 200 {
 					mustAppend(t, j, oneGroup("g", event("a", body)))
 				}
+
 				if err := os.Truncate(j.current.path, left); err != nil {
 					t.Fatal(err)
 				}
@@ -306,6 +325,7 @@ func TestJournal_TruncatedWhileOpen(t *testing.T) {
 						t.Error("no damage was counted")
 					}
 				}
+
 				mustAppend(t, j, oneGroup("after", event("a", "later")))
 				disktest.Equal(t, "written afterwards", bodies(j.Group("after")), "a:later")
 				disktest.Equal(t, "newest", bodies(newest(j, "a", 0, 1)), "a:later")
@@ -339,6 +359,7 @@ func TestJournal_SurvivesKill(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
+
 		answered := 0
 		for lines := bufio.NewScanner(out); lines.Scan(); {
 			if answered++; answered == 20+7*round%90 {
@@ -347,14 +368,17 @@ func TestJournal_SurvivesKill(t *testing.T) {
 				}
 			}
 		}
+
 		if err := cmd.Wait(); err == nil || !strings.Contains(err.Error(), "killed") {
 			t.Fatalf("round %d: %v after %d", round, err, answered)
 		}
+
 		j := openJournal(t, dir, Options{})
 		got := newest(j, "a", 0, answered)
 		if len(got) != answered || len(newest(j, "b", 0, answered)) != answered {
 			t.Fatalf("round %d: %d were answered, %d are there", round, answered, len(got))
 		}
+
 		last, err := strconv.Atoi(string(got[0].Body))
 		if err != nil || last < answered-1 || last > answered {
 			t.Errorf("round %d: the last is %d, answered were %d", round, last, answered)

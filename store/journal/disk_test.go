@@ -39,6 +39,7 @@ func TestJournal_SizeLimit(t *testing.T) {
 			if test.max > 8<<20 && disktest.Size(0, 1, 1) == 0 {
 				t.Skip("it writes much: CI=true runs this")
 			}
+
 			dir, r := t.TempDir(), disktest.Random(t)
 			limit := max(test.max, 4<<20)
 			disktest.WriteFile(t, filepath.Join(dir, "stray"), make([]byte, test.stray))
@@ -54,6 +55,7 @@ func TestJournal_SizeLimit(t *testing.T) {
 							[]Event{event("a", strings.Repeat("x", test.body))}})
 					written += int64(test.body + 100)
 				}
+
 				mustAppend(t, j, groups)
 				bounded(t, dir, limit)
 				if test.rows {
@@ -71,6 +73,7 @@ func TestJournal_SizeLimit(t *testing.T) {
 					bounded(t, dir, limit)
 				}
 			}
+
 			stats := j.Stats()
 			if stats.Bytes < limit/3 || stats.Dropped != 0 || stats.Events == 0 ||
 				len(newest(j, "a", 0, 1e6)) != int(stats.Events) {
@@ -122,21 +125,26 @@ func TestJournal_SmallerLimit(t *testing.T) {
 	for i := range 3000 {
 		rows[fmt.Sprint(i)] = make([]byte, 1000)
 	}
+
 	if err := j.SetRows("minute", rows); err != nil {
 		t.Fatal(err)
 	}
+
 	for range 200 {
 		mustAppend(t, j, oneGroup("", event("a", strings.Repeat("x", 100<<10))))
 	}
+
 	if err := j.Close(); err != nil {
 		t.Fatal(err)
 	}
+
 	j = Open(dir, Options{})
 	defer j.Close()
 	bounded(t, dir, 4<<20)
 	if w := j.Stats().Warnings; len(w) != 1 || !strings.Contains(w[0], "rows.db") {
 		t.Errorf("warnings %q", w)
 	}
+
 	mustAppend(t, j, oneGroup("g", event("a", "x")))
 	disktest.Equal(t, "written afterwards", bodies(j.Group("g")), "a:x")
 	bounded(t, dir, 4<<20)
@@ -153,6 +161,7 @@ func TestJournal_KeepsOtherFiles(t *testing.T) {
 	for name, text := range others {
 		disktest.WriteFile(t, filepath.Join(dir, name), []byte(text))
 	}
+
 	disktest.WriteFile(t, filepath.Join(dir, "large"), make([]byte, 4<<20))
 	j := Open(dir, Options{})
 	defer j.Close()
@@ -160,6 +169,7 @@ func TestJournal_KeepsOtherFiles(t *testing.T) {
 		j.SetRows("minute", map[string][]byte{"k": nil}) == nil {
 		t.Error("written though others take all the room")
 	}
+
 	disktest.Equal(t, "dropped", []uint64{j.Stats().Dropped, j.Stats().DroppedRows}, []uint64{1, 1})
 	files := disktest.Snapshot(t, dir)
 	for name, text := range others {
@@ -167,6 +177,7 @@ func TestJournal_KeepsOtherFiles(t *testing.T) {
 			t.Errorf("%s is %q", name, files[name])
 		}
 	}
+
 	disktest.Equal(t, "files", len(files), len(others)+1)
 }
 
@@ -183,22 +194,27 @@ func TestJournal_WithoutDirectory(t *testing.T) {
 	if try() == nil || len(newest(j, "a", 0, 9)) != 0 || len(j.Group("g")) != 0 {
 		t.Error("a journal without a directory has stored something")
 	}
+
 	for key := range j.Rows("minute", "", "~") {
 		t.Errorf("it has the row %s", key)
 	}
+
 	disktest.Equal(t, "dropped", []uint64{j.Stats().Dropped, j.Stats().DroppedRows}, []uint64{2, 1})
 	disktest.Equal(t, "warnings", len(j.Stats().Warnings), 1)
 	if err := os.Remove(dir); err != nil {
 		t.Fatal(err)
 	}
+
 	clock.forward(9 * time.Second)
 	if err := try(); !errors.Is(err, errPaused) {
 		t.Errorf("after 9 s: %v", err)
 	}
+
 	clock.forward(time.Second)
 	if err := try(); err != nil {
 		t.Errorf("after 10 s: %v", err)
 	}
+
 	disktest.Equal(t, "stored", bodies(j.Group("g")), "a:x a:y")
 }
 
@@ -240,6 +256,7 @@ func TestJournal_FullDisk(t *testing.T) {
 			}
 			files = max(files, len(entries))
 		}
+
 		disktest.Equal(t, "dropped", int(j.Stats().Dropped), 60-stored)
 		disktest.Equal(t, "there", len(newest(j, "a", 0, 99)), stored)
 		if stored == 60 || room >= 200<<10 && stored == 0 {
@@ -248,6 +265,7 @@ func TestJournal_FullDisk(t *testing.T) {
 		if w := j.Stats().Warnings; len(w) > 1 || files > 1 {
 			t.Errorf("with %d bytes of room: warnings %q, %d files", room, w, files)
 		}
+
 		removed()
 		clock.forward(retryPause)
 		mustAppend(t, j, oneGroup("later", event("a", "x")))
@@ -255,6 +273,7 @@ func TestJournal_FullDisk(t *testing.T) {
 		if err := j.Close(); err != nil {
 			t.Fatal(err)
 		}
+
 		j = openJournal(t, dir, Options{Now: clock.now})
 		disktest.Equal(t, "after a start", len(newest(j, "a", 0, 99)), stored+1)
 		if err := errors.Join(j.Close(), os.RemoveAll(dir)); err != nil {
@@ -269,17 +288,20 @@ func TestJournal_UnwritableFilesSetAside(t *testing.T) {
 	if !disktest.InOwnProcess(t) {
 		return
 	}
+
 	dir := t.TempDir()
 	j := openJournal(t, dir, Options{MaxBytes: 512 << 20})
 	var old syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &old); err != nil {
 		t.Fatal(err)
 	}
+
 	signal.Ignore(syscall.SIGXFSZ)
 	defer signal.Reset(syscall.SIGXFSZ)
 	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: 16 << 20, Max: old.Max}); err != nil {
 		t.Fatal(err)
 	}
+
 	var failed error
 	for i := range 1000 {
 		failed = errors.Join(failed,
@@ -287,13 +309,16 @@ func TestJournal_UnwritableFilesSetAside(t *testing.T) {
 		failed = errors.Join(failed,
 			j.SetRows("minute", map[string][]byte{fmt.Sprint(i): make([]byte, 60<<10)}))
 	}
+
 	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &old); err != nil {
 		t.Fatal(err)
 	}
+
 	stats := j.Stats()
 	if failed != nil || stats.Dropped != 0 || len(stats.Warnings) < 3 {
 		t.Errorf("failed: %v, stats %+v", failed, stats)
 	}
+
 	disktest.Equal(t, "the last", len(j.Group("g999")), 1)
 	if aside, err := filepath.Glob(filepath.Join(dir, "*"+asideSuffix)); err != nil ||
 		len(aside) != 1 {
@@ -324,6 +349,7 @@ func TestJournal_ReadersDuringDeletion(t *testing.T) {
 					return
 				default:
 				}
+
 				last := uint64(1 << 60)
 				j.Newest(kind, 0, func(e Event) bool {
 					if e.ID >= last || e.Kind != kind ||
@@ -340,6 +366,7 @@ func TestJournal_ReadersDuringDeletion(t *testing.T) {
 			}
 		})
 	}
+
 	for n := range disktest.Size(30, 200, 2000) {
 		mustAppend(t, j, groups(n))
 		if n%10 == 0 {
@@ -348,6 +375,7 @@ func TestJournal_ReadersDuringDeletion(t *testing.T) {
 			}
 		}
 	}
+
 	close(done)
 	readers.Wait()
 	stats := j.Stats()
@@ -381,9 +409,11 @@ func BenchmarkJournal(b *testing.B) {
 	for j.Stats().Bytes < 225<<20 {
 		fill(j, 10)
 	}
+
 	if err := j.Close(); err != nil {
 		b.Fatal(err)
 	}
+
 	b.Run("open", func(b *testing.B) {
 		for b.Loop() {
 			if err := openJournal(b, dir, Options{MaxBytes: 256 << 20}).Close(); err != nil {

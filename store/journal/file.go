@@ -104,6 +104,7 @@ func makeFile(path string, sizes sizeLimits) (*dbFile, error) {
 		os.Remove(temp) // if this fails, the next start removes it
 		return nil, fmt.Errorf("create %s: %w", path, err)
 	}
+
 	return openBolt(path, false, sizes)
 }
 
@@ -166,6 +167,7 @@ func (f *dbFile) view(fn func(btx *bbolt.Tx) error) error {
 	if f.closed {
 		return errFileClosed
 	}
+
 	err := disk.RecoverDamage(f.path, func() error {
 		btx, err := f.begin(false)
 		if err != nil {
@@ -179,6 +181,7 @@ func (f *dbFile) view(fn func(btx *bbolt.Tx) error) error {
 		f.suspect = err
 		f.txMu.Unlock()
 	}
+
 	return err
 }
 

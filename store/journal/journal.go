@@ -108,6 +108,7 @@ func Open(dir string, o Options) *Journal {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+
 	j := &Journal{
 		dir: dir, options: o,
 		segmentMax: min(max(o.MaxBytes/segmentNames, minSegmentBytes), maxSegmentBytes),
@@ -119,6 +120,7 @@ func Open(dir string, o Options) *Journal {
 	if err := j.ready(); err != nil {
 		j.warn("the journal cannot be used yet: %s", bareReason(err))
 	}
+
 	return j
 }
 
@@ -134,10 +136,12 @@ func (j *Journal) ready() error {
 	case j.opened:
 		return nil
 	}
+
 	if err := j.openFiles(); err != nil {
 		j.pause()
 		return err
 	}
+
 	j.opened = true
 	return nil
 }
@@ -168,12 +172,14 @@ func (j *Journal) Append(groups []Group) error {
 	if err := j.ready(); err != nil {
 		return errors.Join(append(fails, j.drop(len(entries), err))...)
 	}
+
 	j.number(entries)
 	for len(entries) > 0 {
 		n := partOf(entries, j.segmentMax/4)
 		fails = append(fails, j.put(entries[:n]))
 		entries = entries[n:]
 	}
+
 	return errors.Join(fails...)
 }
 

@@ -108,6 +108,7 @@ func TestJournal_Reads(t *testing.T) {
 		} {
 			t.Run(name, func(t *testing.T) { disktest.Equal(t, "answer", test.got, test.want) })
 		}
+
 		e, ok := j.Get("query", id+1)
 		disktest.Equal(t, "an event", e, Event{id + 1, "query", []byte("b"), []byte("b")})
 		if _, wrong := j.Get("request", id+1); !ok || wrong {
@@ -118,6 +119,7 @@ func TestJournal_Reads(t *testing.T) {
 	if err := j.Close(); err != nil {
 		t.Fatal(err)
 	}
+
 	disktest.Equal(t, "after it was closed", bodies(newest(j, "query", 0, 9)), "")
 	j = openJournal(t, dir, Options{Now: clock.now})
 	t.Run("opened again", check)
@@ -131,16 +133,19 @@ func TestJournal_IDsAscendOnAnyClock(t *testing.T) {
 		for range 3 {
 			mustAppend(t, j, oneGroup("", event("a", "x"), event("b", "y")))
 		}
+
 		ids := []uint64{}
 		for _, kind := range []string{"a", "b"} {
 			for _, e := range newest(j, kind, 0, 3) {
 				ids = append(ids, e.ID)
 			}
 		}
+
 		slices.Sort(ids)
 		if ids[0] <= last || len(slices.Compact(ids)) != 6 {
 			t.Errorf("after a jump of %v: %d follows %d", jump, ids, last)
 		}
+
 		last = ids[5]
 		if err := j.Close(); err != nil {
 			t.Fatal(err)
@@ -188,16 +193,19 @@ func TestJournal_BatchIsSplit(t *testing.T) {
 	for i := range events {
 		events[i] = event("a", fmt.Sprintf("%05d%s", i, strings.Repeat("x", 100<<10)))
 	}
+
 	mustAppend(t, j, oneGroup("large", events...))
 	if n := len(j.Stats().Segments); n < 4 {
 		t.Fatalf("%d segments: nothing was split", n)
 	}
+
 	got := j.Group("large")
 	for i, e := range got {
 		if e.ID != got[0].ID+uint64(i) || string(e.Body) != string(events[i].Body) {
 			t.Fatalf("event %d has id %d and body %.10s", i, e.ID, e.Body)
 		}
 	}
+
 	disktest.Equal(t, "events", len(got), len(events))
 }
 
@@ -209,16 +217,19 @@ func TestJournal_Expires(t *testing.T) {
 			oneGroup("", event("a", name+strings.Repeat("x", 250<<10)),
 				event("a", name+strings.Repeat("x", 250<<10))))
 	}
+
 	disktest.WriteFile(t, filepath.Join(dir, segmentName(1)+asideSuffix), []byte("something"))
 	if err := os.Chtimes(filepath.Join(dir, segmentName(1)+asideSuffix), clock.now(), clock.now()); err != nil {
 		t.Fatal(err)
 	}
+
 	firsts := func() (s string) {
 		for _, e := range newest(j, "a", 0, 99) {
 			s += string(e.Body[:1])
 		}
 		return s
 	}
+
 	large("1")
 	clock.forward(40 * time.Minute)
 	large("2")
@@ -232,10 +243,12 @@ func TestJournal_Expires(t *testing.T) {
 		}
 		disktest.Equal(t, fmt.Sprintf("after %v more", step.forward), firsts(), step.want)
 	}
+
 	entries, err := os.ReadDir(dir)
 	if err != nil || len(entries) != 0 {
 		t.Errorf("left: %v %v", entries, err)
 	}
+
 	large("3")
 	disktest.Equal(t, "written after all have gone", firsts(), "33")
 }
@@ -273,11 +286,13 @@ func TestJournal_Model(t *testing.T) {
 				}
 			}
 		}
+
 		model = asModelled(t, j, r, model, kinds, clock.now().Add(-o.MaxAge))
 		if t.Failed() {
 			t.Fatalf("at step %d", step)
 		}
 	}
+
 	if n := j.Stats().Segments; len(model) == 0 || len(n) == 0 {
 		t.Error("nothing was left to compare")
 	}
@@ -307,10 +322,12 @@ func asModelled(t *testing.T, j *Journal, r *rand.Rand, model []Event, kinds []s
 	} else {
 		model = model[n:]
 	}
+
 	byKind := map[string][]Event{}
 	for _, e := range slices.Backward(model) {
 		byKind[e.Kind] = append(byKind[e.Kind], e)
 	}
+
 	for _, kind := range kinds {
 		want := byKind[kind]
 		before := uint64(0)
@@ -326,6 +343,7 @@ func asModelled(t *testing.T, j *Journal, r *rand.Rand, model []Event, kinds []s
 			t.Errorf("%s before %d: %d events, want %d", kind, before, len(got), len(want))
 		}
 	}
+
 	if len(model) > 0 {
 		want := model[r.IntN(len(model))]
 		got, ok := j.Get(want.Kind, want.ID)
@@ -333,6 +351,7 @@ func asModelled(t *testing.T, j *Journal, r *rand.Rand, model []Event, kinds []s
 			t.Errorf("event %d: %v %.20s, want %.20s", want.ID, ok, got.Body, want.Body)
 		}
 	}
+
 	return model
 }
 
@@ -345,16 +364,19 @@ func TestJournal_Rows(t *testing.T) {
 		}
 		return s
 	}
+
 	set := func(table string, rows map[string][]byte) {
 		t.Helper()
 		if err := j.SetRows(table, rows); err != nil {
 			t.Fatal(err)
 		}
 	}
+
 	disktest.Equal(t, "no rows yet", rowsOf("minute", "", "z"), "")
 	if err := j.DeleteRows("minute", "z"); err != nil {
 		t.Error(err)
 	}
+
 	set("minute", map[string][]byte{"a": []byte("1"), "b": []byte("2"), "c": []byte("3")})
 	set("minute", map[string][]byte{"b": []byte("4"), "d": {}})
 	set("hour", map[string][]byte{"b": []byte("5")})
@@ -367,25 +389,30 @@ func TestJournal_Rows(t *testing.T) {
 		}
 		j = openJournal(t, dir, Options{})
 	}
+
 	if err := j.DeleteRows("minute", "c"); err != nil {
 		t.Fatal(err)
 	}
+
 	disktest.Equal(t, "what is left", rowsOf("minute", "", "z"), "c=3 d= ")
 	disktest.Equal(t, "the other table", rowsOf("hour", "", "z"), "b=5 ")
 	many := map[string][]byte{}
 	for i := range 3000 {
 		many[fmt.Sprintf("%05d", i)] = []byte("x")
 	}
+
 	set("many", many)
 	n := 0
 	for key := range j.Rows("many", "", "~") {
 		disktest.Equal(t, "key", key, fmt.Sprintf("%05d", n))
 		n++
 	}
+
 	disktest.Equal(t, "many rows", n, 3000)
 	if err := j.DeleteRows("many", "02999"); err != nil {
 		t.Fatal(err)
 	}
+
 	disktest.Equal(t, "the last of many", rowsOf("many", "", "~"), "02999=x ")
 	for name, rows := range map[string]map[string][]byte{
 		"no key":            {"": nil},
@@ -396,5 +423,6 @@ func TestJournal_Rows(t *testing.T) {
 			t.Error(name, "was stored")
 		}
 	}
+
 	disktest.Equal(t, "dropped", j.Stats().DroppedRows, uint64(3))
 }

@@ -20,6 +20,7 @@ func (j *Journal) openFiles() error {
 	if err := os.MkdirAll(j.dir, 0o700); err != nil {
 		return err
 	}
+
 	files, err := j.files()
 	if err != nil {
 		return err
@@ -33,6 +34,7 @@ func (j *Journal) openFiles() error {
 	if files, err = j.files(); err != nil {
 		return err
 	}
+
 	var list []*segment
 	for i, f := range files { // by name, and so by ID
 		if f.is == rowsFile {
@@ -41,6 +43,7 @@ func (j *Journal) openFiles() error {
 		if f.is != segmentFile {
 			continue
 		}
+
 		newest := !slices.ContainsFunc(files[i+1:], func(f dirFile) bool {
 			return f.is == segmentFile
 		})
@@ -48,12 +51,14 @@ func (j *Journal) openFiles() error {
 		if s == nil {
 			continue
 		}
+
 		list = append(list, s)
 		j.last = max(j.last, s.last.Load())
 		if newest {
 			j.current = s
 		}
 	}
+
 	j.segments.Store(&list)
 	return nil
 }
@@ -76,6 +81,7 @@ func (j *Journal) tidy(files []dirFile) error {
 				rowsName, f.size)
 			remove = f.name
 		}
+
 		if remove == "" {
 			continue
 		}
@@ -94,6 +100,7 @@ func (j *Journal) openSegment(found dirFile, newest bool) *segment {
 	for _, w := range warnings {
 		j.warn("%s: %s", path, w)
 	}
+
 	s := &segment{dbFile: f, first: found.age}
 	if err == nil {
 		if err = s.load(); err != nil {
@@ -104,6 +111,7 @@ func (j *Journal) openSegment(found dirFile, newest bool) *segment {
 		j.refuse(path, err)
 		return nil
 	}
+
 	return s
 }
 
@@ -139,5 +147,6 @@ func (j *Journal) openRows() {
 		j.refuse(path, err)
 		return
 	}
+
 	j.rows.Store(f)
 }

@@ -52,16 +52,19 @@ func (j *Journal) get(btx *bbolt.Tx, kind string, id uint64) (Event, bool) {
 	if b == nil {
 		return Event{}, false
 	}
+
 	key := eventKey(id)
 	value := b.Get(key)
 	if value == nil {
 		return Event{}, false
 	}
+
 	head, body, err := decodeEvent(bucket, key, value)
 	if err != nil {
 		j.damaged.Add(1)
 		return Event{}, false
 	}
+
 	return Event{id, kind, bytes.Clone(head), bytes.Clone(body)}, true
 }
 
@@ -84,6 +87,7 @@ func (j *Journal) Group(name string) (events []Event) {
 	if name == "" {
 		return nil
 	}
+
 	prefix := append([]byte(name), 0)
 	for _, s := range *j.segments.Load() {
 		j.look(s, func(btx *bbolt.Tx) error {
@@ -100,6 +104,7 @@ func (j *Journal) Group(name string) (events []Event) {
 			return nil
 		})
 	}
+
 	slices.SortStableFunc(events, func(a, b Event) int {
 		if a.ID < b.ID {
 			return -1
@@ -116,6 +121,7 @@ func (j *Journal) groupEvents(btx *bbolt.Tx, key, value []byte) (events []Event)
 		j.damaged.Add(1)
 		return nil
 	}
+
 	first := binary.BigEndian.Uint64(key[len(key)-8:])
 	for id := first; id < first+count; id++ {
 		for _, kind := range kinds {
@@ -125,6 +131,7 @@ func (j *Journal) groupEvents(btx *bbolt.Tx, key, value []byte) (events []Event)
 			}
 		}
 	}
+
 	return events
 }
 
@@ -136,6 +143,7 @@ func (j *Journal) Newest(kind string, before uint64, yield func(Event) bool) {
 	if before == 0 {
 		before = math.MaxUint64
 	}
+
 	list := *j.segments.Load()
 	page := &eventPage{kind: kind, bucket: eventBucket + kind, before: before, most: firstPage}
 	for i := len(list) - 1; i >= 0; i-- {
@@ -173,12 +181,14 @@ func (p *eventPage) read(btx *bbolt.Tx) (damaged uint64) {
 	if b == nil {
 		return 0
 	}
+
 	begun := time.Now()
 	c := b.Cursor()
 	step := c.Prev
 	if key, _ := c.Seek(eventKey(p.before)); key == nil {
 		step = c.Last
 	}
+
 	for n := 1; ; n++ {
 		key, value := step()
 		if key == nil {

@@ -22,6 +22,7 @@ func (j *Journal) Remove(match func(Event) bool) (removed int, err error) {
 	if err := j.ready(); err != nil {
 		return 0, err
 	}
+
 	for _, s := range *j.segments.Load() {
 		gone, err := s.matching(match)
 		if err != nil {
@@ -38,6 +39,7 @@ func (j *Journal) Remove(match func(Event) bool) (removed int, err error) {
 		}
 		removed += len(gone)
 	}
+
 	return removed, errors.Join(j.removeAside(), disk.SyncDir(j.dir))
 }
 
@@ -69,6 +71,7 @@ func (s *segment) matching(match func(Event) bool) (gone map[uint64]bool, err er
 		if err != nil || len(gone) == 0 {
 			return err
 		}
+
 		return addGroups(btx, gone)
 	})
 	return gone, err
@@ -80,10 +83,12 @@ func addGroups(btx *bbolt.Tx, gone map[uint64]bool) error {
 	if b == nil {
 		return nil
 	}
+
 	matched := make([]uint64, 0, len(gone))
 	for id := range gone {
 		matched = append(matched, id)
 	}
+
 	slices.Sort(matched)
 	return b.ForEach(func(key, value []byte) error {
 		first, end, err := groupRange(key, value)
@@ -122,23 +127,27 @@ func (j *Journal) rewrite(s *segment, gone map[uint64]bool) error {
 	if err := disk.MoveFile(temp, s.path); err != nil {
 		return err
 	}
+
 	isCurrent := j.current == s
 	f, err := openBolt(s.path, !isCurrent, j.sizes(j.segmentMax))
 	if err != nil {
 		j.unlist(s)
 		return errors.Join(err, s.close())
 	}
+
 	fresh := &segment{dbFile: f, first: s.first}
 	if err := fresh.load(); err != nil {
 		j.unlist(s)
 		return errors.Join(err, s.close(), f.close())
 	}
+
 	list := slices.Clone(*j.segments.Load())
 	list[slices.Index(list, s)] = fresh
 	j.segments.Store(&list)
 	if isCurrent {
 		j.current = fresh
 	}
+
 	return s.close()
 }
 
@@ -153,11 +162,13 @@ func (j *Journal) copyWithout(s *segment, path string, gone map[uint64]bool) err
 	if err != nil {
 		return err
 	}
+
 	err = s.view(func(from *bbolt.Tx) error {
 		info, err := readMeta(from)
 		if err != nil {
 			return err
 		}
+
 		info.Events -= min(info.Events, uint64(len(gone)))
 		err = f.update(limit, func(to *bbolt.Tx) error {
 			b, err := to.CreateBucketIfNotExists([]byte(disk.MetaBucket))
@@ -169,6 +180,7 @@ func (j *Journal) copyWithout(s *segment, path string, gone map[uint64]bool) err
 		if err != nil {
 			return err
 		}
+
 		return from.ForEach(func(name []byte, b *bbolt.Bucket) error {
 			if string(name) == disk.MetaBucket {
 				return nil
@@ -189,6 +201,7 @@ func copyBucket(f *dbFile, limit int64, name string, from *bbolt.Bucket,
 			if err != nil {
 				return err
 			}
+
 			b.FillPercent = eventFill
 			for size := 0; key != nil && size < copyBytes; key, value = c.Next() {
 				id := binary.BigEndian.Uint64(key[len(key)-8:]) // of the event, or the first of the group
@@ -200,6 +213,7 @@ func copyBucket(f *dbFile, limit int64, name string, from *bbolt.Bucket,
 				}
 				size += len(key) + len(value)
 			}
+
 			return nil
 		})
 		if err != nil {

@@ -33,14 +33,17 @@ func TestRemove_ErasesFromFiles(t *testing.T) {
 				event("query", "theirs")))
 		mustAppend(t, j, oneGroup("", event("auth", fmt.Sprint("lone ", i))))
 	}
+
 	if len(*j.segments.Load()) < 2 {
 		t.Fatal("there is only one segment")
 	}
+
 	isHers := func(e Event) bool { return bytes.Contains(e.Body, []byte("alice")) }
 	removed, err := j.Remove(isHers)
 	if err != nil || removed != want {
 		t.Fatalf("%d removed, want %d: %v", removed, want, err)
 	}
+
 	check := func(j *Journal, more int) {
 		t.Helper()
 		disktest.Equal(t, "requests", len(newest(j, "request", 0, 1<<20)), 1500+more)
@@ -55,6 +58,7 @@ func TestRemove_ErasesFromFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	for _, file := range files {
 		b, err := os.ReadFile(file)
 		if err != nil {
@@ -64,11 +68,13 @@ func TestRemove_ErasesFromFiles(t *testing.T) {
 			t.Errorf("%s still has bytes of removed events", file)
 		}
 	}
+
 	mustAppend(t, j, oneGroup("later", event("request", "later")))
 	check(j, 1)
 	if err := j.Close(); err != nil {
 		t.Fatal(err)
 	}
+
 	j = openJournal(t, dir, options)
 	check(j, 1)
 	if removed, err := j.Remove(isHers); err != nil || removed != 0 {

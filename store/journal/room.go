@@ -40,6 +40,7 @@ func (j *Journal) files() ([]dirFile, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	files := make([]dirFile, 0, len(entries))
 	for _, e := range entries {
 		info, err := e.Info()
@@ -52,6 +53,7 @@ func (j *Journal) files() ([]dirFile, error) {
 		if info.IsDir() {
 			continue
 		}
+
 		f := dirFile{
 			name: e.Name(),
 			is:   foreignFile,
@@ -61,8 +63,10 @@ func (j *Journal) files() ([]dirFile, error) {
 		if info.Mode().IsRegular() {
 			f.classify()
 		}
+
 		files = append(files, f)
 	}
+
 	return files, nil
 }
 
@@ -99,6 +103,7 @@ func (j *Journal) makeRoom(need int64, keep string) error {
 	if err != nil {
 		return err
 	}
+
 	files, err := j.files()
 	if errors.Is(err, fs.ErrNotExist) { // another process has removed the directory
 		err = os.MkdirAll(j.dir, 0o700)
@@ -106,11 +111,13 @@ func (j *Journal) makeRoom(need int64, keep string) error {
 	if err != nil {
 		return err
 	}
+
 	files = slices.DeleteFunc(files, func(f dirFile) bool { return f.name == keep })
 	total := totalOf(files)
 	if short > 0 {
 		limit = min(limit, total+need-short)
 	}
+
 	slices.SortFunc(files, func(a, b dirFile) int {
 		if a.age < b.age {
 			return -1
@@ -129,6 +136,7 @@ func (j *Journal) makeRoom(need int64, keep string) error {
 			total -= f.size
 		}
 	}
+
 	switch {
 	case total+need > j.options.MaxBytes:
 		return j.errRoom(need, total)
@@ -136,6 +144,7 @@ func (j *Journal) makeRoom(need int64, keep string) error {
 		return fmt.Errorf("the disk has less than %d MiB left, which are kept free",
 			j.options.MinFree>>20)
 	}
+
 	return nil
 }
 
@@ -168,9 +177,11 @@ func (j *Journal) GiveWay(bytes int64) (freed int64) {
 		}
 		freed += size
 	}
+
 	if freed > 0 {
 		j.pause() // the space is not for new events
 	}
+
 	return freed
 }
 

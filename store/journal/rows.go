@@ -50,6 +50,7 @@ func (j *Journal) SetRows(table string, rows map[string][]byte) error {
 		j.droppedRows.Add(uint64(len(rows)))
 		return fmt.Errorf("%s dropped: %w", errs.Count(len(rows), "row"), err)
 	}
+
 	return nil
 }
 
@@ -92,6 +93,7 @@ func (j *Journal) tryRows(create bool, limit, need int64, fn func(*bbolt.Tx) err
 	if err := j.ready(); err != nil {
 		return err
 	}
+
 	f := j.rows.Load()
 	if f != nil {
 		if err := f.unusable(); err != nil {
@@ -102,11 +104,13 @@ func (j *Journal) tryRows(create bool, limit, need int64, fn func(*bbolt.Tx) err
 	if f == nil && !create {
 		return nil
 	}
+
 	for {
 		size := int64(0)
 		if f != nil {
 			size = f.size()
 		}
+
 		room := max(size, min(limit, size+need))
 		if err := j.makeRoom(room, rowsName); err != nil {
 			return err
@@ -118,10 +122,12 @@ func (j *Journal) tryRows(create bool, limit, need int64, fn func(*bbolt.Tx) err
 			}
 			j.rows.Store(f)
 		}
+
 		err := f.update(room, fn)
 		if !errors.Is(err, bolterrors.ErrMaxSizeReached) || room >= limit {
 			return blame(err)
 		}
+
 		need *= 2 // rows with distant keys take a page each
 	}
 }
@@ -141,6 +147,7 @@ func (j *Journal) Rows(table, from, to string) iter.Seq2[string, []byte] {
 				if b == nil {
 					return nil
 				}
+
 				c := b.Cursor()
 				for key, value := c.Seek(begin); key != nil &&
 					string(key) <= to; key, value = c.Next() {
@@ -155,11 +162,13 @@ func (j *Journal) Rows(table, from, to string) iter.Seq2[string, []byte] {
 						break
 					}
 				}
+
 				return nil
 			})
 			if err != nil && !errors.Is(err, errFileClosed) {
 				j.damaged.Add(1)
 			}
+
 			for i, key := range keys {
 				if !yield(key, values[i]) {
 					return
@@ -185,23 +194,27 @@ func (j *Journal) DeleteRows(table, before string) error {
 				if b == nil {
 					return nil
 				}
+
 				var keys [][]byte
 				c := b.Cursor()
 				for key, _ := c.First(); key != nil && string(key) < before &&
 					len(keys) < maxRowsDeleted; key, _ = c.Next() {
 					keys = append(keys, bytes.Clone(key))
 				}
+
 				more = len(keys) == maxRowsDeleted
 				for _, key := range keys {
 					if err := b.Delete(key); err != nil {
 						return err
 					}
 				}
+
 				return nil
 			})
 		if err != nil {
 			return err
 		}
 	}
+
 	return nil
 }

@@ -76,6 +76,7 @@ func (s *segment) write(entries []entry, limit int64) error {
 		s.last.Store(meta.Last)
 		s.events.Store(meta.Events)
 	}
+
 	return err
 }
 
@@ -93,6 +94,7 @@ func putEvents(btx *bbolt.Tx, entries []entry) error {
 			b.FillPercent = eventFill
 			buckets[bucket] = b
 		}
+
 		value := make([]byte, disk.FrameHead, disk.FrameHead+1+len(e.Head)+len(e.Body))
 		value = append(value, byte(len(e.Head)))
 		value = append(append(value, e.Head...), e.Body...)
@@ -111,16 +113,19 @@ func putGroups(btx *bbolt.Tx, entries []entry) error {
 	if err != nil {
 		return err
 	}
+
 	for len(entries) > 0 {
 		n := 1
 		for n < len(entries) && entries[n].groupIndex == entries[0].groupIndex {
 			n++
 		}
+
 		group := entries[:n]
 		entries = entries[n:]
 		if group[0].group == "" {
 			continue
 		}
+
 		payload, seen := binary.AppendUvarint(nil, uint64(n)), map[string]bool{}
 		for i := range group {
 			if kind := group[i].Kind; !seen[kind] {
@@ -128,11 +133,13 @@ func putGroups(btx *bbolt.Tx, entries []entry) error {
 				payload = append(append(payload, byte(len(kind))), kind...)
 			}
 		}
+
 		key := groupKey(group[0].group, group[0].ID)
 		if err := b.Put(key, disk.Frame(groupBucket, key, payload)); err != nil {
 			return err
 		}
 	}
+
 	return nil
 }
 
@@ -147,10 +154,12 @@ func decodeGroup(key, value []byte) (count uint64, kinds []string, err error) {
 	if err != nil {
 		return 0, nil, err
 	}
+
 	count, n := binary.Uvarint(payload)
 	if n <= 0 {
 		return 0, nil, errors.New("it has no count")
 	}
+
 	for payload = payload[n:]; len(payload) > 0; {
 		end := 1 + int(payload[0])
 		if end > len(payload) {
@@ -159,6 +168,7 @@ func decodeGroup(key, value []byte) (count uint64, kinds []string, err error) {
 		kinds = append(kinds, string(payload[1:end]))
 		payload = payload[end:]
 	}
+
 	return count, kinds, nil
 }
 

@@ -33,10 +33,12 @@ func (j *Journal) Stats() Stats {
 		MaxBytes: j.options.MaxBytes,
 		Dropped:  j.dropped.Load(), DroppedRows: j.droppedRows.Load(), Damaged: j.damaged.Load(),
 	}
+
 	files, err := j.files()
 	if err == nil { // otherwise there is a warning about the directory
 		s.Bytes = totalOf(files)
 	}
+
 	for _, segment := range *j.segments.Load() {
 		one := SegmentStats{Name: filepath.Base(segment.path), Events: segment.events.Load()}
 		if i := slices.IndexFunc(files, func(f dirFile) bool {
@@ -53,6 +55,7 @@ func (j *Journal) Stats() Stats {
 		s.Events += one.Events
 		s.Segments = append(s.Segments, one)
 	}
+
 	j.warningsMu.Lock()
 	defer j.warningsMu.Unlock()
 	s.Warnings = slices.Clone(j.warnings)

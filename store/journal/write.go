@@ -48,6 +48,7 @@ func (j *Journal) put(part []entry) error {
 			j.removeFile(filepath.Base(j.current.path)) // it is new and has no events
 		}
 	}
+
 	j.pause()
 	return j.drop(len(part), err)
 }
@@ -77,6 +78,7 @@ func (j *Journal) tryPut(part []entry) error {
 		c.size()+2*bytes+j.segmentMax/16 > j.segmentMax {
 		j.current = nil
 	}
+
 	keep := ""
 	if j.current != nil {
 		keep = filepath.Base(j.current.path)
@@ -89,6 +91,7 @@ func (j *Journal) tryPut(part []entry) error {
 			return err
 		}
 	}
+
 	return blame(j.current.write(part, j.segmentMax))
 }
 
@@ -141,6 +144,7 @@ func (j *Journal) Expire() error {
 	if err := j.ready(); err != nil {
 		return err
 	}
+
 	j.setAsideSuspects()
 	if j.options.MaxAge > 0 {
 		oldest := idOfTime(j.options.Now().Add(-j.options.MaxAge))
@@ -149,16 +153,19 @@ func (j *Journal) Expire() error {
 				j.removeFile(filepath.Base(s.path))
 			}
 		}
+
 		files, err := j.files()
 		if err != nil {
 			return err
 		}
+
 		for _, f := range files {
 			if f.is == asideFile && f.age < oldest {
 				j.removeFile(f.name)
 			}
 		}
 	}
+
 	return j.makeRoom(0, "")
 }
 

@@ -85,6 +85,7 @@ func Parse(ctx context.Context, b []byte, limits Limits) (any, error) {
 	if halfCharacter(b) {
 		return nil, &Error{Fault: Surrogate}
 	}
+
 	p := parser{ctx: ctx, in: string(b), left: limits.Values, depth: limits.Depth}
 	return p.value()
 }
@@ -96,6 +97,7 @@ func Value(text string, depth int) (any, error) {
 	if !errors.As(err, &fault) {
 		return v, err
 	}
+
 	switch fault.Fault {
 	case Surrogate:
 		return nil, errs.Say("must not have an escape of a lone surrogate")
@@ -106,6 +108,7 @@ func Value(text string, depth int) (any, error) {
 	case TooDeep:
 		return nil, errs.Say("must not be nested deeper than %d levels", depth)
 	}
+
 	return nil, errs.Say("must be valid JSON")
 }
 
@@ -205,18 +208,21 @@ func (p *parser) object() (any, error) {
 		if err := p.count(); err != nil {
 			return nil, err
 		}
+
 		p.next()
 		key := p.text()
 		p.open[len(p.open)-1].key = key
 		if _, twice := object[key]; twice {
 			return nil, &Error{Fault: Twice, Path: p.path()}
 		}
+
 		p.next() // skips the space before the colon
 		p.at++
 		v, err := p.value()
 		if err != nil {
 			return nil, err
 		}
+
 		object[key] = v
 	}
 	return object, nil

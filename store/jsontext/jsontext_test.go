@@ -28,6 +28,7 @@ func TestParse_Faults(t *testing.T) {
 			t.Errorf("%s: %v, not %v", text, err, want)
 		}
 	}
+
 	gone, cancel := context.WithCancelCause(context.Background())
 	cause := errors.New("gone")
 	cancel(cause)
@@ -47,6 +48,7 @@ func TestParse_Values(t *testing.T) {
 			t.Errorf("%s: %v", text, err)
 			continue
 		}
+
 		again, err := json.Marshal(v)
 		var a, b any
 		if err != nil || json.Unmarshal(again, &a) != nil ||

@@ -123,6 +123,7 @@ func readManifest(r *tar.Reader, length int64) (*manifest, error) {
 	case h.Size > min(maxManifest, length):
 		return nil, fmt.Errorf("%s claims %d bytes, which is impossible", manifestName, h.Size)
 	}
+
 	text, err := io.ReadAll(r)
 	if err != nil {
 		return nil, fmt.Errorf("%s is cut off: %w", manifestName, err)
@@ -131,6 +132,7 @@ func readManifest(r *tar.Reader, length int64) (*manifest, error) {
 		return nil, fmt.Errorf("%s is damaged: its SHA-256 is not the one in its header",
 			manifestName)
 	}
+
 	var m manifest
 	if err := json.Unmarshal(text, &m); err != nil {
 		return nil, fmt.Errorf("%s is damaged: %w", manifestName, err)
@@ -146,6 +148,7 @@ func readManifest(r *tar.Reader, length int64) (*manifest, error) {
 		return nil, errors.Join(err,
 			fmt.Errorf("it is cut off, or something was added: it has %d bytes, its manifest needs %d", length, want))
 	}
+
 	return &m, nil
 }
 
@@ -161,6 +164,7 @@ func (m *manifest) check(length int64) error {
 	if m.Format == 1 && !m.hasKey() {
 		return fmt.Errorf("it must name %s and %s first", dataName, keyName)
 	}
+
 	for i, e := range m.Entries {
 		if e.Size < 0 || e.Size > length {
 			return fmt.Errorf("%q claims %d bytes, which is impossible", e.Name, e.Size)
@@ -169,6 +173,7 @@ func (m *manifest) check(length int64) error {
 			return fmt.Errorf("%q is not the name of a file with the SHA-256 %s", e.Name, e.SHA256)
 		}
 	}
+
 	for _, part := range [][]archiveEntry{m.segments(), m.Entries[m.files():]} {
 		for i := 1; i < len(part); i++ {
 			if part[i-1].Name >= part[i].Name {
@@ -176,9 +181,11 @@ func (m *manifest) check(length int64) error {
 			}
 		}
 	}
+
 	if m.hasKey() && m.Entries[1].Size > maxKeyFile {
 		return fmt.Errorf("%s claims %d bytes, which is impossible", keyName, m.Entries[1].Size)
 	}
+
 	return nil
 }
 

@@ -65,6 +65,7 @@ func takeApart(t testing.TB, archive []byte) *archived {
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		data, err := io.ReadAll(r)
 		if err == nil && h.Name == manifestName {
 			err = json.Unmarshal(data, &a.manifest)
@@ -89,14 +90,17 @@ func (a *archived) together(t testing.TB) []byte {
 			t.Fatal(err)
 		}
 	}
+
 	head := a.manifest.ownHeader(text)
 	if a.comment != "" {
 		head.PAXRecords["comment"] = a.comment
 	}
+
 	err := w.WriteHeader(head)
 	if err == nil {
 		_, err = w.Write(text)
 	}
+
 	for _, e := range a.entries {
 		if err == nil {
 			err = w.WriteHeader(&e.header)
@@ -105,9 +109,11 @@ func (a *archived) together(t testing.TB) []byte {
 			_, err = w.Write(e.data)
 		}
 	}
+
 	if err = errors.Join(err, w.Close()); err != nil {
 		t.Fatal(err)
 	}
+
 	return out.Bytes()
 }
 
@@ -133,6 +139,7 @@ func withFiles(t testing.TB, dir string) (*DB, map[string]string) {
 		return errors.Join(Users.Create(tx, &User{Username: "ann"}),
 			createSecret(tx, "password", "hush"))
 	}})
+
 	want := map[string]string{
 		"empty": "",
 		"small": "some text",
@@ -142,18 +149,22 @@ func withFiles(t testing.TB, dir string) (*DB, map[string]string) {
 	for name, data := range want {
 		mustPut(t, db, name, []byte(data))
 	}
+
 	u, err := db.NewUpload()
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	defer u.Release()
 	if _, err := u.Write([]byte("a face")); err != nil {
 		t.Fatal(err)
 	}
+
 	digest, err := u.Finish()
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	update(t, db, func(tx *Tx) error {
 		return Avatars.Create(tx, &Avatar{UserID: 1, Digest: digest})
 	})

@@ -79,6 +79,7 @@ func (b *Backup) prepare(db *DB, withKey bool, take func(*Backup) ([]blobRef, er
 		}
 		b.release = b.blobs.Hold() // before the copy is made, so that no blob it refers to is deleted
 	}
+
 	refs, err := b.takeRecords(db, take)
 	if err != nil {
 		return err
@@ -88,12 +89,14 @@ func (b *Backup) prepare(db *DB, withKey bool, take func(*Backup) ([]blobRef, er
 			return err
 		}
 	}
+
 	b.manifest = manifest{
 		Format:   archiveFormat,
 		Version:  db.options.Version,
 		Instance: db.instance,
 		Time:     db.clock(),
 	}
+
 	b.manifest.LogHead = b.logHead
 	if err := b.list(refs); err != nil {
 		return err
@@ -101,6 +104,7 @@ func (b *Backup) prepare(db *DB, withKey bool, take func(*Backup) ([]blobRef, er
 	if b.text, err = b.manifest.encode(); err != nil {
 		return err
 	}
+
 	b.size, err = b.manifest.size(b.text)
 	return err
 }
@@ -145,6 +149,7 @@ func (b *Backup) copyDataIn(db *DB, dir string) (refs []blobRef, err error) {
 	if err != nil {
 		return nil, err
 	}
+
 	path := f.Name()
 	if err = errors.Join(f.Close(), db.copyTo(path)); err == nil {
 		var report *Report
@@ -173,6 +178,7 @@ func (b *Backup) list(refs []blobRef) error {
 	if err != nil {
 		return err
 	}
+
 	sizes := map[blob.Digest]int64{}
 	for _, r := range refs {
 		size, known := sizes[r.digest]
@@ -189,11 +195,13 @@ func (b *Backup) list(refs []blobRef) error {
 				size)
 		}
 	}
+
 	b.manifest.Entries = []archiveEntry{{dataName, n, blob.Digest(sum.Sum(nil))}}
 	if b.key != nil {
 		b.manifest.Entries = append(b.manifest.Entries,
 			archiveEntry{keyName, int64(len(b.key)), sha256.Sum256(b.key)})
 	}
+
 	for _, f := range b.segments {
 		sum := sha256.New()
 		n, err := io.Copy(sum, f)
@@ -203,12 +211,14 @@ func (b *Backup) list(refs []blobRef) error {
 		b.manifest.Entries = append(b.manifest.Entries,
 			archiveEntry{archiveAudit + filepath.Base(f.Name()), n, blob.Digest(sum.Sum(nil))})
 	}
+
 	for _, d := range slices.SortedFunc(maps.Keys(sizes), func(x, y blob.Digest) int {
 		return bytes.Compare(x[:], y[:])
 	}) {
 		b.manifest.Entries = append(b.manifest.Entries,
 			archiveEntry{archiveFiles + d.String(), sizes[d], d})
 	}
+
 	return nil
 }
 
@@ -237,6 +247,7 @@ func (b *Backup) writeEntry(out *tar.Writer, e archiveEntry) error {
 	if err := out.WriteHeader(b.manifest.header(e)); err != nil {
 		return err
 	}
+
 	switch e.Name {
 	case dataName:
 		err := e.copyExact(out, io.NewSectionReader(b.data, 0, e.Size))
@@ -247,15 +258,18 @@ func (b *Backup) writeEntry(out *tar.Writer, e archiveEntry) error {
 	case keyName:
 		return e.copyExact(out, bytes.NewReader(b.key))
 	}
+
 	for _, f := range b.segments {
 		if e.Name == archiveAudit+filepath.Base(f.Name()) {
 			return e.copyExact(out, io.NewSectionReader(f, 0, e.Size))
 		}
 	}
+
 	content, err := b.blobs.Reader(e.SHA256)
 	if err != nil {
 		return err
 	}
+
 	return e.copyExact(out, content)
 }
 
@@ -293,6 +307,7 @@ func (db *DB) copyTo(path string) error {
 	if err != nil {
 		return err
 	}
+
 	out := &keepError{w: f}
 	err = disk.RecoverDamage(db.path, func() error {
 		return db.bolt.View(func(btx *bbolt.Tx) error {
@@ -305,6 +320,7 @@ func (db *DB) copyTo(path string) error {
 	if err = errors.Join(err, out.err, f.Sync(), f.Close()); err != nil {
 		return errors.Join(err, os.Remove(path+".new"))
 	}
+
 	return disk.MoveFile(path+".new", path)
 }
 

@@ -36,10 +36,12 @@ func TestBackup_WhileFilesChange(t *testing.T) {
 				for made.Load() >= allowed.Load() && !stop.Load() {
 					time.Sleep(time.Millisecond)
 				}
+
 				name := fmt.Sprintf("file %d of %d", n, w)
 				if n%3 == 0 {
 					name = fmt.Sprintf("file %d of everybody", n) // the same content, uploaded and deleted by every goroutine
 				}
+
 				f, err := putFile(db, name, bytesOf(name))
 				if err == nil && n%2 > 0 {
 					err = db.Update(System, func(tx *Tx) error { return Files.Delete(tx, f.ID) })
@@ -48,21 +50,25 @@ func TestBackup_WhileFilesChange(t *testing.T) {
 					t.Error(err)
 					return
 				}
+
 				made.Add(1)
 			}
 		})
 	}
+
 	for i := range disktest.Size(3, 15, 100) {
 		from := made.Load()
 		allowed.Store(from + 60)                   // a slow backup does not make the next one larger
 		for made.Load() < from+20 && !t.Failed() { // so that there are files to back up
 			time.Sleep(time.Millisecond)
 		}
+
 		b, err := db.Backup(t.Context(), true)
 		if err != nil {
 			t.Error(err)
 			break
 		}
+
 		err = db.Update(System, func(tx *Tx) error { // delete everything that is in the backup before it is written
 			for _, id := range idsOf(tx, Files) {
 				if err := Files.Delete(tx, id); err != nil {
@@ -74,6 +80,7 @@ func TestBackup_WhileFilesChange(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
+
 		path := filepath.Join(t.TempDir(), "backup.tar")
 		f, err := os.Create(path)
 		if err == nil {
@@ -83,12 +90,14 @@ func TestBackup_WhileFilesChange(t *testing.T) {
 			t.Error(err)
 			break
 		}
+
 		disktest.Equal(t, "size", sizeOf(t, path), b.Size())
 		target := t.TempDir()
 		if _, err := Restore(target, path, nil, Options{Schema: &office}); err != nil {
 			t.Error(err)
 			break
 		}
+
 		restored := open(t, target, Options{Schema: &office})
 		files := filesIn(t, restored)
 		for name, data := range files {
@@ -96,11 +105,14 @@ func TestBackup_WhileFilesChange(t *testing.T) {
 				t.Errorf("%s has other bytes in the backup", name)
 			}
 		}
+
 		if i == 0 {
 			t.Logf("%d files in the first backup", len(files))
 		}
+
 		shut(t, restored)
 	}
+
 	stop.Store(true)
 	wg.Wait()
 }
@@ -122,6 +134,7 @@ func TestBackup_HoldsFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	update(t, db, func(tx *Tx) error { return Files.Delete(tx, f.ID) })
 	db.files.blobs.Sweep()
 	for range 2 { // it can be written any number of times
@@ -131,9 +144,11 @@ func TestBackup_HoldsFiles(t *testing.T) {
 			t.Errorf("%d of %d bytes: %v", n, b.Size(), err)
 		}
 	}
+
 	if err := errors.Join(b.Close(), b.Close()); !errors.Is(err, os.ErrClosed) {
 		t.Error(err)
 	}
+
 	swept(t, db, f.Digest)
 }
 
@@ -147,6 +162,7 @@ func TestBackup_DamagedContentEndsEarly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	file := disktest.ReadFile(t, filepath.Join(dir, blob.FileName))
 	at := int64(bytes.Index(file, data[2*blob.ChunkSize:2*blob.ChunkSize+100]))
 	flip := func() {
@@ -167,6 +183,7 @@ func TestBackup_DamagedContentEndsEarly(t *testing.T) {
 		!strings.Contains(err.Error(), f.Digest.String()) {
 		t.Errorf("%d of %d bytes: %v", n, b.Size(), err)
 	}
+
 	flip()
 	if n, err := b.WriteTo(io.Discard); err != nil || n != b.Size() {
 		t.Errorf("once it is whole again: %d of %d bytes: %v", n, b.Size(), err)

@@ -52,6 +52,7 @@ func (b *Backup) readLive(ctx context.Context, db *DB) (refs []blobRef, err erro
 	if !db.live.CompareAndSwap(nil, l) {
 		return nil, errOneLive
 	}
+
 	b.data = l
 	l.mu.Lock() // until it is verified, the transaction can't end
 	defer l.mu.Unlock()
@@ -61,6 +62,7 @@ func (b *Backup) readLive(ctx context.Context, db *DB) (refs []blobRef, err erro
 	if l.btx, err = db.bolt.Begin(false); err != nil {
 		return nil, err
 	}
+
 	db.stats.begin(l.btx)
 	tx := &Tx{db: fileOnly(db.path, db.options), actor: engine{}, now: db.clock(), bolt: l.btx}
 	err = disk.RecoverDamage(db.path, func() (err error) {
@@ -80,6 +82,7 @@ func (b *Backup) readLive(ctx context.Context, db *DB) (refs []blobRef, err erro
 	if err != nil {
 		return nil, fmt.Errorf("verify the backup: %w", err)
 	}
+
 	l.done.Go(func() { l.watch(ctx) })
 	return refs, nil
 }
@@ -131,6 +134,7 @@ func (l *liveData) watch(ctx context.Context) {
 			return
 		case <-every.C:
 		}
+
 		began := make(chan struct{})
 		l.done.Go(func() {
 			defer close(began)

@@ -105,6 +105,7 @@ func TestLiveBackup_WritersChangePages(t *testing.T) {
 			for _, id := range deptIDs(t, db)[:150] {
 				update(t, db, func(tx *Tx) error { return Depts.Delete(tx, id) })
 			}
+
 			want, left := stateOf(t, db), deptIDs(t, db)
 			b := mustBackUpLive(t, db)
 			before := disktest.ReadFile(t, db.path)
@@ -117,11 +118,13 @@ func TestLiveBackup_WritersChangePages(t *testing.T) {
 							return Depts.Create(tx,
 								&Dept{Name: fmt.Sprint(writes) + strings.Repeat(" new", 800)})
 						}
+
 						id := left[0]
 						left = left[1:]
 						if writes%3 == 1 {
 							return Depts.Delete(tx, id)
 						}
+
 						_, err := Depts.Update(tx, id, func(d *Dept) error {
 							d.Name = "changed"
 							return nil
@@ -139,6 +142,7 @@ func TestLiveBackup_WritersChangePages(t *testing.T) {
 				t.Fatalf("%d writes have changed %d pages: the test would see nothing", writes,
 					changed)
 			}
+
 			disktest.Equal(t, "restored", restoredState(t, out.Bytes(), identity), want)
 		})
 	}
@@ -185,6 +189,7 @@ func TestLiveBackup_AnyPart(t *testing.T) {
 	for _, id := range deptIDs(t, db)[10:20] {
 		update(t, db, func(tx *Tx) error { return Depts.Delete(tx, id) })
 	}
+
 	b := mustBackUpLive(t, db)
 	size := b.manifest.Entries[0].Size
 	whole, err := io.ReadAll(io.NewSectionReader(b.data, 0, size))
@@ -213,6 +218,7 @@ func TestLiveBackup_OneAtATime(t *testing.T) {
 	if reading := db.Stats().Reading; reading != 0 {
 		t.Errorf("%d transactions still read", reading)
 	}
+
 	next := mustBackUpLive(t, db)
 	if err := errors.Join(first.Close(), first.Close()); err != nil {
 		t.Error(err)
@@ -251,6 +257,7 @@ func TestLiveBackup_Ends(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+
 			defer b.Close()
 			test.then(t, db, cancel)
 			if n, err := b.WriteTo(io.Discard); !test.want(err) || n > b.Size()/2 {
@@ -276,18 +283,22 @@ func TestLiveBackup_DeletionNeedsItsPages(t *testing.T) {
 	remove := func(db Handle, id ID) error {
 		return db.Update(System, func(tx *Tx) error { return Depts.Delete(tx, id) })
 	}
+
 	ids, other := deptIDs(t, db), db.WithRecorder(nil)
 	var err error
 	for i := 0; i < len(ids) && err == nil; i++ {
 		err = remove(other, ids[i])
 	}
+
 	disktest.Equal(t, "another write", refusalOf(t, err), refusal{errs.Full, "disk_full", ""})
 	if db.Stats().Reading != 1 {
 		t.Error("the backup has ended for it")
 	}
+
 	for _, id := range deptIDs(t, db) {
 		noErr(t, remove(other.Essential(), id))
 	}
+
 	if n, err := b.WriteTo(io.Discard); !gaveWay(err) {
 		t.Errorf("%d bytes: %v", n, err)
 	}

@@ -45,10 +45,12 @@ func memoryChild() int {
 			}
 		}
 	}()
+
 	if err := backUpAndRestore(dirOf(), os.Getenv(mebibytesVar)); err != nil {
 		fmt.Println(err)
 		return 1
 	}
+
 	close(stop)
 	fmt.Println(<-most)
 	return 0
@@ -59,10 +61,12 @@ func backUpAndRestore(dir, mebibytes string) error {
 	if _, err := fmt.Sscan(mebibytes, &n); err != nil {
 		return err
 	}
+
 	db, err := Open(filepath.Join(dir, "source"), Options{Schema: &office})
 	if err != nil {
 		return err
 	}
+
 	bytes := rand.NewChaCha8([32]byte{})
 	for i := range 2 { // one with nearly all the data, and a small one
 		u, err := db.NewUpload()
@@ -72,25 +76,31 @@ func backUpAndRestore(dir, mebibytes string) error {
 		if _, err := io.CopyN(u, bytes, int64(n<<20)>>(10*i)); err != nil {
 			return err
 		}
+
 		digest, err := u.Finish()
 		if err != nil {
 			return err
 		}
+
 		f := &File{Name: "some", Size: u.Size(), Digest: digest}
 		if err := db.Update(System, func(tx *Tx) error { return Files.Create(tx, f) }); err != nil {
 			return err
 		}
+
 		u.Release()
 	}
+
 	b, err := db.Backup(context.Background(), true)
 	if err != nil {
 		return err
 	}
+
 	archive, target := filepath.Join(dir, "backup.tar"), filepath.Join(dir, "target")
 	f, err := os.Create(archive)
 	if err != nil {
 		return err
 	}
+
 	for _, step := range []func() error{
 		func() error { _, err := b.WriteTo(f); return err },
 		f.Close, b.Close, db.Close,
@@ -104,9 +114,11 @@ func backUpAndRestore(dir, mebibytes string) error {
 			return err
 		}
 	}
+
 	if info, err := os.Stat(archive); err != nil || info.Size() < int64(n)<<20 {
 		return fmt.Errorf("the archive is too small: %v, %w", info, err)
 	}
+
 	return nil
 }
 
@@ -118,6 +130,7 @@ func TestBackup_BoundedMemory(t *testing.T) {
 	}) {
 		limit = 120 // the race detector needs memory of its own
 	}
+
 	n := disktest.Size(96, 160, 512)
 	// Garbage is collected early: on a busy machine, it would otherwise be a third of the memory.
 	out, err := child(t, "memory", 10*time.Minute, dirVar+"="+t.TempDir(),
@@ -129,6 +142,7 @@ func TestBackup_BoundedMemory(t *testing.T) {
 	if kib == 0 {
 		t.Skip("this system does not tell how much memory is a process's own")
 	}
+
 	t.Logf("%d MiB of files, %.1f MiB of memory", n, float64(kib)/1024)
 	if kib > limit<<10 {
 		t.Errorf("%d KiB of memory of its own, at most %d MiB are right", kib, limit)

@@ -30,6 +30,7 @@ func TestBackup_WhileWriting(t *testing.T) {
 		}
 		return err
 	}})
+
 	var begun, answered [writers]atomic.Int64
 	var stop atomic.Bool
 	var wg sync.WaitGroup
@@ -52,15 +53,18 @@ func TestBackup_WhileWriting(t *testing.T) {
 					t.Error(err)
 					return
 				}
+
 				answered[w].Store(n)
 			}
 		})
 	}
+
 	for range disktest.Size(5, 30, 200) {
 		var low, high [writers]int64
 		for w := range writers {
 			low[w] = answered[w].Load()
 		}
+
 		path, err := writeArchive(t, db)
 		for w := range writers {
 			high[w] = begun[w].Load()
@@ -69,11 +73,13 @@ func TestBackup_WhileWriting(t *testing.T) {
 			t.Error(err)
 			break
 		}
+
 		target := t.TempDir()
 		if _, err := Restore(target, path, nil, Options{Schema: &office}); err != nil {
 			t.Error(err)
 			break
 		}
+
 		restored := open(t, target, Options{Schema: &office})
 		depts := allOf(t, restored, Depts)
 		for w := range writers {
@@ -82,6 +88,7 @@ func TestBackup_WhileWriting(t *testing.T) {
 					a, b, low[w], high[w])
 			}
 		}
+
 		disktest.Equal(t, "users and sessions of the restored",
 			[]int{len(allOf(t, restored, Users)), len(allOf(t, restored, Sessions))}, []int{1, 0})
 		mustVerify(t, restored)
@@ -90,6 +97,7 @@ func TestBackup_WhileWriting(t *testing.T) {
 			t.Error(err)
 		}
 	}
+
 	stop.Store(true)
 	wg.Wait()
 	disktest.Equal(t, "sessions of the original", len(allOf(t, db, Sessions)), 1)
@@ -204,6 +212,7 @@ func TestBackup_DamagedDatabaseRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	defer db.Close()
 	update(t, db, createBeast("Leo"))
 	err = db.bolt.Update(func(btx *bbolt.Tx) error {
@@ -212,6 +221,7 @@ func TestBackup_DamagedDatabaseRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	before := disktest.Snapshot(t, dir)
 	for range 2 { // the first frees what it holds
 		for _, take := range []func(context.Context, *DB) (*Backup, error){
@@ -229,5 +239,6 @@ func TestBackup_DamagedDatabaseRefused(t *testing.T) {
 			}
 		}
 	}
+
 	sameFiles(t, disktest.Snapshot(t, dir), before)
 }

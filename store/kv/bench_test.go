@@ -33,6 +33,7 @@ func parallel(b *testing.B, writers int, op func(n int) error) {
 			}
 		})
 	}
+
 	wg.Wait()
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "commits/s")
 }
@@ -64,6 +65,7 @@ func benchBolt(b *testing.B, writers int,
 	if err != nil {
 		b.Fatal(err)
 	}
+
 	defer file.Close()
 	bucket, value := []byte("keeper"), bytes.Repeat([]byte("x"), 300)
 	if err := file.Update(func(tx *bbolt.Tx) error {
@@ -72,6 +74,7 @@ func benchBolt(b *testing.B, writers int,
 	}); err != nil {
 		b.Fatal(err)
 	}
+
 	parallel(b, writers, func(n int) error {
 		return update(file, func(tx *bbolt.Tx) error {
 			return tx.Bucket(bucket).Put(idKey(ID(n)), value)

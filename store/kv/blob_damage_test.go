@@ -46,6 +46,7 @@ func TestBlob_DamagedEntryKeepsChunks(t *testing.T) {
 	if _, err := readBlob(db, f.Digest); !errors.As(err, &damage) {
 		t.Errorf("reading it: %v", err)
 	}
+
 	again := mustPut(t, db, "again", data)
 	disktest.Equal(t, "digest", again.Digest, f.Digest)
 	if got, err := readBlob(db, f.Digest); err != nil || !bytes.Equal(got, data) {
@@ -82,12 +83,14 @@ func TestBlob_ShortChunkKey(t *testing.T) {
 			!strings.Contains(report.Faults[0], fmt.Sprintf("files.db: chunk %x", key)) {
 			t.Errorf("verify of the key %x: %v, %v", key, report, err)
 		}
+
 		db = open(t, dir, Options{Schema: &office})
 		for _, f := range files {
 			if _, err := readBlob(db, f.Digest); err != nil {
 				t.Errorf("with the key %x: %v", key, err)
 			}
 		}
+
 		shut(t, db)
 	}
 }
@@ -129,6 +132,7 @@ func TestVerify_DamagedMetaPages(t *testing.T) {
 				}
 			}
 		}
+
 		disktest.WriteFile(t, path, clean)
 	}
 }

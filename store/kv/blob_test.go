@@ -86,10 +86,12 @@ func TestBlob_EverySize(t *testing.T) {
 		if err != nil || !bytes.Equal(got, data) {
 			t.Fatalf("%d bytes came back as %d: %v", n, len(got), err)
 		}
+
 		r, err := db.OpenBlob(f.Digest)
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		for _, at := range []int{n / 2, n, n / 3, max(0, n-1), min(n, blob.ChunkSize)} {
 			if _, err := r.Seek(int64(at), io.SeekStart); err != nil {
 				t.Fatal(err)
@@ -115,6 +117,7 @@ func TestBlob_Deduplication(t *testing.T) {
 			found[i] = f
 		})
 	}
+
 	wg.Wait()
 	disktest.Equal(t, "bytes stored", storedBytes(db), int64(len(data)))
 	disktest.Equal(t, "bytes coming", comingBytes(db), 0)
@@ -123,9 +126,11 @@ func TestBlob_Deduplication(t *testing.T) {
 			update(t, db, func(tx *Tx) error { return Files.Delete(tx, f.ID) })
 		}
 	}
+
 	if got, err := readBlob(db, found[0].Digest); err != nil || !bytes.Equal(got, data) {
 		t.Fatalf("the last reference leads to %d bytes: %v", len(got), err)
 	}
+
 	update(t, db, func(tx *Tx) error { return Files.Delete(tx, found[0].ID) })
 	swept(t, db, found[0].Digest)
 }
@@ -140,6 +145,7 @@ func TestUpload_AbandonedLeavesNothing(t *testing.T) {
 	if _, err := u.Write(randomData(t, 3*blob.ChunkSize)); err != nil {
 		t.Fatal(err)
 	}
+
 	u.Release()
 	u.Release()
 	finished, err := db.NewUpload()
@@ -149,6 +155,7 @@ func TestUpload_AbandonedLeavesNothing(t *testing.T) {
 	if _, err := finished.Write([]byte("nobody refers to this")); err != nil {
 		t.Fatal(err)
 	}
+
 	digest, err := finished.Finish()
 	if err != nil {
 		t.Fatal(err)
@@ -156,6 +163,7 @@ func TestUpload_AbandonedLeavesNothing(t *testing.T) {
 	if _, err := readBlob(db, digest); err != nil {
 		t.Fatal("it is not guarded until it is released:", err)
 	}
+
 	finished.Release()
 	swept(t, db, digest)
 	shut(t, db)
@@ -176,6 +184,7 @@ func TestUpload_Quota(t *testing.T) {
 		errs.Of(err).Code != "quota_used_up" {
 		t.Fatal(err)
 	}
+
 	update(t, db, func(tx *Tx) error { return Files.Delete(tx, first.ID) })
 	swept(t, db, first.Digest)
 	mustPut(t, db, "third", randomData(t, 3<<20))

@@ -79,10 +79,12 @@ func (c *Cache[V]) Get(tx *Tx) *V {
 			return now.value.(*V)
 		}
 	}
+
 	v, err := c.build(tx) // in a seed or a migration, before the caches have values
 	if err != nil {
 		panic(disk.Fault{Err: err})
 	}
+
 	return v
 }
 
@@ -97,10 +99,12 @@ func (c *Cache[V]) next(tx *Tx) (v *V, err error) {
 	if tx.changes == nil { // in Open
 		return c.build(tx)
 	}
+
 	made := tx.changes.caches[c]
 	if made != nil && len(made.since) == 0 {
 		return made.value.(*V), nil
 	}
+
 	slot := tx.db.caches[c]
 	switch {
 	case c.update != nil && made != nil:
@@ -113,6 +117,7 @@ func (c *Cache[V]) next(tx *Tx) (v *V, err error) {
 	if err == nil {
 		tx.changes.caches[c] = &pending{v, map[Table]map[ID]bool{}}
 	}
+
 	return v, err
 }
 
@@ -139,6 +144,7 @@ func (c *Cache[V]) Rebuild(tx *Tx) (*V, error) {
 			Took:       time.Since(began),
 		})
 	}
+
 	return v, nil
 }
 

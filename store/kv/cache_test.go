@@ -121,12 +121,15 @@ func TestCommit_WritesReadOwnChanges(t *testing.T) {
 			return err
 		})
 	}
+
 	for _, err := range together(t, db, writes...) {
 		noErr(t, err)
 	}
+
 	if len(read) != 20 || slices.Max(read) != 1 {
 		t.Errorf("the cache has read %v", read)
 	}
+
 	view(t, db, func(tx *Tx) error {
 		disktest.Equal(t, "counted", *counted.Get(tx), 20)
 		return nil

@@ -120,15 +120,18 @@ func (tx *Tx) capture(t Table, id ID, old, new []byte) {
 	if tx.changes.log == nil || t.table().log == unlogged {
 		return
 	}
+
 	for i := range tx.captured {
 		if c := &tx.captured[i]; c.Table == t && c.ID == id {
 			c.New = payload(new)
 			return
 		}
 	}
+
 	if tx.captured == nil {
 		tx.captured = tx.changes.log.captured[:0]
 	}
+
 	tx.captured = append(tx.captured, RecordChange{t, id, payload(old), payload(new)})
 }
 
@@ -140,6 +143,7 @@ func (tx *Tx) readHead(meta fileMeta) (audit.Head, error) {
 	if key == nil {
 		return head, nil
 	}
+
 	text, err := disk.Unframe(logBucket, key, value)
 	if err == nil {
 		var last audit.Head
@@ -153,6 +157,7 @@ func (tx *Tx) readHead(meta fileMeta) (audit.Head, error) {
 	if err != nil {
 		return head, Damaged(logBucket, keyText(key), err)
 	}
+
 	return head, nil
 }
 
@@ -191,6 +196,7 @@ func (db *DB) ReadLog(from uint64, limit int) (rows []audit.Row, err error) {
 	if db.log == nil {
 		return nil, nil
 	}
+
 	from = max(from, 1)
 	bytes, full := 0, false
 	add := func(row audit.Row) bool {
@@ -204,10 +210,12 @@ func (db *DB) ReadLog(from uint64, limit int) (rows []audit.Row, err error) {
 		if err := db.log.segments.Oldest(from, add); err != nil || full {
 			return rows, db.noteDamage(err)
 		}
+
 		next := from
 		if len(rows) > 0 {
 			next = rows[len(rows)-1].Seq + 1
 		}
+
 		err := db.View(engine{}, func(tx *Tx) error {
 			start := tx.logStart() // before the segments are looked at: what is not in data.db, is in one by now
 			if start > next && next <= db.log.segments.Head().Seq {
@@ -220,6 +228,7 @@ func (db *DB) ReadLog(from uint64, limit int) (rows []audit.Row, err error) {
 			return nil, err
 		}
 	}
+
 	return rows, nil
 }
 
@@ -230,6 +239,7 @@ func (tx *Tx) verifyLog(report *Report) {
 	if err := checkTotals(tx, logBucket, got, broken); err != nil {
 		report.fault("%s", disk.OneLine(err))
 	}
+
 	var verifier audit.Verifier
 	err := tx.LogRows(0, func(row audit.Row) bool {
 		report.Records++

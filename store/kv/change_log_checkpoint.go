@@ -45,6 +45,7 @@ func (db *DB) LogBefore(at Time) (seq uint64, err error) {
 	if db.log == nil || at <= 0 {
 		return 0, nil
 	}
+
 	before, limit := uint64(0), at.String()
 	err = db.View(engine{}, func(tx *Tx) error {
 		before = tx.LogEnd() + 1
@@ -63,11 +64,13 @@ func (db *DB) LogBefore(at Time) (seq uint64, err error) {
 				return nil
 			}
 		}
+
 		return nil
 	})
 	if err != nil || seq != 0 {
 		return seq, err
 	}
+
 	err = db.log.segments.Newest(audit.Query{To: int64(at)}, before, func(row audit.Row) bool {
 		seq = row.Seq
 		return false

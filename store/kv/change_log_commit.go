@@ -30,10 +30,12 @@ func (l *changeLog) begin() *logCommit {
 	if l == nil {
 		return nil
 	}
+
 	c := &l.commit
 	if cap(c.block) > maxLogBlock {
 		c.block = nil
 	}
+
 	c.keys.Reset()
 	clear(c.captured[:cap(c.captured)]) // what a function that failed has left
 	*c = logCommit{
@@ -43,6 +45,7 @@ func (l *changeLog) begin() *logCommit {
 		keys:     c.keys,
 		block:    c.block[:0],
 	}
+
 	return c
 }
 
@@ -53,6 +56,7 @@ func (tx *Tx) writeEntry() error {
 	if c == nil || len(tx.captured) == 0 && tx.action == nil {
 		return nil
 	}
+
 	recorder, touched := tx.recorder, tx.touched // the entry is not what the caller does
 	tx.recorder = nil
 	c.entry.Reset()
@@ -62,6 +66,7 @@ func (tx *Tx) writeEntry() error {
 		clear(tx.captured)
 		c.captured = tx.captured[:0]
 	}()
+
 	logged, err := tx.db.schema.LogEntry(tx, tx.captured, &c.entry)
 	if err != nil || !logged {
 		return err
@@ -72,6 +77,7 @@ func (tx *Tx) writeEntry() error {
 			return err
 		}
 	}
+
 	return tx.appendEntry(&c.entry)
 }
 
@@ -81,6 +87,7 @@ func (tx *Tx) appendEntry(entry *audit.Entry) error {
 	if c.time == "" {
 		c.time = tx.now.String()
 	}
+
 	seq := c.head.Seq + 1
 	entry.Link = audit.Link{Seq: seq, Generation: c.head.Generation, Prev: c.head.Hash, At: c.time}
 	start := len(c.block)
@@ -94,6 +101,7 @@ func (tx *Tx) appendEntry(entry *audit.Entry) error {
 	if err := b.Put(key, value); err != nil {
 		return err
 	}
+
 	tx.mustWrite()
 	tx.logged = true
 	c.head.Seq, c.head.Hash = seq, sha256.Sum256(text)

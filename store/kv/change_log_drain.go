@@ -37,10 +37,12 @@ func (db *DB) openLog() error {
 	if db.schema.LogEntry == nil {
 		return nil
 	}
+
 	l := &changeLog{wake: make(chan struct{}, 1), stop: make(chan struct{}), limit: drainFrom}
 	if n := db.options.drainFrom; n > 0 {
 		l.limit = n
 	}
+
 	err := db.View(engine{}, func(tx *Tx) error {
 		meta, err := readMeta(tx)
 		if err != nil {
@@ -60,14 +62,17 @@ func (db *DB) openLog() error {
 	if err != nil {
 		return fmt.Errorf("open %s: %w", db.path, err)
 	}
+
 	segments, warnings, err := audit.Open(filepath.Join(db.dir, segmentsName))
 	if err != nil {
 		return err
 	}
+
 	l.segments = segments
 	for _, text := range warnings {
 		db.found.add(&db.found.found.Log, text)
 	}
+
 	db.warnings = append(db.warnings, warnings...)
 	db.log = l
 	return nil
@@ -215,6 +220,7 @@ func (d *draining) rows(yield func(audit.Row, error) bool) {
 			yield(audit.Row{}, err)
 			return
 		}
+
 		d.n, d.bytes, d.next = d.n+len(rows), d.bytes+len(block), rows[len(rows)-1].Seq+1
 		d.keys = withKeys(rows, d.keys)
 		for _, row := range rows {
@@ -243,6 +249,7 @@ func (db *DB) removeMoved() error {
 	if err := db.log.segments.CheckNewest(); err != nil {
 		return err // the only sound copy may be the one in data.db
 	}
+
 	return db.removeRows(last.Seq)
 }
 
@@ -271,15 +278,18 @@ func (db *DB) removeRows(through uint64) error {
 				sum += uint64(disk.FrameSum(value))
 				bytes += int64(len(value) - disk.FrameHead)
 			}
+
 			more = len(keys) == drainCommit
 			for _, key := range keys {
 				if err := tx.delete(logBucket, key); err != nil {
 					return err
 				}
 			}
+
 			if len(keys) == 0 {
 				return nil
 			}
+
 			return addTotals(tx, logBucket, -len(keys), -sum)
 		})
 		if err != nil {
@@ -287,6 +297,7 @@ func (db *DB) removeRows(through uint64) error {
 		}
 		db.log.bytes.Add(-bytes)
 	}
+
 	db.log.tail.drop(through)
 	return nil
 }
@@ -311,5 +322,6 @@ func (db *DB) pruneLog() error {
 	if err == nil && blocked {
 		err = fmt.Errorf("the change log is larger than audit.max_size, and all of it is younger than audit.min_age: raise audit.max_size, or lower audit.min_age")
 	}
+
 	return err
 }

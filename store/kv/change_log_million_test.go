@@ -32,6 +32,7 @@ func TestLogSearch_LargeLog(t *testing.T) {
 			settled(t, db)
 		}
 	}
+
 	middle := int64(now.now()) - int64(entries)/500*60*1e6/2
 	end := db.LogHead().Seq
 	shut(t, db)
@@ -61,6 +62,7 @@ func TestLogSearch_LargeLog(t *testing.T) {
 			}
 			rows = again
 		}
+
 		n := 0
 		for i := range counted {
 			began := time.Now()
@@ -69,10 +71,12 @@ func TestLogSearch_LargeLog(t *testing.T) {
 			noErr(t, err)
 			counted[i] = time.Since(began)
 		}
+
 		disktest.Equal(t, "entries of "+name, len(rows), min(n, 50))
 		if !slices.IsSortedFunc(rows, func(a, b audit.Row) int { return int(b.Seq) - int(a.Seq) }) {
 			t.Errorf("%s: %v", name, seqsOf(rows))
 		}
+
 		t.Logf("%d entries, %d segments: %s: %d found; open %v; page: first %v, then %v, %v; count: first %v, then %v",
 			end, len(db.LogSegments()), name, n, opened, took[0], took[1], took[2], counted[0],
 			counted[1])
@@ -85,6 +89,7 @@ func someEntry(r *rand.Rand) *audit.Entry {
 	number := func(n uint64) uint64 {
 		return 1 + uint64(float64(n)*r.Float64()*r.Float64()*r.Float64())
 	}
+
 	collection := []string{"dept", "role", "user", "setting", "dict_item"}[r.IntN(5)]
 	operation := []string{"create", "update", "delete"}[r.IntN(3)]
 	return &audit.Entry{

@@ -29,6 +29,7 @@ func (db *DB) SearchLog(q audit.Query, before uint64, yield func(audit.Row) bool
 	if before == 0 {
 		before = math.MaxUint64
 	}
+
 	tail := db.log.tail.now() // first: what is not in it, is in a segment by now
 	search := tailSearch{matches: q.Matcher(), before: before, rest: tail}
 	var faults error
@@ -41,6 +42,7 @@ func (db *DB) SearchLog(q audit.Query, before uint64, yield func(audit.Row) bool
 			}
 		}
 	}
+
 	return db.noteDamage(errors.Join(faults,
 		db.log.segments.Newest(q, min(before, firstOf(tail)), yield)))
 }
@@ -95,6 +97,7 @@ func (db *DB) logRows(seqs []uint64) (rows []audit.Row, faults error) {
 	if err != nil {
 		return nil, err
 	}
+
 	for i := range rows {
 		if rows[i].Seq != 0 && rows[i].Text == nil { // it is in a segment: it was added to one before it was removed from data.db
 			row, err := db.log.segments.Get(rows[i].Seq)
@@ -105,6 +108,7 @@ func (db *DB) logRows(seqs []uint64) (rows []audit.Row, faults error) {
 			}
 		}
 	}
+
 	return slices.DeleteFunc(rows, func(row audit.Row) bool { return row.Text == nil }), faults
 }
 

@@ -55,11 +55,13 @@ func naiveLog(t testing.TB, rows []audit.Row, q audit.Query, before uint64) (fou
 			terms[fmt.Sprint("record ", c.Collection, ":", c.ID)] = true
 			terms["change "+c.Collection+":"+c.Operation] = true
 		}
+
 		matches := (before == 0 || row.Seq < before) && (q.From == 0 || int64(at) >= q.From) &&
 			(q.To == 0 || int64(at) <= q.To)
 		for _, list := range q.All {
 			matches = matches && slices.ContainsFunc(list, func(t string) bool { return terms[t] })
 		}
+
 		if matches {
 			found = append(found, row)
 		}
@@ -83,12 +85,14 @@ func randomLogQuery(r *rand.Rand, times []int64) (q audit.Query) {
 		}
 		q.All = append(q.All, list)
 	}
+
 	if len(times) > 0 && r.IntN(2) == 0 {
 		q.From = times[r.IntN(len(times))]
 	}
 	if len(times) > 0 && r.IntN(2) == 0 {
 		q.To = times[r.IntN(len(times))]
 	}
+
 	return q
 }
 
@@ -139,11 +143,13 @@ func checkSearches(t testing.TB, r *rand.Rand, db *DB, n int) {
 		noErr(t, err)
 		disktest.Equal(t, fmt.Sprintf("count of %+v", q), count, len(naiveLog(t, rows, q, 0)))
 	}
+
 	for _, want := range rows {
 		row, err := db.LogEntry(want.Seq)
 		noErr(t, err)
 		sameRows(t, "entry", []audit.Row{row}, []audit.Row{want})
 	}
+
 	for _, seq := range []uint64{0, rows[len(rows)-1].Seq + 1, math.MaxUint64} {
 		if _, err := db.LogEntry(seq); !errs.Is(err, errs.NotFound) {
 			t.Errorf("entry %d: %v", seq, err)
@@ -158,6 +164,7 @@ func TestLogSearch(t *testing.T) {
 	if got, err := searched(db, audit.Query{}, 0, 9); err != nil || len(got) > 0 {
 		t.Errorf("an empty log has %d entries, %v", len(got), err)
 	}
+
 	var ids []ID
 	for range disktest.Size(3, 10, 40) {
 		for range r.IntN(120) {
@@ -174,19 +181,23 @@ func TestLogSearch(t *testing.T) {
 		shut(t, db)
 		db = logged(t, dir)
 	}
+
 	segments := db.LogSegments()
 	if len(segments) == 0 {
 		t.Fatal("no entries were moved")
 	}
+
 	for _, s := range segments {
 		data, err := db.LogCheckpoint(s.First)
 		if err != nil || len(data) == 0 {
 			t.Errorf("checkpoint %+v: %q, %v", s, data, err)
 		}
 	}
+
 	if _, err := db.LogCheckpoint(2); !errs.Is(err, errs.NotFound) {
 		t.Errorf("a checkpoint of no segment: %v", err)
 	}
+
 	shut(t, db)
 }
 
@@ -207,6 +218,7 @@ func TestLogSearch_WhileEntriesMove(t *testing.T) {
 			}
 		})
 	}
+
 	var ids []ID
 	least := disktest.Size(400, 2000, 10_000)
 	for n := 0; n < least || len(db.LogSegments()) < 3; n++ { // they are moved in the background
@@ -214,6 +226,7 @@ func TestLogSearch_WhileEntriesMove(t *testing.T) {
 			t.Error(err)
 		}
 	}
+
 	done.Store(true)
 	readers.Wait()
 	settled(t, db)
@@ -233,6 +246,7 @@ func checkRacingSearch(t *testing.T, r *rand.Rand, db *DB) {
 	if _, err := db.CountLog(q); err != nil {
 		t.Error(err)
 	}
+
 	rows := allLogged(t, db)
 	for i, row := range rows {
 		if row.Seq != uint64(i+1) {
@@ -240,20 +254,24 @@ func checkRacingSearch(t *testing.T, r *rand.Rand, db *DB) {
 			return
 		}
 	}
+
 	if uint64(len(rows)) < before {
 		t.Errorf("ReadLog: %d entries, there were %d", len(rows), before)
 		return
 	}
+
 	newest := before
 	if len(got) > 0 {
 		newest = max(newest, got[0].Seq)
 	}
+
 	want := naiveLog(t, rows, q, newest+1)
 	if i := slices.IndexFunc(want, func(row audit.Row) bool {
 		return row.Seq <= before || len(got) > 0 && row.Seq <= got[0].Seq
 	}); i > 0 {
 		want = want[i:] // those that were written meanwhile
 	}
+
 	sameRows(t, fmt.Sprintf("%+v", q), got, want)
 	if before > 0 {
 		seq := 1 + r.Uint64N(before)
@@ -272,6 +290,7 @@ func TestLogSearch_DamagedSegment(t *testing.T) {
 		makeDepts(t, db, 60)
 		settled(t, db)
 	}
+
 	rows, infos := wholeLog(t, db), db.log.segments.Segments()
 	shut(t, db)
 	hurt := infos[r.IntN(len(infos))]
@@ -291,13 +310,16 @@ func TestLogSearch_DamagedSegment(t *testing.T) {
 			t.Errorf("counted %d, %v", n, err)
 		}
 	}
+
 	if _, err := db.LogEntry(hurt.First); err == nil || errs.Is(err, errs.NotFound) {
 		t.Errorf("an entry that is lost: %v", err)
 	}
+
 	damaged := slices.DeleteFunc(db.LogSegments(), func(s audit.Info) bool { return s.Err == nil })
 	if len(damaged) != 1 || damaged[0].Path != hurt.Path {
 		t.Errorf("damaged segments: %+v", damaged)
 	}
+
 	shut(t, db)
 }
 
@@ -349,12 +371,15 @@ func TestLogTail_Bound(t *testing.T) {
 		keys.Append(&e, int64(i))
 		tail.append(i, &keys)
 	}
+
 	bytes := cap(tail.entries) * 32
 	for _, e := range tail.entries {
 		bytes += (e.keys.Size() + 15) / 16 * 16
 	}
+
 	if bytes > 3<<20 {
 		t.Errorf("%d bytes", bytes)
 	}
+
 	t.Log(bytes)
 }

@@ -71,6 +71,7 @@ func mustBeLogged(t testing.TB, db *DB) {
 			}
 		}
 	}
+
 	stored := map[ID]string{}
 	view(t, db, func(tx *Tx) error {
 		cursor := tx.bucket(beasts.Name()).Cursor()
@@ -150,6 +151,7 @@ func TestLog_MovedToSegments(t *testing.T) {
 	if n := len(wholeLog(t, db)); n < 220 || len(db.log.segments.Segments()) == 0 {
 		t.Errorf("%d entries, segments %v", n, db.log.segments.Segments())
 	}
+
 	before := wholeLog(t, db)
 	mustVerify(t, db)
 	shut(t, db)
@@ -171,11 +173,13 @@ func TestLog_LargeEntriesMoved(t *testing.T) {
 	for range 24 {
 		update(t, db, func(tx *Tx) error { return Depts.Create(tx, &Dept{Name: name}) })
 	}
+
 	settled(t, db)
 	if len(db.log.segments.Segments()) == 0 || db.log.bytes.Load() > drainBytes {
 		t.Errorf("segments %v, %d bytes in data.db", db.log.segments.Segments(),
 			db.log.bytes.Load())
 	}
+
 	wholeLog(t, db)
 	shut(t, db)
 	db = open(t, dir, Options{Schema: loggedOffice()})
@@ -234,9 +238,11 @@ func TestEntriesInBothPlaces_SegmentIsDamaged(t *testing.T) {
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
+
 	if problem := db.LogProblem(); !strings.Contains(problem, info.Path) {
 		t.Errorf("the problem %q does not name %s", problem, info.Path)
 	}
+
 	count := 0
 	view(t, db, func(tx *Tx) error {
 		return tx.LogRows(1, func(audit.Row) bool { count++; return true })
@@ -263,6 +269,7 @@ func TestLog_OldSegmentsDropped(t *testing.T) {
 		t.Errorf("young entries were dropped, or nothing says that they need too much space: %v",
 			err)
 	}
+
 	now.Store(int64(now.now().Add(20 * 24 * time.Hour)))
 	noErr(t, db.pruneLog())
 	disktest.Equal(t, "segments", len(db.log.segments.Segments()), 0)
@@ -301,6 +308,7 @@ func TestLog_BackupAndRestore(t *testing.T) {
 		first.Action != "restore" {
 		t.Errorf("the first entry of the new generation: %+v", first)
 	}
+
 	var details struct {
 		Replaced audit.Head `json:"replaced"`
 	}
@@ -330,6 +338,7 @@ func TestLog_RestoreOfKeptDirectory(t *testing.T) {
 	if n := len(wholeLog(t, db)); n < 130 {
 		t.Errorf("%d entries", n)
 	}
+
 	mustVerify(t, db)
 	shut(t, db)
 }
@@ -352,6 +361,7 @@ func TestSalvage_KeepsLog(t *testing.T) {
 	if next.Prev != head.Hash || next.Generation == head.Generation {
 		t.Errorf("the first entry of the new generation: %+v", next)
 	}
+
 	mustVerify(t, db)
 	shut(t, db)
 }
@@ -404,6 +414,7 @@ func TestReadLog(t *testing.T) {
 			}
 		}
 	}()
+
 	next := uint64(1)
 	for next <= 300 {
 		rows, err := db.ReadLog(next, 7)
@@ -418,6 +429,7 @@ func TestReadLog(t *testing.T) {
 			next++
 		}
 	}
+
 	<-done
 }
 

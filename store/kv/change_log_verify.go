@@ -19,9 +19,11 @@ func VerifyLog(dir string, known []audit.Head,
 	for _, head := range known {
 		verifier.Expect(head)
 	}
+
 	if err := verifySegments(dir, &verifier); err != nil {
 		return result, false, err
 	}
+
 	unlock, err := takeDirToRead(dir)
 	if used := (*InUseError)(nil); errors.As(err, &used) {
 		return verifier.Result(), true, verifier.Finish()
@@ -29,6 +31,7 @@ func VerifyLog(dir string, known []audit.Head,
 	if err != nil {
 		return result, false, err
 	}
+
 	defer func() { err = errors.Join(err, unlock()) }()
 	err = verifyNewest(dir, &verifier, options)
 	return verifier.Result(), false, err
@@ -62,6 +65,7 @@ func verifyNewest(dir string, verifier *audit.Verifier, options Options) error {
 			failed = &audit.Altered{Err: fmt.Errorf("the entries from %d to %d are missing",
 				verifier.Result().Head.Seq+1, end)}
 		}
+
 		return errors.Join(err, failed)
 	})
 }

@@ -36,6 +36,7 @@ func (db *DB) runCheck() error {
 	if n := db.options.checkFrom; n > 0 {
 		from = n
 	}
+
 	var now, later []Table
 	err := db.View(engine{}, func(tx *Tx) error {
 		for _, t := range db.schema.Tables {
@@ -54,10 +55,12 @@ func (db *DB) runCheck() error {
 	if err != nil {
 		return err
 	}
+
 	broken, err := db.checkTotals(now)
 	if err != nil {
 		return err
 	}
+
 	for _, t := range now {
 		if len(broken[t]) > 0 && slices.ContainsFunc(db.schema.Caches, func(c AnyCache) bool {
 			return c.reads(t)
@@ -68,6 +71,7 @@ func (db *DB) runCheck() error {
 			return err
 		}
 	}
+
 	db.checkInBackground(later)
 	return nil
 }
@@ -119,6 +123,7 @@ func (db *DB) checkTotals(tables []Table) (broken map[Table][]error, err error) 
 			parts = append(parts, part{t, bucket})
 		}
 	}
+
 	var mu sync.Mutex
 	var next atomic.Int32
 	sums := map[Table]totals{}
@@ -141,15 +146,18 @@ func (db *DB) checkTotals(tables []Table) (broken map[Table][]error, err error) 
 		}
 		return nil
 	}
+
 	errs := make([]error, runtime.GOMAXPROCS(0))
 	var wg sync.WaitGroup
 	for i := range errs {
 		wg.Go(func() { errs[i] = work() })
 	}
+
 	wg.Wait()
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
+
 	return broken, db.View(engine{}, func(tx *Tx) error {
 		for _, t := range tables {
 			if err := checkTotals(tx, t.Name(), sums[t], broken[t]); err != nil {
@@ -170,6 +178,7 @@ func (db *DB) checkInBackground(tables []Table) {
 		close(c.done)
 		return
 	}
+
 	begun := make(chan struct{})
 	begin := sync.OnceFunc(func() { close(begun) })
 	go func() {
@@ -199,6 +208,7 @@ func (db *DB) checkInBackground(tables []Table) {
 			db.options.Checked(c.warnings)
 		}
 	}()
+
 	<-begun
 }
 
@@ -211,6 +221,7 @@ func (c *backgroundCheck) table(tx *Tx, t Table) error {
 		sum = totals{sum.records + got.records, sum.sum + got.sum}
 		broken = append(broken, bad...)
 	}
+
 	if c.stopped.Load() {
 		return nil
 	}
@@ -220,6 +231,7 @@ func (c *backgroundCheck) table(tx *Tx, t Table) error {
 	} else {
 		c.warnings = append(c.warnings, tx.db.brokenTexts(broken)...)
 	}
+
 	return checkTotals(tx, t.Name(), sum, broken)
 }
 

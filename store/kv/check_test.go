@@ -29,6 +29,7 @@ func TestCheck_LargeCollectionsOnline(t *testing.T) {
 	for i := range 30 {
 		update(t, db, createBeast(strings.Repeat("x", i+1)))
 	}
+
 	shut(t, db)
 	sound := Options{Schema: zoo(), checkFrom: 10}
 	db = open(t, dir, sound)
@@ -42,6 +43,7 @@ func TestCheck_LargeCollectionsOnline(t *testing.T) {
 		!strings.Contains(err.Error(), "records and entries with the sum") {
 		t.Errorf("a small collection that is damaged: %v", err)
 	}
+
 	before := disktest.ReadFile(t, filepath.Join(dir, dataName))
 	var warnings []string
 	db, err := Open(dir,
@@ -54,6 +56,7 @@ func TestCheck_LargeCollectionsOnline(t *testing.T) {
 		!strings.Contains(warnings[0], "reeve salvage") {
 		t.Errorf("warnings: %q", warnings)
 	}
+
 	for what, err := range map[string]error{
 		"health":  db.Healthy(),
 		"a write": db.Update(System, createBeast("new")),
@@ -63,6 +66,7 @@ func TestCheck_LargeCollectionsOnline(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
+
 	disktest.Equal(t, "beasts that can be read", len(allOf(t, db, beasts)), 30)
 	noErr(t, db.Close())
 	if string(disktest.ReadFile(t, filepath.Join(dir, dataName))) != string(before) {
@@ -86,6 +90,7 @@ func TestCheck_WhileWriting(t *testing.T) {
 		noErr(t, db.Healthy())
 		shut(t, db)
 	}
+
 	db := open(t, dir, Options{Schema: zoo(), checkFrom: 1})
 	shut(t, db) // possibly before the check has ended
 }

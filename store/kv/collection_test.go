@@ -119,6 +119,7 @@ func TestCreate_Refusals(t *testing.T) {
 			disktest.Equal(t, "update", refusalOf(t, edit), test.want)
 		})
 	}
+
 	disktest.Equal(t, "the beasts", allOf(t, db, beasts), before)
 }
 
@@ -282,6 +283,7 @@ func TestUpdate(t *testing.T) {
 			disktest.Equal(t, "written", after > before, wrote)
 		})
 	}
+
 	t.Run("passes the edit's error on and stores nothing", func(t *testing.T) {
 		db := zooWith(t, &beast{Name: "Leo"})
 		stop := errors.New("stop")
@@ -311,10 +313,12 @@ func TestView_WriteIsRefused(t *testing.T) {
 			t.Errorf("%s in a view: %v", name, err)
 		}
 	}
+
 	names := []string{}
 	for _, b := range allOf(t, db, beasts) {
 		names = append(names, b.Name)
 	}
+
 	slices.Sort(names)
 	disktest.Equal(t, "names", names, []string{"Leo"})
 }

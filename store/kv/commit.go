@@ -87,10 +87,12 @@ func (j *job) run(tx *Tx) error {
 	if err := tx.writeEntry(); err != nil || j.entry == nil {
 		return err
 	}
+
 	*j.entry = audit.Head{}
 	if tx.logged {
 		*j.entry = tx.changes.log.head
 	}
+
 	return nil
 }
 
@@ -127,6 +129,7 @@ func (db *DB) write() {
 		if len(batch) > 1 {
 			runtime.Gosched() // writers of the last batch may write again at once: give them a chance to join this batch
 		}
+
 		batch = append(batch[:0], first)
 		for len(batch) < maxBatch {
 			select {
@@ -139,6 +142,7 @@ func (db *DB) write() {
 			}
 			break
 		}
+
 		db.stats.took(batch)
 		db.commit(slices.Clone(batch))
 	}
@@ -153,6 +157,7 @@ func (db *DB) commit(batch []*job) {
 			finish(batch, func(j *job) { j.err = reason })
 			return
 		}
+
 		spoiler := -1
 		err := disk.RecoverDamage(db.path, func() error {
 			var err error
@@ -174,6 +179,7 @@ func (db *DB) commit(batch []*job) {
 			batch = slices.Delete(batch, spoiler, spoiler+1)
 			continue
 		}
+
 		finish(batch, func(j *job) {
 			if err != nil && j.err == nil {
 				j.err = err
@@ -210,6 +216,7 @@ func (db *DB) tryCommit(batch []*job) (spoiler int, err error) {
 	if err != nil {
 		return -1, err
 	}
+
 	committed := false
 	defer func() {
 		if undo := disk.RecoverDamage(db.path, btx.Rollback); !committed &&
@@ -217,6 +224,7 @@ func (db *DB) tryCommit(batch []*job) (spoiler int, err error) {
 			err = errors.Join(err, undo)
 		}
 	}()
+
 	changes, now, wrote := newChanges(), db.clock(), false
 	changes.log = db.log.begin()
 	hold := writeHold{begin: since, last: since}
@@ -232,6 +240,7 @@ func (db *DB) tryCommit(batch []*job) (spoiler int, err error) {
 			operation: j.operation,
 			origin:    cmp.Or(j.origin, db.options.Origin),
 		}
+
 		j.begin()
 		j.err = disk.RecoverDamage(db.path, func() error { return j.run(tx) })
 		hold.ran(j.operation)
@@ -239,19 +248,24 @@ func (db *DB) tryCommit(batch []*job) (spoiler int, err error) {
 		if j.err != nil && tx.wrote {
 			return i, nil
 		}
+
 		wrote = wrote || tx.wrote
 	}
+
 	if !wrote {
 		return -1, nil
 	}
+
 	last := &Tx{db: db, actor: engine{}, now: now, bolt: btx, changes: changes}
 	if err := disk.RecoverDamage(db.path, last.finishLog); err != nil {
 		return -1, err
 	}
+
 	fresh, err := db.compute(last)
 	if err != nil {
 		return -1, err
 	}
+
 	began, number := time.Now(), btx.ID()
 	hold.last = began
 	err = disk.RecoverDamage(db.path, btx.Commit)
@@ -263,6 +277,7 @@ func (db *DB) tryCommit(batch []*job) (spoiler int, err error) {
 	if err != nil {
 		return -1, disk.Outcome(db.failed.StopUnlessFull(dataName, err), err) // if it panicked, the deferred rollback frees the writer's lock
 	}
+
 	committed = true
 	db.log.committed()
 	db.marker.committed(number)
@@ -278,12 +293,15 @@ func (db *DB) tryCommit(batch []*job) (spoiler int, err error) {
 			Took:       f.took,
 		})
 	}
+
 	for _, hook := range db.hooks {
 		hook(Changes{changes, batch})
 	}
+
 	if len(changes.released) > 0 && db.files != nil {
 		db.files.released(changes.released)
 	}
+
 	return -1, nil
 }
 

@@ -77,9 +77,11 @@ func TestCommitFault_FileSizeLimit(t *testing.T) {
 	if _, err := db.FilesOpened(); err != nil {
 		t.Fatal(err)
 	}
+
 	for _, file := range []*bbolt.DB{db.bolt, db.files.blobs.Bolt()} {
 		file.MaxSize = 40 << 20
 	}
+
 	var refused error
 	for i := 0; refused == nil && i < 1000; i++ {
 		refused = db.Update(System, func(tx *Tx) error {
@@ -91,10 +93,12 @@ func TestCommitFault_FileSizeLimit(t *testing.T) {
 			return nil
 		})
 	}
+
 	disktest.Equal(t, "the write", refusalOf(t, refused), refusal{errs.Full, "disk_full", ""})
 	if !strings.Contains(refused.Error(), "data.db has reached the maximum size") {
 		t.Error(refused)
 	}
+
 	refused = nil
 	var kept []*File
 	for i := 0; refused == nil && i < 100; i++ {
@@ -103,6 +107,7 @@ func TestCommitFault_FileSizeLimit(t *testing.T) {
 			kept = append(kept, f)
 		}
 	}
+
 	disktest.Equal(t, "the upload", refusalOf(t, refused), refusal{errs.Full, "disk_full", ""})
 	noErr(t, errors.Join(db.Healthy(), db.FilesHealthy()))
 	update(t, db, func(tx *Tx) error { return Depts.Delete(tx, 1) })

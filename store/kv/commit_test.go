@@ -29,6 +29,7 @@ func together(t testing.TB, db *DB, fns ...func(*Tx) error) []error {
 	case err := <-refused:
 		t.Fatalf("the writer does not begin: %v", err)
 	}
+
 	answers := make([]error, len(fns))
 	for i, fn := range fns {
 		wg.Go(func() { answers[i] = db.Update(System, fn) })
@@ -36,6 +37,7 @@ func together(t testing.TB, db *DB, fns ...func(*Tx) error) []error {
 			runtime.Gosched()
 		}
 	}
+
 	close(release)
 	wg.Wait()
 	return answers
@@ -71,6 +73,7 @@ func TestCommit_ConcurrentWriters(t *testing.T) {
 					t.Error(err)
 					return
 				}
+
 				err := db.View(System, func(tx *Tx) error {
 					if !slices.Contains(*census.Get(tx), name) {
 						t.Errorf("%s was answered and is not in the census", name)
@@ -84,6 +87,7 @@ func TestCommit_ConcurrentWriters(t *testing.T) {
 			}
 		})
 	}
+
 	wg.Wait()
 	// After a crash at this moment the directory would have its current contents.
 	copied := t.TempDir()
@@ -91,6 +95,7 @@ func TestCommit_ConcurrentWriters(t *testing.T) {
 		_, content, _ = strings.Cut(content, " ")
 		disktest.WriteFile(t, filepath.Join(copied, name), []byte(content))
 	}
+
 	disktest.Equal(t, "beasts after a crash",
 		len(allOf(t, open(t, copied, Options{Schema: zoo()}), beasts)), writers*writes)
 }
@@ -156,6 +161,7 @@ func TestCommit_FailureIsIsolated(t *testing.T) {
 				test.want = "name: is already used by another beast"
 				answers[1], answers[3] = errors.Join(answers[1], answers[3]), errors.Join(answers[1], answers[3])
 			}
+
 			for i, err := range answers {
 				if i%2 == 0 && err != nil {
 					t.Errorf("function %d: %v", i, err)
@@ -164,11 +170,13 @@ func TestCommit_FailureIsIsolated(t *testing.T) {
 					t.Errorf("function %d: %v, want %s", i, err, test.want)
 				}
 			}
+
 			disktest.Equal(t, "names", namesOf(t, db), want)
 			var ids []ID
 			for _, b := range allOf(t, db, beasts) {
 				ids = append(ids, b.ID)
 			}
+
 			disktest.Equal(t, "no id is lost", ids, []ID{1, 2, 3, 4, 5}[:len(want)])
 		})
 	}
@@ -211,6 +219,7 @@ func TestCommit_SeesEarlierOfBatch(t *testing.T) {
 			t.Errorf("function %d: %v", i, err)
 		}
 	}
+
 	disktest.Equal(t, "found", found.ID, ID(1))
 	disktest.Equal(t, "census within the commit", inside, []string{"first"})
 	disktest.Equal(t, "census outside before the commit", outside, []string{})
@@ -247,9 +256,11 @@ func TestClose(t *testing.T) {
 			}
 		})
 	}
+
 	for len(db.jobs) < 5 {
 		runtime.Gosched()
 	}
+
 	wg.Go(func() {
 		if err := db.Close(); err != nil {
 			t.Error(err)
@@ -262,6 +273,7 @@ func TestClose(t *testing.T) {
 	if err := db.Close(); err != nil {
 		t.Errorf("closing again: %v", err)
 	}
+
 	disktest.Equal(t, "beasts", len(allOf(t, open(t, dir, Options{Schema: zoo()}), beasts)), 5)
 }
 

@@ -31,23 +31,28 @@ func Compact(dir string, options Options) (done []Compacted, err error) {
 	if _, err := os.Stat(data); err != nil && !restorePending(dir) {
 		return nil, err
 	}
+
 	lock, _, err := takeDir(dir)
 	if err != nil {
 		return nil, err
 	}
+
 	defer func() { err = errors.Join(err, lock.Unlock()) }()
 	if err := sweepDir(dir); err != nil {
 		return nil, err
 	}
+
 	parts, err := compactions(data, files, options)
 	if err != nil {
 		return nil, fmt.Errorf("nothing is changed: %w", err)
 	}
+
 	for _, part := range parts { // for all files, before the first is changed
 		if err := part.room(); err != nil {
 			return nil, err
 		}
 	}
+
 	for _, part := range parts {
 		one, err := part.run()
 		if err != nil {
@@ -55,6 +60,7 @@ func Compact(dir string, options Options) (done []Compacted, err error) {
 		}
 		done = append(done, one)
 	}
+
 	return done, nil
 }
 
@@ -64,14 +70,17 @@ func compactions(data, files string, options Options) ([]compaction, error) {
 	if err = errors.Join(err, beforeCompact(data, report)); err != nil {
 		return nil, err
 	}
+
 	parts := []compaction{{data, os.Getpagesize(), func(copied string) (*Report, error) {
 		report, _, _, err := inspect(copied, options)
 		return report, err
 	}}}
+
 	there, err := disk.Exists(files)
 	if err != nil || !there && len(refs) == 0 {
 		return parts, err
 	}
+
 	verify := func(path string) (*Report, error) {
 		report := &Report{}
 		return report, inspectFiles(path, instance, refs, report)
@@ -80,6 +89,7 @@ func compactions(data, files string, options Options) ([]compaction, error) {
 	if err = errors.Join(err, beforeCompact(files, report)); err != nil {
 		return nil, err
 	}
+
 	return append(parts, compaction{files, blob.PageSize, verify}), sweepBlobs(files, instance, refs)
 }
 
@@ -114,6 +124,7 @@ func (c *compaction) run() (done Compacted, err error) {
 	if err != nil {
 		return done, err
 	}
+
 	copied := c.path + compactSuffix
 	after, err := c.copy(copied)
 	if err == nil {
@@ -128,6 +139,7 @@ func (c *compaction) run() (done Compacted, err error) {
 		}
 		return done, err
 	}
+
 	return Compacted{filepath.Base(c.path), before.Size(), after}, nil
 }
 
@@ -140,15 +152,18 @@ func (c *compaction) copy(to string) (size int64, err error) {
 	if err != nil {
 		return 0, err
 	}
+
 	defer func() { err = errors.Join(err, from.Close()) }()
 	into, err := c.open(to, false)
 	if err != nil {
 		return 0, err
 	}
+
 	err = disk.RecoverDamage(c.path, func() error { return bbolt.Compact(into, from, compactStep) })
 	if err = errors.Join(err, into.Close()); err != nil {
 		return 0, err
 	}
+
 	commit := 0
 	err = from.View(func(btx *bbolt.Tx) error {
 		commit = btx.ID()
@@ -160,10 +175,12 @@ func (c *compaction) copy(to string) (size int64, err error) {
 	if size, err = cutTail(to); err != nil {
 		return 0, err
 	}
+
 	report, err := c.verify(to)
 	if err == nil {
 		err = report.err("the copy")
 	}
+
 	return size, err
 }
 
@@ -185,6 +202,7 @@ func raiseCommits(path string, by uint64) (err error) {
 	if err != nil {
 		return err
 	}
+
 	defer func() { err = errors.Join(err, f.Close()) }()
 	for _, offset := range disk.MetaOffsets(f) {
 		b := make([]byte, disk.MetaSize)
@@ -197,6 +215,7 @@ func raiseCommits(path string, by uint64) (err error) {
 			return err
 		}
 	}
+
 	return nil
 }
 

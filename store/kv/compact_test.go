@@ -41,6 +41,7 @@ func TestCompact_FreesSpace(t *testing.T) {
 		ids = append(ids,
 			mustPut(t, db, fmt.Sprint("file ", i), randomData(t, 2*blob.ChunkSize)).ID)
 	}
+
 	leaveUnswept(t, db, 5*blob.ChunkSize)
 	update(t, db, func(tx *Tx) error {
 		for _, id := range ids {
@@ -67,6 +68,7 @@ func TestCompact_FreesSpace(t *testing.T) {
 	if err := db.SaveThumb(digest, "64x64", []byte("a picture")); err != nil {
 		t.Fatal(err)
 	}
+
 	shut(t, db)
 	files, data := filepath.Join(dir, blob.FileName), filepath.Join(dir, dataName)
 	filesBefore, dataBefore := sizeOf(t, files), sizeOf(t, data)
@@ -74,6 +76,7 @@ func TestCompact_FreesSpace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	disktest.Equal(t, "what it says", done,
 		[]Compacted{{dataName, dataBefore, sizeOf(t, data)},
 			{blob.FileName, filesBefore, sizeOf(t, files)}})
@@ -81,15 +84,18 @@ func TestCompact_FreesSpace(t *testing.T) {
 		sizeOf(t, data) > dataBefore/2 {
 		t.Errorf("%v gave too little back", done)
 	}
+
 	report, err := VerifyDir(dir, Options{Schema: &office})
 	if err != nil || len(report.Faults) > 0 || report.Blobs != 4 {
 		t.Errorf("afterwards: %+v, %v", report, err)
 	}
+
 	compacted := open(t, dir, Options{Schema: &office})
 	sameData(t, compacted, want)
 	if thumb, err := compacted.Thumb(digest, "64x64"); err != nil || string(thumb) != "a picture" {
 		t.Errorf("the small picture is %q, %v", thumb, err)
 	}
+
 	mustPut(t, compacted, "later", randomData(t, 3*blob.ChunkSize))
 	update(t, compacted, func(tx *Tx) error { return Depts.Create(tx, &Dept{Name: "later"}) })
 	disktest.Equal(t, "the id goes on", allOf(t, compacted, Depts)[0].ID, 2001)
@@ -114,6 +120,7 @@ func TestCompact_Refusals(t *testing.T) {
 		!strings.Contains(err.Error(), want) {
 		t.Errorf("while it is served: %v", err)
 	}
+
 	digest := allOf(t, db, Files)[3].Digest
 	shut(t, db)
 	for name, test := range map[string]struct {
@@ -173,6 +180,7 @@ func TestFullDisk_CompactAndRestore(t *testing.T) {
 	if err := os.CopyFS(dir, os.DirFS(source)); err != nil {
 		t.Skipf("the data does not fit: %v", err)
 	}
+
 	for name, run := range map[string]func() error{
 		"compact": func() error { _, err := Compact(dir, Options{Schema: &office}); return err },
 		"restore": func() error {
@@ -187,28 +195,34 @@ func TestFullDisk_CompactAndRestore(t *testing.T) {
 				max(0, sizeOf(t, filepath.Join(at, "ballast"))-int64(room)<<10)); err != nil {
 				t.Fatal(err)
 			}
+
 			err := run()
 			remove()
 			if err == nil {
 				break
 			}
+
 			refused++
 			oneLine(t, err)
 			if !errs.Is(err, errs.Full) && !disk.IsFull(err) {
 				t.Errorf("%s with %d KiB of room: %v", name, room, err)
 			}
+
 			after := contents(t, dir)
 			if name == "compact" { // the smaller file may already be compacted
 				after[dataName] = before[dataName]
 			}
+
 			sameFiles(t, after, before)
 			if room > 4<<10 {
 				t.Fatalf("%s never fits: %v", name, err)
 			}
 		}
+
 		if refused == 0 {
 			t.Errorf("%s always fits", name)
 		}
+
 		report, err := VerifyDir(dir, Options{Schema: &office})
 		if err != nil || len(report.Faults) > 0 {
 			t.Errorf("after %s: %v, %v", name, report, err)

@@ -46,12 +46,14 @@ func (x *index) that(tx *Tx, description string, holds func(value string) bool) 
 			c.ids = append(c.ids, ID(binary.BigEndian.Uint64(v)))
 		}
 	}
+
 	slices.Sort(c.ids)
 	c.matches = func(v record) bool {
 		return slices.ContainsFunc(x.keys(v), func(key []byte) bool {
 			return holds(decodeText(key))
 		})
 	}
+
 	return c
 }
 

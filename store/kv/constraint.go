@@ -38,6 +38,7 @@ func (c *collection) validateUpdate(tx *Tx, id ID,
 	if old, err = c.authorized(tx, id); err != nil {
 		return nil, false, err
 	}
+
 	v, err := c.get(tx, id)
 	if err == nil {
 		err = edit(v)
@@ -45,11 +46,13 @@ func (c *collection) validateUpdate(tx *Tx, id ID,
 	if err != nil {
 		return nil, false, err
 	}
+
 	was, err := json.Marshal(old)
 	is, err2 := json.Marshal(v)
 	if err := errors.Join(err, err2); err != nil || bytes.Equal(was, is) {
 		return old, false, err
 	}
+
 	return old, true, c.validate(tx, old, v, true)
 }
 
@@ -65,6 +68,7 @@ func (c *collection) validate(tx *Tx, old, v record, edit bool) error {
 			taken = err
 		}
 	}
+
 	c.validateNames(old, v, faults)
 	for _, constraint := range c.constraints {
 		err := constraint(tx, old, v)
@@ -78,11 +82,13 @@ func (c *collection) validate(tx *Tx, old, v record, edit bool) error {
 			refused = err
 		}
 	}
+
 	switch {
 	case taken != nil:
 		return taken
 	case len(faults) > 0:
 		return faults.Err(errs.Invalid)
 	}
+
 	return refused
 }

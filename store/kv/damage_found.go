@@ -49,6 +49,7 @@ func (db *DB) noteDamage(err error) error {
 	if err == nil || !errors.As(err, &damaged) {
 		return err
 	}
+
 	text := disk.OneLine(err)
 	list := &db.found.found.Data
 	switch where := damaged.Where; {
@@ -58,9 +59,11 @@ func (db *DB) noteDamage(err error) error {
 		filepath.Join(db.dir, blob.FileName)):
 		list = &db.found.found.Files
 	}
+
 	if tell := db.found.add(list, text); tell != nil {
 		tell(text)
 	}
+
 	return err
 }
 

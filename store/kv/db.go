@@ -184,6 +184,7 @@ func (db *DB) Close() error {
 		db.gate.Unlock()
 		return nil
 	}
+
 	db.closed = true
 	close(db.jobs)
 	db.gate.Unlock()

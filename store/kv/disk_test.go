@@ -45,6 +45,7 @@ func TestFullDisk(t *testing.T) {
 			stored = append(stored, fmt.Sprint("beast ", i))
 		}
 	}
+
 	disktest.Equal(t, "write", refusalOf(t, full), refusal{errs.Full, "disk_full", ""})
 	disktest.Equal(t, "write of several",
 		refusalOf(t, errors.Join(together(t, db, createLarge(1000), createLarge(1001))...)),
@@ -54,11 +55,13 @@ func TestFullDisk(t *testing.T) {
 	if err := db.Healthy(); err != nil {
 		t.Errorf("a full disk stopped the database: %v", err)
 	}
+
 	removed()
 	for i := range 3 {
 		update(t, db, createLarge(2000+i))
 		stored = append(stored, fmt.Sprint("beast ", 2000+i))
 	}
+
 	disktest.Equal(t, "names after room was made", namesOf(t, db), stored)
 	shut(t, db)
 	disktest.Equal(t, "names after a start",
@@ -83,6 +86,7 @@ func TestFullDisk_Backup(t *testing.T) {
 		if db.live.Load() == nil {
 			t.Error("there was room for a copy")
 		}
+
 		path, target := filepath.Join(elsewhere, "backup.tar"), filepath.Join(elsewhere, "target")
 		f, err := os.Create(path)
 		noErr(t, err)
@@ -96,16 +100,19 @@ func TestFullDisk_Backup(t *testing.T) {
 		shut(t, restored)
 		noErr(t, errors.Join(os.Remove(path), os.RemoveAll(target)))
 	}
+
 	t.Setenv("TMPDIR", elsewhere)
 	b, err := db.Backup(t.Context(), true)
 	noErr(t, err)
 	if db.live.Load() != nil {
 		t.Error("there was room for a copy")
 	}
+
 	noErr(t, b.Close())
 	if left, err := os.ReadDir(elsewhere); err != nil || len(left) != 0 {
 		t.Errorf("a backup left %v, %v", left, err)
 	}
+
 	removed()
 	archiveOf(t, db)
 }
@@ -126,6 +133,7 @@ func TestFullDisk_FirstStart(t *testing.T) {
 				refused++
 				oneLine(t, err)
 			}
+
 			removed()
 			db = open(t, dir, Options{Schema: zoo()})
 			disktest.Equal(t, "names", namesOf(t, db), []string{})
@@ -135,6 +143,7 @@ func TestFullDisk_FirstStart(t *testing.T) {
 			}
 		})
 	}
+
 	if refused == 0 || refused == 20 {
 		t.Errorf("%d of 20 starts were refused: the room is not where it ends", refused)
 	}
@@ -146,6 +155,7 @@ func TestFailedWrite_EndsWriting(t *testing.T) {
 	if !disktest.InOwnProcess(t) {
 		return
 	}
+
 	dir := t.TempDir()
 	db := open(t, dir, Options{Schema: zoo()})
 	update(t, db, createBeast("Leo"))
@@ -154,23 +164,28 @@ func TestFailedWrite_EndsWriting(t *testing.T) {
 	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &old); err != nil {
 		t.Fatal(err)
 	}
+
 	signal.Ignore(syscall.SIGXFSZ)
 	defer signal.Reset(syscall.SIGXFSZ)
 	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: limit, Max: old.Max}); err != nil {
 		t.Fatal(err)
 	}
+
 	fails := together(t, db, func(tx *Tx) error {
 		return beasts.Create(tx, &beast{Note: strings.Repeat("x", 2*limit)})
 	}, createBeast("Max"), func(tx *Tx) error { return errors.New("its own") })
+
 	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &old); err != nil {
 		t.Fatal(err)
 	}
+
 	stopped := refusal{errs.Busy, "writing_stopped", ""}
 	disktest.Equal(t, "the writes", []refusal{refusalOf(t, fails[0]), refusalOf(t, fails[1])},
 		[]refusal{stopped, stopped})
 	if fails[2] == nil || fails[2].Error() != "its own" {
 		t.Errorf("the function that failed of itself: %v", fails[2])
 	}
+
 	disktest.Equal(t, "a later write", refusalOf(t, db.Update(System, createBeast("Eva"))), stopped)
 	disktest.Equal(t, "health", refusalOf(t, db.Healthy()), stopped)
 	disktest.Equal(t, "names while writing has ended", namesOf(t, db), []string{"Leo"})
@@ -179,5 +194,6 @@ func TestFailedWrite_EndsWriting(t *testing.T) {
 	if got := namesOf(t, db); !slices.Contains(got, "Leo") {
 		t.Errorf("after a start: %q", got)
 	}
+
 	update(t, db, createBeast("Eva"))
 }

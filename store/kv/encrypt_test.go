@@ -20,6 +20,7 @@ func archiveWith(t *testing.T, db *DB, withKey bool, recipients ...age.Recipient
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	var out bytes.Buffer
 	size := b.Size()
 	if len(recipients) > 0 {
@@ -32,12 +33,14 @@ func archiveWith(t *testing.T, db *DB, withKey bool, recipients ...age.Recipient
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	disktest.Equal(t, "size", int64(out.Len()), size)
 	path = filepath.Join(t.TempDir(), "backup")
 	disktest.WriteFile(t, path, out.Bytes())
 	if err := b.Close(); err != nil {
 		t.Fatal(err)
 	}
+
 	return path
 }
 
@@ -64,6 +67,7 @@ func TestEncryptedBackup_Restore(t *testing.T) {
 			t.Errorf("%q can be read in it", secret)
 		}
 	}
+
 	target := t.TempDir()
 	for says, identities := range map[string][]age.Identity{
 		"--identity":               nil,
@@ -74,10 +78,12 @@ func TestEncryptedBackup_Restore(t *testing.T) {
 			t.Errorf("want %q, got %v", says, err)
 		}
 	}
+
 	done, err := Restore(target, path, []age.Identity{other, right}, Options{Schema: &office})
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	disktest.Equal(t, "result", done, Restored{})
 	disktest.Equal(t, "secrets", secretTexts(t, open(t, target, Options{Schema: &office})), want)
 	for name, damage := range map[string]func([]byte) []byte{
@@ -107,6 +113,7 @@ func TestBackup_WithoutKey(t *testing.T) {
 	if bytes.Contains(disktest.ReadFile(t, path), key[:64]) {
 		t.Error("it has the key")
 	}
+
 	closed(t, db)
 	names := []string{"secret password0", "secret password1"}
 
@@ -114,6 +121,7 @@ func TestBackup_WithoutKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	disktest.Equal(t, "what is missing where the key is", done.Unopened, []string(nil))
 	db = open(t, dir, Options{Schema: &office})
 	disktest.Equal(t, "secrets where the key is", secretTexts(t, db), want)
@@ -136,6 +144,7 @@ func TestBackup_WithoutKey(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
+
 		disktest.Equal(t, name, done.Unopened, names)
 		db := open(t, target, Options{Schema: &office})
 		for _, text := range secretTexts(t, db) {
@@ -143,11 +152,13 @@ func TestBackup_WithoutKey(t *testing.T) {
 				t.Errorf("%s: %q", name, text)
 			}
 		}
+
 		state, err := db.Secrets()
 		disktest.Equal(t, name+": state", state, SecretState{Unopened: names})
 		if err != nil {
 			t.Error(err)
 		}
+
 		update(t, db, func(tx *Tx) error { // a value that is entered again is sealed with the new key
 			return setSecret(tx, 1, "again")
 		})
@@ -171,9 +182,11 @@ func TestBackup_WithWrongKey(t *testing.T) {
 	if err != nil || !done.WrongKey || len(done.Unopened) != 1 {
 		t.Errorf("%+v, %v", done, err)
 	}
+
 	done, err = Restore(dir, path, nil, Options{Schema: &office})
 	if err != nil || !done.WrongKey || len(done.Unopened) != 0 {
 		t.Errorf("where the right one is: %+v, %v", done, err)
 	}
+
 	disktest.Equal(t, "secrets", secretTexts(t, open(t, dir, Options{Schema: &office})), want)
 }

@@ -32,11 +32,13 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
+
 	defer os.RemoveAll(dir)
 	db, err := kv.Open(dir, kv.Options{Schema: &kv.Schema{Tables: []kv.Table{kv.Installs, Notes}}})
 	if err != nil {
 		panic(err)
 	}
+
 	defer db.Close()
 	err = db.Update(program{}, func(tx *kv.Tx) error {
 		return Notes.Create(tx, &Note{Title: "First"})

@@ -56,15 +56,18 @@ func (c *collection) addAgain(tx *Tx, id ID, fields Fields) error {
 	case uint64(id) > tx.bucket(c.name).Sequence():
 		return notFound(c.noun(), id) // there has never been one
 	}
+
 	v := c.new()
 	if err := c.assign(v, fields); err != nil {
 		return err
 	}
+
 	created := v.timestamps().CreatedAt
 	v.ident().ID = id
 	if err := c.validate(tx, nil, v, true); err != nil {
 		return err
 	}
+
 	tx.mustWrite()
 	v.timestamps().CreatedAt, v.timestamps().UpdatedAt = created, max(tx.now, created)
 	if created == 0 {
@@ -73,6 +76,7 @@ func (c *collection) addAgain(tx *Tx, id ID, fields Fields) error {
 	if n := versionOf(v); n != nil {
 		*n++
 	}
+
 	return c.store(tx, id, nil, nil, v)
 }
 

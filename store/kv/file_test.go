@@ -68,10 +68,12 @@ func TestUpload_AbandonedLeavesNoChunk(t *testing.T) {
 		}
 		u.Release()
 	}
+
 	again, err := db.NewUpload()
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	data, err := readBlob(db, kept.Digest)
 	if err != nil {
 		t.Fatal(err)
@@ -82,6 +84,7 @@ func TestUpload_AbandonedLeavesNoChunk(t *testing.T) {
 	if d, err := again.Finish(); err != nil || d != kept.Digest {
 		t.Fatal(d, err)
 	}
+
 	again.Release()
 	clean(t, db, 2)
 	if got, err := readBlob(db, kept.Digest); err != nil || !bytes.Equal(got, data) {
@@ -101,17 +104,20 @@ func TestFile_DeletedWhileRead(t *testing.T) {
 	if _, err := io.CopyN(io.Discard, r, 1000); err != nil {
 		t.Fatal(err)
 	}
+
 	update(t, db, func(tx *Tx) error { return Files.Delete(tx, f.ID) })
 	swept(t, db, f.Digest)
 	clean(t, db, 0)
 	if n, err := io.Copy(io.Discard, r); n >= blob.ChunkSize || !errs.Is(err, errs.NotFound) {
 		t.Errorf("%d bytes more, then %v", n, err)
 	}
+
 	data := randomData(t, 2*blob.ChunkSize)
 	f = mustPut(t, db, "moved", data)
 	if r, err = db.OpenBlob(f.Digest); err != nil {
 		t.Fatal(err)
 	}
+
 	update(t, db, func(tx *Tx) error { return Files.Delete(tx, f.ID) })
 	swept(t, db, f.Digest)
 	f = mustPut(t, db, "the same in another place", data)
@@ -119,6 +125,7 @@ func TestFile_DeletedWhileRead(t *testing.T) {
 	if got, err := io.ReadAll(r); err != nil || !bytes.Equal(got, data) {
 		t.Errorf("%d bytes that were uploaded anew: %v", len(got), err)
 	}
+
 	unknown := &File{Name: "lost", Digest: blob.Digest{1}}
 	update(t, db, func(tx *Tx) error { return Files.Create(tx, unknown) })
 	var damage *disk.Damaged
@@ -126,6 +133,7 @@ func TestFile_DeletedWhileRead(t *testing.T) {
 		!errors.As(err, &damage) {
 		t.Errorf("a record leads nowhere: %v", err)
 	}
+
 	update(t, db, func(tx *Tx) error { return Files.Delete(tx, unknown.ID) })
 }
 
@@ -155,6 +163,7 @@ func TestUpload_ConcurrentDeletion(t *testing.T) {
 			}
 		})
 	}
+
 	wg.Wait()
 	clean(t, db, 0)
 	disktest.Equal(t, "bytes stored", storedBytes(db), 0)

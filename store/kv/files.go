@@ -30,6 +30,7 @@ func (db *DB) openFiles() error {
 	if !db.schema.hasFiles() {
 		return nil
 	}
+
 	db.files = &files{ready: make(chan struct{})}
 	path := filepath.Join(db.dir, blob.FileName)
 	info, err := os.Stat(path)
@@ -50,6 +51,7 @@ func (db *DB) openFiles() error {
 		close(db.files.ready)
 		return err
 	}
+
 	go func() {
 		defer close(db.files.ready)
 		defer func() { db.noteDamage(db.files.err) }()
@@ -66,6 +68,7 @@ func (db *DB) openFiles() error {
 			opened.Suspect(db.files.early...)
 		}
 	}()
+
 	return nil
 }
 
@@ -183,10 +186,12 @@ func (db *DB) VerifyFiles(report *Report) error {
 	if db.files == nil {
 		return nil // the schema has no collection with content
 	}
+
 	b, err := db.files.open()
 	if err != nil {
 		return err
 	}
+
 	defer b.Hold()()
 	var refs []blobRef // read before the blobs are, which stay while they are held
 	err = db.View(engine{}, func(tx *Tx) error {
@@ -196,10 +201,12 @@ func (db *DB) VerifyFiles(report *Report) error {
 	if err != nil {
 		return err
 	}
+
 	sizes, err := b.Verify(report.fault)
 	if err == nil {
 		report.addFiles(sizes, refs)
 	}
+
 	return err
 }
 

@@ -20,6 +20,7 @@ func TestFileFormat_Kept(t *testing.T) {
 				strings.TrimSpace(fmt.Sprintf("%T %s %s", v, f.Tag.Get("json"), f.Type)))
 		}
 	}
+
 	disktest.Equal(t, "format of files.db", blob.Format, 1)
 	disktest.Equal(t, "members", got, []string{
 		"kv.fileMeta schema int", "kv.fileMeta version string", "kv.fileMeta restored bool",

@@ -41,28 +41,34 @@ func TestFreelist_Saved(t *testing.T) {
 					&beast{Name: name, Note: strings.Repeat("x", r.IntN(3000))})
 			})
 		}
+
 		for _, b := range allOf(t, db, beasts) {
 			if r.IntN(4) == 0 {
 				delete(want, b.Name)
 				update(t, db, func(tx *Tx) error { return beasts.Delete(tx, b.ID) })
 			}
 		}
+
 		shut(t, db)
 		if newestMeta(t, dir).Freelist == disk.NoFreelist {
 			t.Fatal("the list is not there")
 		}
+
 		report, err := VerifyDir(dir, options)
 		if err != nil || len(report.Faults) > 0 {
 			t.Fatalf("verify: %+v, %v", report, err)
 		}
+
 		db = open(t, dir, options)
 		got := map[string]bool{}
 		for _, b := range allOf(t, db, beasts) {
 			got[b.Name] = true
 		}
+
 		disktest.Equal(t, "beasts", got, want)
 		shut(t, db)
 	}
+
 	db := open(t, dir, Options{Schema: zoo()})
 	update(t, db, createBeast("of a small file"))
 	shut(t, db)
@@ -83,6 +89,7 @@ func TestDamagedFreelist(t *testing.T) {
 			})
 		})
 	}
+
 	shut(t, db)
 	path := filepath.Join(dir, dataName)
 	clean, meta, mark := disktest.ReadFile(t, path), newestMeta(t, dir), disktest.ReadFile(t,
@@ -92,6 +99,7 @@ func TestDamagedFreelist(t *testing.T) {
 	if count == 0 {
 		t.Fatalf("%d pages are free", count)
 	}
+
 	for bit := rand.IntN(4); bit < int(disk.PageHead+count*8)*8; bit += disktest.Size(37, 5, 1) {
 		b := slices.Clone(clean)
 		b[int(at)+bit/8] ^= 1 << (bit % 8)
@@ -106,14 +114,17 @@ func TestDamagedFreelist(t *testing.T) {
 		if string(disktest.ReadFile(t, path)) != string(b) {
 			t.Fatalf("bit %d: looking at it has changed it", bit)
 		}
+
 		db := open(t, dir, options)
 		if w := db.Warnings(); len(w) != 1 ||
 			!strings.Contains(w[0], "the list of free pages is damaged") {
 			t.Fatalf("bit %d: %q", bit, w)
 		}
+
 		for i := range 3 {
 			update(t, db, createBeast(fmt.Sprint("new ", i)))
 		}
+
 		disktest.Equal(t, "beasts", len(allOf(t, db, beasts)), 63)
 		shut(t, db)
 	}

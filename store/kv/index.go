@@ -55,6 +55,7 @@ func newIndex(of *collection, field string, also []string, keys func(record) [][
 		slices.SortFunc(all, bytes.Compare)
 		return slices.CompactFunc(all, bytes.Equal)
 	}
+
 	of.indexes = append(of.indexes, x)
 	return x
 }
@@ -73,6 +74,7 @@ func (x *index) validate(tx *Tx, old, v record, edit bool, faults errs.Faults) e
 		}
 		return x.validateText(tx, old, v, edit)
 	}
+
 	had := x.keys(old)
 	for _, key := range x.keys(v) {
 		if has(had, key) {
@@ -92,6 +94,7 @@ func (x *index) validate(tx *Tx, old, v record, edit bool, faults errs.Faults) e
 				errs.Noun(x.of.noun())).Coded("duplicate")
 		}
 	}
+
 	return nil
 }
 
@@ -112,6 +115,7 @@ func (x *index) replace(tx *Tx, id ID, old, v record, sum *uint64) error {
 			}
 		}
 	}
+
 	for _, key := range gets {
 		if !has(had, key) {
 			if err := x.update(tx, key, id, +1, sum); err != nil {
@@ -119,6 +123,7 @@ func (x *index) replace(tx *Tx, id ID, old, v record, sum *uint64) error {
 			}
 		}
 	}
+
 	return nil
 }
 
@@ -135,14 +140,17 @@ func (x *index) update(tx *Tx, key []byte, id ID, d int, sum *uint64) error {
 	if err := setSummed(tx, x.bucket, entry, value, sum); err != nil || x.unique {
 		return err
 	}
+
 	n, err := x.count(tx, key)
 	if err != nil {
 		return err
 	}
+
 	var head []byte
 	if n += uint64(d); n > 0 {
 		head = disk.Frame(x.bucket, key, binary.BigEndian.AppendUint64(nil, n))
 	}
+
 	return setSummed(tx, x.bucket, key, head, sum)
 }
 

@@ -35,6 +35,7 @@ func (c *collection) checkIndexes(fill func(record any)) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", c.name, err)
 		}
+
 		for _, x := range c.indexes {
 			keys, err := x.keysIn(payload)
 			wrong[x.bucket] = wrong[x.bucket] || err != nil ||
@@ -42,6 +43,7 @@ func (c *collection) checkIndexes(fill func(record any)) error {
 			seen[x.bucket] = seen[x.bucket] || len(keys) > 0
 		}
 	}
+
 	var errs error
 	for _, x := range c.indexes {
 		if wrong[x.bucket] {
@@ -53,5 +55,6 @@ func (c *collection) checkIndexes(fill func(record any)) error {
 			errs = errors.Join(errs, fmt.Errorf("no sample has a key in index %s", x.bucket))
 		}
 	}
+
 	return errs
 }

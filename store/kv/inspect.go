@@ -20,10 +20,12 @@ func VerifyDir(dir string, options Options) (report *Report, err error) {
 	if _, err := os.Stat(path); err != nil && !restorePending(dir) {
 		return nil, err
 	}
+
 	unlock, err := takeDirToRead(dir)
 	if err != nil {
 		return nil, err
 	}
+
 	defer func() { err = errors.Join(err, unlock()) }()
 	report, refs, instance, err := inspect(path, options)
 	if err == nil {
@@ -42,6 +44,7 @@ func VerifyDir(dir string, options Options) (report *Report, err error) {
 		damage.Faults = append(damage.Faults, report.Faults...)
 		return damage, nil
 	}
+
 	return report, err
 }
 
@@ -76,6 +79,7 @@ func (tx *Tx) inspect() (report *Report, refs []blobRef, instance string, err er
 		return report, nil, "",
 			fmt.Errorf("%s has schema %d, older than this program's %d: start the server once, which migrates it, then verify", db.path, meta.Schema, db.schema.Version())
 	}
+
 	report = tx.Verify()
 	if install, err := Installs.Get(tx, 1); err == nil {
 		instance = install.Name
@@ -83,6 +87,7 @@ func (tx *Tx) inspect() (report *Report, refs []blobRef, instance string, err er
 			refs = db.schema.blobRefs(tx)
 		}
 	}
+
 	return report, refs, instance, nil
 }
 

@@ -111,6 +111,7 @@ func keptCopies(dir string) ([]KeptCopy, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	var all []KeptCopy
 	for _, path := range names {
 		schema, err := strconv.Atoi(strings.TrimPrefix(filepath.Base(path), keptHead))
@@ -126,6 +127,7 @@ func keptCopies(dir string) ([]KeptCopy, error) {
 		}
 		all = append(all, KeptCopy{filepath.Base(path), schema, info.Size(), info.ModTime()})
 	}
+
 	slices.SortFunc(all, func(a, b KeptCopy) int { return a.Schema - b.Schema })
 	return all, nil
 }

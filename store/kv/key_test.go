@@ -42,10 +42,12 @@ func TestNumberKeys(t *testing.T) {
 	ids := func(a, b ID) bool {
 		return checkKeys(t, encodeKey(a), encodeKey(b), cmp.Compare(a, b), []ID{a, b})
 	}
+
 	times := func(a, b Time) bool {
 		return checkKeys(t, encodeKey(a), encodeKey(b), cmp.Compare(a, b),
 			[]int64{int64(a), int64(b)})
 	}
+
 	edges := []int64{-1 << 63, -1<<63 + 1, -256, -1, 0, 1, 255, 256, 1 << 32, 1<<63 - 1}
 	for _, a := range edges {
 		for _, b := range edges {
@@ -53,6 +55,7 @@ func TestNumberKeys(t *testing.T) {
 			times(Time(a), Time(b))
 		}
 	}
+
 	config := &quick.Config{MaxCount: disktest.Size(1000, 10_000, 1_000_000)}
 	for _, property := range []any{ids, times} {
 		if err := quick.Check(property, config); err != nil {
@@ -87,6 +90,7 @@ func TestIndex_PrefixesAreSeparate(t *testing.T) {
 			}
 			disktest.Equal(t, "beasts tagged "+tag, got, want)
 		}
+
 		all, err := beastByBorn.Below(tx, 0, 100)
 		disktest.Equal(t, "born before 0", all, []ID{1, 2, 3})
 		two, err2 := beastByBorn.Below(tx, 0, 2)

@@ -48,8 +48,10 @@ func lockDir(dir string) (*flock.Flock, error) {
 			return nil, &InUseError{dir, strings.TrimSpace(string(pid))}
 		}
 	}
+
 	if err := os.WriteFile(path, []byte(strconv.Itoa(os.Getpid())+"\n"), 0o600); err != nil {
 		return nil, errors.Join(err, lock.Unlock())
 	}
+
 	return lock, nil
 }

@@ -35,6 +35,7 @@ func TestDataDirectory_NewIsSynced(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%v: %s", err, out)
 			}
+
 			text, err := os.ReadFile(calls)
 			noErr(t, err)
 			for _, want := range test.want {

@@ -47,6 +47,7 @@ func readMark(dir string) (mark commitMark, err error) {
 	if err != nil {
 		return mark, err
 	}
+
 	defer f.Close() // the error does not matter after reading
 	value := make([]byte, 4<<10)
 	n, err := f.ReadAt(value, 0)
@@ -56,10 +57,12 @@ func readMark(dir string) (mark commitMark, err error) {
 	if n == 0 {
 		return mark, fmt.Errorf("it is empty: %w", err)
 	}
+
 	payload, err := disk.Unframe(markName, []byte(markName), value[:n])
 	if err == nil {
 		err = json.Unmarshal(payload, &mark)
 	}
+
 	return mark, err
 }
 
@@ -111,6 +114,7 @@ func (db *DB) openMark() error {
 	if err := db.bolt.Sync(); err != nil {
 		return fmt.Errorf("sync %s: %w", db.path, err)
 	}
+
 	commit := uint64(0)
 	err := db.bolt.View(func(btx *bbolt.Tx) error {
 		commit = uint64(btx.ID())
@@ -119,12 +123,14 @@ func (db *DB) openMark() error {
 	if err != nil {
 		return err
 	}
+
 	m := &marker{
 		dir:   db.dir,
 		nudge: make(chan struct{}, 1),
 		stop:  make(chan struct{}),
 		done:  make(chan struct{}),
 	}
+
 	mark, err := readMark(db.dir)
 	if err == nil && mark.Instance != db.instance {
 		err = errors.New("it belongs to another database")
@@ -140,12 +146,14 @@ func (db *DB) openMark() error {
 		mark.Lost, mark.LostAt = mark.Lost+lost, db.clock()
 		db.warnings = append(db.warnings, lostText(lost))
 	}
+
 	mark.Commit = commit
 	m.mark = mark
 	m.durable.Store(commit)
 	if m.err = writeMark(db.dir, mark); m.err != nil {
 		db.warnings = append(db.warnings, fmt.Sprintf("%s cannot be written: %v", markName, m.err))
 	}
+
 	db.marker = m
 	go m.run()
 	return nil
@@ -249,10 +257,12 @@ func verifyMark(dir, instance string, report *Report) error {
 	if err != nil || mark.Instance != instance {
 		return nil // nothing to compare with; the next start writes a new mark
 	}
+
 	f, err := os.Open(filepath.Join(dir, dataName))
 	if err != nil {
 		return err
 	}
+
 	meta, _, err := disk.ReadMetas(f, false)
 	if err := errors.Join(err, f.Close()); err != nil {
 		return err
@@ -260,5 +270,6 @@ func verifyMark(dir, instance string, report *Report) error {
 	if lost := mark.behind(meta.Txid) + mark.Lost; lost > 0 {
 		report.fault("%s: %s", markName, lostText(lost))
 	}
+
 	return nil
 }

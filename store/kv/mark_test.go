@@ -65,12 +65,14 @@ func TestLostCommits_ReportedUntilAcknowledged(t *testing.T) {
 				markName+": "+errs.Count(int(lost), "commit")) {
 			t.Errorf("verify: %v, %v", report, err)
 		}
+
 		db, err := Open(dir, options)
 		noErr(t, err)
 		disktest.Equal(t, "lost commits", lostIn(t, db), lost)
 		for i := range 5 { // more commits than were lost
 			update(t, db, createBeast(fmt.Sprint("beast ", i, lost)))
 		}
+
 		noErr(t, db.Close())
 		db, err = Open(dir, options)
 		noErr(t, err)
@@ -80,6 +82,7 @@ func TestLostCommits_ReportedUntilAcknowledged(t *testing.T) {
 			t.Errorf("verify: %v, %v", report, err)
 		}
 	}
+
 	db, err := Open(dir, options)
 	noErr(t, err)
 	noErr(t, db.AcknowledgeLostCommits())
@@ -168,6 +171,7 @@ func TestMark_FitsAfterRestoreAndCompact(t *testing.T) {
 	for i := range 50 {
 		update(t, db, func(tx *Tx) error { return Depts.Create(tx, &Dept{Name: fmt.Sprint(i)}) })
 	}
+
 	shut(t, db)
 	before := commitOf(t, filepath.Join(dir, dataName))
 	for range 3 {
@@ -178,6 +182,7 @@ func TestMark_FitsAfterRestoreAndCompact(t *testing.T) {
 		}
 		shut(t, open(t, dir, Options{Schema: &office})) // open fails the test if commits are lost
 	}
+
 	first := ""
 	for _, from := range []func() string{func() string {
 		return backup

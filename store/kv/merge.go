@@ -112,9 +112,11 @@ func (c Condition) walk(tx *Tx, descending bool) iter.Seq[ID] {
 				merge.all = append(merge.all, r)
 			}
 		}
+
 		if r := (&run{ids: c.ids}); r.first(descending) {
 			merge.all = append(merge.all, r)
 		}
+
 		heap.Init(merge)
 		for last := ID(0); merge.Len() > 0; {
 			r := merge.all[0]

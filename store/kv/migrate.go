@@ -50,6 +50,7 @@ func (db *DB) migrate(keep bool) error {
 		db.warnings = append(db.warnings,
 			fmt.Sprintf("the data is migrated from schema %d to %d; the original file is kept as %s", meta.Schema, db.schema.Version(), kept))
 	}
+
 	for number := meta.Schema + 1; number <= db.schema.Version(); number++ {
 		step, writer := db.schema.Migrations[number-2], meta.Version
 		err := disk.RecoverDamage(db.path, func() error {
@@ -78,6 +79,7 @@ func (db *DB) migrate(keep bool) error {
 				db.path, number, step.Title, err)
 		}
 	}
+
 	return nil
 }
 
@@ -89,10 +91,12 @@ func (s *Schema) knows(meta fileMeta, path, version string) error {
 		if filepath.Base(dir) == stagingName { // a restore names the backup
 			dir, path = filepath.Dir(dir), "its "+dataName
 		}
+
 		copies, err := keptCopies(dir)
 		if err != nil {
 			return err
 		}
+
 		back := "restore a backup that this version has made with `" + restoreCommand(dir, "FILE") + "`"
 		for _, kept := range copies { // the last one with a known schema is the newest
 			if kept.Schema <= s.Version() {
@@ -101,6 +105,7 @@ func (s *Schema) knows(meta fileMeta, path, version string) error {
 					restoreCommand(dir, filepath.Join(dir, kept.Name)))
 			}
 		}
+
 		return fmt.Errorf("%s was written by reeve %s (schema %d); this is reeve %s, which knows schema %d: use that version or a newer one, or %s",
 			path, meta.Version, meta.Schema, version, s.Version(), back)
 	}
@@ -125,9 +130,11 @@ func (db *DB) findBuckets(tx *Tx) error {
 		}
 		missing = append(missing, "no "+kind+" "+name)
 	}
+
 	if missing == nil {
 		return nil
 	}
+
 	return fmt.Errorf("the file has schema %d and %s: if you have changed the program, append a migration to store/schema.go; if not, restore a backup with `reeve restore FILE`",
 		db.schema.Version(), strings.Join(missing, ", "))
 }
@@ -169,6 +176,7 @@ func (c *collection) reindex(tx *Tx) error {
 			return err
 		}
 	}
+
 	tx.wrote = true
 	var t totals
 	for v, err := range c.all(tx) {
@@ -182,5 +190,6 @@ func (c *collection) reindex(tx *Tx) error {
 			return err
 		}
 	}
+
 	return writeTotals(tx, c.name, t)
 }

@@ -72,6 +72,7 @@ func TestMigrations(t *testing.T) {
 			disktest.Equal(t, "warnings at another start", again.Warnings(), nil)
 		})
 	}
+
 	t.Run("one after the other", func(t *testing.T) {
 		dir := madeOlder(t)
 		for n := 1; n <= len(all); n++ {
@@ -119,6 +120,7 @@ func TestMigration_FailureKeepsEarlier(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 	}
+
 	shut(t, open(t, dir, Options{Schema: newer("first"), Version: "2.0"})) // fails unless only the first has run
 	db := open(t, dir, Options{Schema: newer("first", "second", "third"), Version: "2.1"})
 	disktest.Equal(t, "names", namesOf(t, db), []string{"Leo", "first", "second", "third"})
@@ -151,6 +153,7 @@ func TestDowngrade_NewerFileRefused(t *testing.T) {
 			}
 		}
 	}
+
 	sameFiles(t, disktest.Snapshot(t, dir), before)
 }
 
@@ -174,6 +177,7 @@ func TestDowngrade_NamesCommand(t *testing.T) {
 		!strings.Contains(err.Error(), fmt.Sprint("data.db.schema-", old.Version())) {
 		t.Fatalf("%v", err)
 	}
+
 	words, err := exec.Command("sh", "-c", "printf '%s\n' "+command).Output() // the arguments as a shell splits them
 	noErr(t, err)
 	args := strings.Split(strings.TrimSpace(string(words)), "\n")
@@ -185,10 +189,12 @@ func TestDowngrade_NamesCommand(t *testing.T) {
 	if kept == "" {
 		t.Error("nothing is kept")
 	}
+
 	db = open(t, dir, before)
 	if data, err := readBlob(db, f.Digest); err != nil || string(data) != "its bytes" {
 		t.Errorf("%q, %v", data, err)
 	}
+
 	shut(t, db)
 	noErr(t, os.Remove(args[1]))
 	shut(t, open(t, dir, Options{Schema: &recent, Version: "2.0"}))
@@ -220,6 +226,7 @@ func TestRestore_MigratesOlderBackup(t *testing.T) {
 			Migrations: migrations,
 		}
 	}
+
 	from, dir := t.TempDir(), t.TempDir()
 	db := open(t, from, Options{Schema: real(older().Tables[1:]), Version: "1.0"})
 	update(t, db, createBeast("Leo"))
@@ -231,6 +238,7 @@ func TestRestore_MigratesOlderBackup(t *testing.T) {
 	if done, err := Restore(dir, backup, nil, options); err != nil || done.Kept != "" {
 		t.Fatalf("restore: %q, %v", done.Kept, err)
 	}
+
 	restored := open(t, dir, options)
 	disktest.Equal(t, "names", namesOf(t, restored), []string{"Leo", "first", "second"})
 	disktest.Equal(t, "chips", len(allOf(t, restored, chips)), 1)

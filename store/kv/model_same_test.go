@@ -30,20 +30,24 @@ func sameAsModel(t *testing.T, db *DB, m *model) {
 		for _, b := range byID(m.beasts) {
 			names = append(names, b.Name)
 		}
+
 		disktest.Equal(t, "census", *census.Get(tx), names)
 		for _, name := range modelNames {
 			sameUnique(t, tx, m, name)
 		}
+
 		for _, tag := range modelTags {
 			sameMany(t, tx, m, "tag "+tag, beastByTag, tag, func(b beast) bool {
 				return slices.Contains(b.Tags, tag)
 			})
 		}
+
 		for born := Time(-4); born < 5; born++ {
 			sameMany(t, tx, m, "born "+born.String(), beastByBorn, born, func(b beast) bool {
 				return b.Born == born
 			})
 		}
+
 		for id := ID(1); id <= m.last["beast"]+1; id++ {
 			sameMany(t, tx, m, "cage "+id.String(), beastByCage.Many, id, func(b beast) bool {
 				return b.CageID == id
@@ -61,6 +65,7 @@ func sameAsModel(t *testing.T, db *DB, m *model) {
 				t.Errorf("beast %d exists: %v, want %v", id, got, want)
 			}
 		}
+
 		return nil
 	})
 }
@@ -73,6 +78,7 @@ func sameUnique(t *testing.T, tx *Tx, m *model, name string) {
 			want = append(want, b)
 		}
 	}
+
 	got, err := beastByName.Get(tx, name)
 	switch {
 	case errs.Is(err, errs.NotFound):
@@ -93,6 +99,7 @@ func sameMany[K Key](t *testing.T, tx *Tx, m *model, what string, x *Many[beast,
 			want = append(want, b)
 		}
 	}
+
 	for b, err := range x.All(tx, value) {
 		if err != nil {
 			t.Error(err)
@@ -100,6 +107,7 @@ func sameMany[K Key](t *testing.T, tx *Tx, m *model, what string, x *Many[beast,
 		}
 		got = append(got, *b)
 	}
+
 	disktest.Equal(t, what, got, want)
 	n, err := x.Count(tx, value)
 	if err != nil || n != len(want) {

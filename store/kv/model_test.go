@@ -48,21 +48,25 @@ func (m *model) refuses(id ID, b beast) *refusal {
 			return &refusal{errs.Conflict, "duplicate", "name"}
 		}
 	}
+
 	faults := map[string]string{}
 	if _, ok := m.cages[b.CageID]; b.CageID != 0 && !ok {
 		faults["cage_id"] = ""
 	}
+
 	for _, k := range b.KeeperIDs {
 		if _, ok := m.keepers[k]; !ok {
 			faults["keeper_ids"] = ""
 		}
 	}
+
 	if b.Weight < 0 {
 		faults["weight"] = ""
 	}
 	if _, ok := m.beasts[b.ParentID]; b.ParentID != 0 && !ok {
 		faults["parent_id"] = ""
 	}
+
 	after := maps.Clone(m.beasts)
 	after[id] = b
 	for other := range after {
@@ -70,9 +74,11 @@ func (m *model) refuses(id ID, b beast) *refusal {
 			faults["parent_id"] = ""
 		}
 	}
+
 	if len(faults) == 0 {
 		return nil
 	}
+
 	return &refusal{errs.Invalid, "invalid", joined(faults)}
 }
 
@@ -120,9 +126,11 @@ func randomBeast(r *rand.Rand, m *model) beast {
 		b.FriendIDs = append(b.FriendIDs, ID(r.IntN(20)))
 		b.KeeperIDs = append(b.KeeperIDs, pick(m.last["keeper"]))
 	}
+
 	if r.IntN(2) == 0 {
 		b.CageID, b.ParentID = pick(m.last["cage"]), pick(m.last["beast"])
 	}
+
 	return b
 }
 
@@ -183,10 +191,12 @@ func step(tx *Tx, m *model, r *rand.Rand) (what string, want *refusal, err error
 		}
 		return "create beast", want, beasts.Create(tx, &fresh)
 	}
+
 	b, touch := randomBeast(r, m), r.IntN(3) == 0
 	if r.IntN(3) == 0 {
 		b.Weight, b.KeeperIDs, b.CageID = 1, []ID{}, 0 // otherwise hardly any edit would be valid
 	}
+
 	b.Ident, b.Timestamps = old.Ident, old.Timestamps
 	fresh := b
 	if want = missing; there {
@@ -197,14 +207,17 @@ func step(tx *Tx, m *model, r *rand.Rand) (what string, want *refusal, err error
 			m.beasts[id] = b
 		}
 	}
+
 	do := beasts.Update
 	if touch {
 		do = beasts.UpdateQuietly
 	}
+
 	got, err := do(tx, id, func(b *beast) error { *b = fresh; return nil })
 	if err == nil && disktest.Shown(*got) != disktest.Shown(b) {
 		err = fmt.Errorf("the edit returned %s, want %s", disktest.Shown(*got), disktest.Shown(b))
 	}
+
 	return fmt.Sprint("edit beast ", id), want, err
 }
 
@@ -221,6 +234,7 @@ func TestRandomWalk(t *testing.T) {
 		if r.IntN(3) == 0 {
 			clock.Add(int64(r.IntN(3) - 1)) // sometimes back
 		}
+
 		tried := m.clone()
 		steps, giveUp := r.IntN(4)+1, r.IntN(8) == 0
 		err := db.Update(System, func(tx *Tx) error {
@@ -238,9 +252,11 @@ func TestRandomWalk(t *testing.T) {
 				refused++
 				return give
 			}
+
 			if giveUp {
 				return give
 			}
+
 			stored++
 			return nil
 		})
@@ -263,6 +279,7 @@ func TestRandomWalk(t *testing.T) {
 			t.Fatalf("after round %d", round)
 		}
 	}
+
 	if refused == 0 || stored == 0 || compared == 0 { // compared counts all rounds, because there may be no beasts at the end
 		t.Errorf("the walk tests too little: %d refused, %d stored, %d beasts compared", refused,
 			stored, compared)

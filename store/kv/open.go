@@ -58,16 +58,20 @@ func Open(dir string, options Options) (*DB, error) {
 	if db.clock == nil {
 		db.clock = clockNow
 	}
+
 	for _, c := range db.schema.Caches {
 		db.caches[c] = &atomic.Pointer[cached]{}
 	}
+
 	if err := makeDir(dir); err != nil {
 		return nil, err
 	}
+
 	lock, warnings, err := takeDir(dir)
 	if err != nil {
 		return nil, err
 	}
+
 	db.lock, db.warnings = lock, warnings
 	if err := db.prepare(); err != nil {
 		return nil, errors.Join(err, lock.Unlock())
@@ -75,10 +79,12 @@ func Open(dir string, options Options) (*DB, error) {
 	if err := db.openFile(); err != nil {
 		return nil, errors.Join(err, lock.Unlock())
 	}
+
 	go db.write()
 	if err := db.start(); err != nil {
 		return nil, errors.Join(errs.ForOperator(err), db.Close())
 	}
+
 	return db, nil
 }
 
@@ -103,6 +109,7 @@ func (db *DB) prepare() error {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
+
 	if db.keys, err = readKeyring(db.dir); err != nil {
 		return err
 	}
@@ -122,6 +129,7 @@ func (db *DB) prepare() error {
 		db.keys = newKeyring() // written after the database: a key without a database means that one was lost
 		return db.create()
 	}
+
 	return nil
 }
 
@@ -134,6 +142,7 @@ func (db *DB) create() error {
 	if err := db.openFile(); err != nil {
 		return err
 	}
+
 	err := db.bolt.Update(func(btx *bbolt.Tx) error {
 		tx := &Tx{db: db, actor: engine{}, now: db.clock(), bolt: btx, changes: newChanges()}
 		return disk.RecoverDamage(db.path, func() error { return db.fill(tx) })
@@ -141,6 +150,7 @@ func (db *DB) create() error {
 	if err = errors.Join(err, db.bolt.Close()); err != nil {
 		return errors.Join(fmt.Errorf("create %s: %w", final, err), os.Remove(db.path))
 	}
+
 	db.created = true
 	return disk.MoveFile(db.path, final)
 }
@@ -157,6 +167,7 @@ func (db *DB) fill(tx *Tx) error {
 	}); err != nil {
 		return err
 	}
+
 	db.instance = rand.Text()
 	if err := Installs.Create(tx, &Install{
 		Name:        db.instance,
@@ -168,6 +179,7 @@ func (db *DB) fill(tx *Tx) error {
 	if db.options.Seed != nil {
 		return db.options.Seed(tx)
 	}
+
 	return nil
 }
 
@@ -179,13 +191,16 @@ func (db *DB) makeBuckets(tx *Tx) error {
 			return err
 		}
 	}
+
 	counted := []string{}
 	if db.schema.LogEntry != nil {
 		counted = append(counted, logBucket)
 	}
+
 	for _, t := range db.schema.Tables {
 		counted = append(counted, t.Name())
 	}
+
 	for _, name := range counted {
 		if tx.bucket(countBucket).Get([]byte(name)) == nil {
 			if err := writeTotals(tx, name, totals{}); err != nil {
@@ -193,6 +208,7 @@ func (db *DB) makeBuckets(tx *Tx) error {
 			}
 		}
 	}
+
 	return nil
 }
 
@@ -210,6 +226,7 @@ func (db *DB) openFile() error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
+
 	db.warnings = append(db.warnings, warnings...)
 	err = disk.RecoverDamage(db.path, func() (err error) {
 		options := disk.BoltOptions(false)
@@ -220,6 +237,7 @@ func (db *DB) openFile() error {
 	if err != nil {
 		return fmt.Errorf("open %s: %w", db.path, err)
 	}
+
 	return nil
 }
 
@@ -241,6 +259,7 @@ func (db *DB) start() error {
 	if err := db.endRestore(); err != nil {
 		return err
 	}
+
 	err := db.View(engine{}, db.findBuckets)
 	if err == nil {
 		err = db.runCheck()
@@ -248,6 +267,7 @@ func (db *DB) start() error {
 	if err != nil {
 		return fmt.Errorf("open %s: %w", db.path, err)
 	}
+
 	err = db.View(engine{}, func(tx *Tx) error {
 		for _, c := range db.schema.Caches {
 			value, err := c.compute(tx)
@@ -266,6 +286,7 @@ func (db *DB) start() error {
 			return fmt.Errorf("upgrade %s: %w", db.path, err)
 		}
 	}
+
 	db.openReserve()
 	if err := db.settleKey(); err != nil {
 		return err
@@ -276,6 +297,7 @@ func (db *DB) start() error {
 	if err := db.mark(); err != nil {
 		return err
 	}
+
 	db.openIndexer()
 	db.startLog()
 	db.started = true
@@ -317,16 +339,19 @@ func makeDir(dir string) error {
 		}
 		made = append(made, at)
 	}
+
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
 	if len(made) == 0 && !HasDatabase(dir) {
 		made = append(made, filepath.Clean(dir))
 	}
+
 	for _, at := range made {
 		if err := disk.SyncDir(filepath.Dir(at)); err != nil {
 			return err
 		}
 	}
+
 	return nil
 }

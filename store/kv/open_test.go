@@ -23,6 +23,7 @@ func TestOpen_MakesDirectory(t *testing.T) {
 	for name, content := range disktest.Snapshot(t, dir) {
 		modes[name], _, _ = strings.Cut(content, " ")
 	}
+
 	disktest.Equal(t, "modes", modes, map[string]string{
 		dataName:   "-rw-------",
 		markerName: "-rw-------",
@@ -36,6 +37,7 @@ func TestOpen_MakesDirectory(t *testing.T) {
 		}
 		disktest.Equal(t, "mode of the directory", info.Mode().String(), "drwx------")
 	}
+
 	view(t, db, func(tx *Tx) error {
 		disktest.Equal(t, "marker", string(disktest.ReadFile(t, filepath.Join(dir, markerName))),
 			tx.Instance()+"\n")
@@ -126,6 +128,7 @@ func TestOpen_Refusals(t *testing.T) {
 					}
 				}
 			}
+
 			sameFiles(t, disktest.Snapshot(t, dir), before)
 		})
 	}
@@ -201,12 +204,14 @@ func TestOpen_SeedAndUpgrade(t *testing.T) {
 	if !errors.Is(err, stop) {
 		t.Errorf("a failing seed: %v", err)
 	}
+
 	oneLine(t, err)
 	for _, name := range []string{dataName, dataName + ".new", markerName} {
 		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
 			t.Errorf("a failing seed leaves %s", name)
 		}
 	}
+
 	shut(t, open(t, dir, options(nil, nil)))
 	disktest.Equal(t, "calls until the end of the first start", calls, []string{"seed", "seed"})
 	shut(t, open(t, dir, options(nil, nil)))
@@ -216,6 +221,7 @@ func TestOpen_SeedAndUpgrade(t *testing.T) {
 	if !errors.Is(err, stop) {
 		t.Errorf("a failing upgrade: %v", err)
 	}
+
 	oneLine(t, err)
 	disktest.Equal(t, "names", namesOf(t, open(t, dir, Options{Schema: zoo()})),
 		[]string{"seeded", "upgraded"})

@@ -32,6 +32,7 @@ func (c *collection) walk(tx *Tx, q query) iter.Seq[ID] {
 			move = cursor.Prev
 			k, v = cursor.Last()
 		}
+
 		for ; k != nil; k, v = move() {
 			switch {
 			case q.order != nil && q.order.unique:
@@ -73,6 +74,7 @@ func (c *collection) arrange(tx *Tx, q query, matching *idSet, all int) []ID {
 	case steps(q, matching.n, all) < sortCost*matching.n:
 		return cut(kept(c.walk(tx, q), matching.has), q)
 	}
+
 	type keyed struct {
 		key []byte
 		id  ID
@@ -83,6 +85,7 @@ func (c *collection) arrange(tx *Tx, q query, matching *idSet, all int) []ID {
 		tx.NoteDamage(err)
 		sorted = append(sorted, keyed{key, id})
 	}
+
 	slices.SortFunc(sorted, func(a, b keyed) int {
 		order := cmp.Or(bytes.Compare(a.key, b.key), cmp.Compare(a.id, b.id))
 		if q.descending {
@@ -115,6 +118,7 @@ func cut(ids iter.Seq[ID], q query) []ID {
 	if q.limit <= 0 {
 		return nil
 	}
+
 	var page []ID
 	skip := q.offset
 	for id := range ids {
@@ -126,5 +130,6 @@ func cut(ids iter.Seq[ID], q query) []ID {
 			break // now: the next match may be a long scan away
 		}
 	}
+
 	return page
 }

@@ -162,6 +162,7 @@ func TestFixedTime_EqualsParser(t *testing.T) {
 		if r.IntN(2) == 0 {
 			text[1+r.IntN(len(text)-2)] = "0123456789-:.TZ+ "[r.IntN(17)]
 		}
+
 		fixed, ok := fixedTime(text)
 		parsed, err := time.Parse(time.RFC3339Nano, string(text[1:len(text)-1]))
 		if ok && (err != nil || fixed != TimeOf(parsed)) {
@@ -188,10 +189,12 @@ func TestIDSet(t *testing.T) {
 			t.Fatalf("%d: %v", other, set.has(other))
 		}
 	}
+
 	var sorted []ID
 	for id := range want {
 		sorted = append(sorted, id)
 	}
+
 	slices.Sort(sorted)
 	disktest.Equal(t, "ascending", slices.Collect(set.walk(false)), sorted)
 	slices.Reverse(sorted)

@@ -40,6 +40,7 @@ func bigZoo(t testing.TB) (dir string, pages map[string][]uint64) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	err = file.View(func(btx *bbolt.Tx) error { // a commit, even of nothing, would change the meta pages
 		for id := 0; ; id++ {
 			info, err := btx.Page(id)
@@ -53,6 +54,7 @@ func bigZoo(t testing.TB) (dir string, pages map[string][]uint64) {
 	if err := errors.Join(err, file.Close()); err != nil {
 		t.Fatal(err)
 	}
+
 	return dir, pages
 }
 
@@ -61,6 +63,7 @@ func TestCheckPages_FindsDamage(t *testing.T) {
 	if len(pages["branch"]) == 0 || len(pages["leaf"]) < 5 {
 		t.Fatalf("the pages are not what the test needs: %v", pages)
 	}
+
 	clean := disktest.ReadFile(t, filepath.Join(dir, dataName))
 	size := uint64(os.Getpagesize())
 	le := binary.LittleEndian
@@ -148,12 +151,14 @@ func TestCheckPages_FindsDamage(t *testing.T) {
 				}
 				oneLine(t, err)
 			}
+
 			if db, err := Open(dir, Options{Schema: zoo()}); err == nil {
 				db.Close()
 				t.Error("it opened")
 			} else {
 				oneLine(t, err)
 			}
+
 			report, err := VerifyDir(dir, Options{Schema: zoo()})
 			if err != nil || len(report.Faults) != 1 ||
 				!strings.Contains(report.Faults[0], test.want) {
@@ -186,6 +191,7 @@ func TestMetaPage_FlippedBitIsRepaired(t *testing.T) {
 			}
 		}
 	}
+
 	warnings, err := disk.CheckPages(path, true)
 	if err != nil || warnings != nil {
 		t.Errorf("once it was put right: %q, %v", warnings, err)
@@ -206,12 +212,14 @@ func TestLostMetaPage(t *testing.T) {
 		if err != nil || !strings.Contains(report.Faults[0], "cannot be read") {
 			t.Errorf("verify without meta page %d: %v, %v", page, report, err)
 		}
+
 		db, err := Open(dir, Options{Schema: zoo()})
 		noErr(t, err)
 		w := db.Warnings()
 		if !strings.Contains(w[0], fmt.Sprintf("meta page %d cannot be read", page)) {
 			t.Errorf("warnings without meta page %d: %q", page, w)
 		}
+
 		lost, _ := db.LostCommits()
 		disktest.Equal(t, "warnings and faults", []int{len(w), len(report.Faults)},
 			[]int{1 + int(lost), 1 + int(lost)})
@@ -219,6 +227,7 @@ func TestLostMetaPage(t *testing.T) {
 		mustVerify(t, db)
 		shut(t, db)
 	}
+
 	disktest.Equal(t, "commits lost with one and with the other", lostWith, map[int]uint64{
 		61: 0,
 		60: 1,

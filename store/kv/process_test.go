@@ -28,6 +28,7 @@ func openerChild() int {
 	if os.Getenv(modeVar) != "write" {
 		return 0
 	}
+
 	for i := 0; ; i++ {
 		name := fmt.Sprint("beast ", i)
 		if err := db.Update(System, createBeast(name)); err != nil {
@@ -75,6 +76,7 @@ func TestOpen_SecondOpenerRefused(t *testing.T) {
 			disktest.Equal(t, "message", err.Error(), want)
 		})
 	}
+
 	sameFiles(t, disktest.Snapshot(t, dir), before)
 	shut(t, db)
 	if out, err := child(t, "opener", time.Minute, dirVar+"="+dir); err != nil {
@@ -94,6 +96,7 @@ func TestCommit_SurvivesKill(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
+
 		answered := []string{}
 		for lines := bufio.NewScanner(out); lines.Scan(); {
 			answered = append(answered, "beast "+lines.Text())
@@ -103,15 +106,18 @@ func TestCommit_SurvivesKill(t *testing.T) {
 				}
 			}
 		}
+
 		if err := cmd.Wait(); err == nil || !strings.Contains(err.Error(), "killed") {
 			t.Fatalf("round %d: %v: %q", round, err, answered)
 		}
+
 		db := open(t, dir, Options{Schema: loggedZoo(), drainFrom: 20})
 		names := namesOf(t, db)
 		mustBeLogged(t, db)
 		if len(names) < len(answered) {
 			t.Fatalf("round %d: %d were answered, %d are there", round, len(answered), len(names))
 		}
+
 		disktest.Equal(t, "the first names", names[:len(answered)], answered)
 		total += len(answered)
 		mustVerify(t, db)

@@ -96,6 +96,7 @@ func (x *index) anyOf(keys [][]byte) Condition {
 			}})
 		}
 	}
+
 	c.disjoint = len(c.postings) < 2
 	return c
 }
@@ -231,6 +232,7 @@ func (c *collection) findPage(tx *Tx, q query,
 	if err != nil {
 		return nil, 0, err
 	}
+
 	page = make([]record, 0, len(ids))
 	for _, id := range ids {
 		v, err := c.getMatch(tx, id, q)
@@ -244,6 +246,7 @@ func (c *collection) findPage(tx *Tx, q query,
 			return nil, 0, err
 		}
 	}
+
 	return page, total, nil
 }
 
@@ -309,10 +312,12 @@ func (c *collection) findPageIDs(tx *Tx, q query) (ids []ID, total int, err erro
 			}), q), n, nil
 		}
 	}
+
 	matching, err := c.collect(tx, q)
 	if err != nil {
 		return nil, 0, err
 	}
+
 	return c.arrange(tx, q, matching, all), matching.n, nil
 }
 
@@ -329,6 +334,7 @@ func (c *collection) collect(tx *Tx, q query) (*idSet, error) {
 			least, fewest = i, n
 		}
 	}
+
 	rest := func(id ID, but int) bool {
 		for i, w := range q.where {
 			if i != but && !w.Matches(tx, id) {
@@ -337,10 +343,12 @@ func (c *collection) collect(tx *Tx, q query) (*idSet, error) {
 		}
 		return true
 	}
+
 	all, err := c.count(tx)
 	if err != nil {
 		return nil, err
 	}
+
 	matching := newIDSet()
 	if q.search != "" && (least < 0 || fewest > indexCost) {
 		found, ok, err := c.search.find(tx, q.search)
@@ -366,6 +374,7 @@ func (c *collection) collect(tx *Tx, q query) (*idSet, error) {
 		}
 		return matching, nil
 	}
+
 	for id := range q.where[least].each(tx) {
 		if !rest(id, least) {
 			continue
@@ -374,5 +383,6 @@ func (c *collection) collect(tx *Tx, q query) (*idSet, error) {
 			matching.add(id)
 		}
 	}
+
 	return matching, nil
 }

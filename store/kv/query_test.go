@@ -57,9 +57,11 @@ func randomItem(r *rand.Rand, serial int) *item {
 	if r.IntN(40) == 0 {
 		v.Kind = "rare"
 	}
+
 	for range r.IntN(4) {
 		v.OwnerIDs = append(v.OwnerIDs, ID(r.IntN(12)+1))
 	}
+
 	return v
 }
 
@@ -112,6 +114,7 @@ func randomClause(r *rand.Rand, ids []ID) clause {
 		},
 			func(v *item) bool { return low <= v.Size && v.Size <= high }}
 	}
+
 	if r.IntN(3) == 0 {
 		too, plain := pickSome(r, append(ids, 0), 5), c
 		c = clause{fmt.Sprint(c.text, " or id of ", too), func(tx *Tx) Condition {
@@ -119,6 +122,7 @@ func randomClause(r *rand.Rand, ids []ID) clause {
 		},
 			func(v *item) bool { return plain.holds(v) || slices.Contains(too, v.ID) }}
 	}
+
 	return c
 }
 
@@ -151,18 +155,22 @@ func randomAsked(r *rand.Rand, ids []ID) asked {
 	for range r.IntN(4) {
 		a.clauses = append(a.clauses, randomClause(r, ids))
 	}
+
 	if r.IntN(3) == 0 {
 		a.search = []string{"a", "b", "as", "aa", "ab", "0", "a b", "zz", "abab"}[r.IntN(9)]
 	}
+
 	a.q.Order = map[string]Order[item]{
 		"code": itemByCode.Order(),
 		"kind": itemByKind.Order(),
 		"size": itemBySize.Order(),
 	}[a.order]
+
 	a.q.Search, a.q.Descending, a.q.Limit = a.search, r.IntN(2) == 0, []int{1, 3, 10, 1000}[r.IntN(4)]
 	if r.IntN(2) == 0 {
 		a.q.Offset = r.IntN(len(ids)*5/4 + 2) // sometimes beyond the end
 	}
+
 	return a
 }
 
@@ -179,6 +187,7 @@ func (a asked) answer(all []*item) (page []ID, total int) {
 			found = append(found, v)
 		}
 	}
+
 	slices.SortFunc(found, func(x, y *item) int {
 		order := cmp.Or(itemOrders[a.order](x, y), cmp.Compare(x.ID, y.ID))
 		if a.q.Descending {
@@ -192,6 +201,7 @@ func (a asked) answer(all []*item) (page []ID, total int) {
 			page = append(page, v.ID)
 		}
 	}
+
 	return page, len(found)
 }
 
@@ -213,21 +223,25 @@ func (a asked) check(tx *Tx, all []*item) error {
 			return fmt.Errorf("%s: %s has the ids %v, want %v", a, c.text, got, want)
 		}
 	}
+
 	ids, wantTotal := a.answer(all)
 	page, total, err := items.Find(tx, q)
 	if err != nil {
 		return fmt.Errorf("%s: %w", a, err)
 	}
+
 	got := []ID{}
 	for _, v := range page {
 		got = append(got, v.ID)
 	}
+
 	if !slices.Equal(got, ids) || total != wantTotal {
 		return fmt.Errorf("%s:\n got %v of %d\nwant %v of %d", a, got, total, ids, wantTotal)
 	}
 	if got, err = items.FindIDs(tx, q); err != nil || !slices.Equal(got, ids) {
 		return fmt.Errorf("%s: ids %v, %v, want %v", a, got, err, ids)
 	}
+
 	return nil
 }
 

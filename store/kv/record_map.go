@@ -52,6 +52,7 @@ func (m *RecordMap[T]) With(fresh map[ID]*T) *RecordMap[T] {
 				*next.pages[at] = *page
 			}
 		}
+
 		place := &next.pages[at][id%pageIDs]
 		if *place != nil {
 			next.n--
@@ -60,6 +61,7 @@ func (m *RecordMap[T]) With(fresh map[ID]*T) *RecordMap[T] {
 			next.n++
 		}
 	}
+
 	return next
 }
 
@@ -90,6 +92,7 @@ func ReadChanged[T any](tx *Tx, c *Collection[T],
 	if changed == nil {
 		return ReadRecords(tx, c)
 	}
+
 	fresh := map[ID]*T{}
 	for id := range changed[c] {
 		fresh[id] = nil
@@ -101,5 +104,6 @@ func ReadChanged[T any](tx *Tx, c *Collection[T],
 			fresh[id] = typed[T](r)
 		}
 	}
+
 	return fresh, nil
 }

@@ -191,6 +191,7 @@ func (w *Recorder) recordBlob(statement, mode string, size int64, began time.Tim
 	if w == nil {
 		return
 	}
+
 	op := Op{
 		Connection: blob.FileName,
 		Statement:  statement,
@@ -204,6 +205,7 @@ func (w *Recorder) recordBlob(statement, mode string, size int64, began time.Tim
 	if mode == "write" {
 		op.Plan = "put"
 	}
+
 	w.record(op, 3)
 }
 
@@ -246,10 +248,12 @@ func (tx *Tx) done(s opStep, plan string, returned int, statement func() string)
 	if !s.noted {
 		return
 	}
+
 	mode := "read"
 	if plan == "put" || plan == "delete" {
 		mode = "write"
 	}
+
 	tx.recorder.record(Op{
 		Connection: dataName,
 		Statement:  statement(),

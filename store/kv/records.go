@@ -84,6 +84,7 @@ func (c *collection) all(tx *Tx) iter.Seq2[record, error] {
 						fmt.Errorf("a key has %d bytes, not 8", len(key))))
 				return
 			}
+
 			v, err := c.decode(ID(binary.BigEndian.Uint64(key)), value)
 			tx.depth-- // operations of the loop body are recorded on their own
 			more := yield(v, err)
@@ -111,20 +112,24 @@ func (c *collection) add(tx *Tx, v record) error {
 	if err := c.validate(tx, nil, v, true); err != nil {
 		return err
 	}
+
 	tx.mustWrite()
 	next, err := tx.bucket(c.name).NextSequence()
 	if err != nil {
 		return err
 	}
+
 	id := ID(next)
 	if c.exists(tx, id) {
 		return Damaged(c.name, id.String(), fmt.Errorf("the next id is already used"))
 	}
+
 	v.ident().ID = id
 	v.timestamps().CreatedAt, v.timestamps().UpdatedAt = tx.now, tx.now
 	if n := versionOf(v); n != nil {
 		*n = 1
 	}
+
 	return c.store(tx, id, nil, nil, v)
 }
 
@@ -149,6 +154,7 @@ func (c *collection) change(tx *Tx, id ID, m mode, edit func(record) error) (rec
 	if err != nil {
 		return nil, err
 	}
+
 	value := tx.bucket(c.name).Get(idKey(id))
 	v, err := c.decode(id, value)
 	if err != nil {
@@ -157,6 +163,7 @@ func (c *collection) change(tx *Tx, id ID, m mode, edit func(record) error) (rec
 	if err := edit(v); err != nil {
 		return nil, err
 	}
+
 	stamps := *old.timestamps()
 	v.ident().ID = id
 	*v.timestamps() = stamps
@@ -176,6 +183,7 @@ func (c *collection) change(tx *Tx, id ID, m mode, edit func(record) error) (rec
 			*n++
 		}
 	}
+
 	return v, c.store(tx, id, old, value, v)
 }
 
@@ -209,15 +217,18 @@ func (c *collection) remove(tx *Tx, id ID) error {
 	if err := c.validateDelete(tx, id); err != nil {
 		return err
 	}
+
 	for _, in := range c.incoming {
 		if err := in.release(tx, id); err != nil {
 			return err
 		}
 	}
+
 	old, err := c.get(tx, id) // now: release has changed it if it refers to itself
 	if err != nil {
 		return err
 	}
+
 	value := tx.bucket(c.name).Get(idKey(id))
 	sum := -uint64(disk.FrameSum(value))
 	tx.touch(c.self, id)
@@ -231,6 +242,7 @@ func (c *collection) remove(tx *Tx, id ID) error {
 	if err := addTotals(tx, c.name, -1, sum); err != nil {
 		return err
 	}
+
 	return c.follow(tx, old, nil)
 }
 
@@ -239,16 +251,19 @@ func (c *collection) validateDelete(tx *Tx, id ID) error {
 	if err != nil {
 		return err
 	}
+
 	for _, constraint := range c.constraints { // first, so that a denied caller does not learn what refers to the record
 		if err := constraint(tx, old, nil); err != nil {
 			return err
 		}
 	}
+
 	for _, in := range c.incoming {
 		if err := in.restrict(tx, c.noun(), id); err != nil {
 			return err
 		}
 	}
+
 	return nil
 }
 
@@ -259,11 +274,13 @@ func (c *collection) store(tx *Tx, id ID, old record, oldValue []byte, v record)
 	if err != nil {
 		return err
 	}
+
 	value := disk.Frame(c.name, idKey(id), payload)
 	added, sum := 1, uint64(disk.FrameSum(value))
 	if old != nil {
 		added, sum = 0, sum-uint64(disk.FrameSum(oldValue))
 	}
+
 	tx.touch(c.self, id)
 	tx.capture(c.self, id, oldValue, value)
 	if err := tx.put(c.name, idKey(id), value); err != nil {
@@ -275,6 +292,7 @@ func (c *collection) store(tx *Tx, id ID, old record, oldValue []byte, v record)
 	if err := addTotals(tx, c.name, added, sum); err != nil {
 		return err
 	}
+
 	return c.follow(tx, old, v)
 }
 

@@ -117,6 +117,7 @@ func NewDetachingRefs[T, U any](of *Collection[T], field string, to *Collection[
 			return nil
 		})
 	}
+
 	return ref
 }
 

@@ -59,11 +59,13 @@ func (r *reserve) keep() {
 			r.held.Store(true)
 			r.released.Store(false)
 		}
+
 		wait := r.nudge // without a timer: nothing to do until it is released
 		var again <-chan time.Time
 		if !r.held.Load() {
 			again = time.After(reserveEvery)
 		}
+
 		select {
 		case <-r.stop:
 			return

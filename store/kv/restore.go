@@ -29,10 +29,12 @@ func Restore(dir, backup string, identities []age.Identity,
 	if err := makeDir(dir); err != nil {
 		return done, err
 	}
+
 	lock, _, err := takeDir(dir)
 	if err != nil {
 		return done, err
 	}
+
 	defer func() { err = errors.Join(err, lock.Unlock()) }()
 	in := &staging{dir: filepath.Join(dir, stagingName), options: options, identities: identities}
 	err = in.stage(backup)
@@ -43,6 +45,7 @@ func Restore(dir, backup string, identities []age.Identity,
 		return done, errors.Join(fmt.Errorf("%s was not restored, nothing is changed: %w", backup,
 			err), os.RemoveAll(in.dir))
 	}
+
 	done.Unopened, done.WrongKey = in.unopened, in.wrongKey
 	done.Kept, err = finishRestore(dir)
 	return done, err
@@ -77,6 +80,7 @@ func (in *staging) stage(backup string) error {
 	if err := errors.Join(os.RemoveAll(in.dir), os.Mkdir(in.dir, 0o700)); err != nil {
 		return err
 	}
+
 	info, err := os.Stat(backup)
 	if err != nil {
 		return err
@@ -87,10 +91,12 @@ func (in *staging) stage(backup string) error {
 	if err := mustBeFile(backup, info); err != nil {
 		return err
 	}
+
 	f, err := os.Open(backup)
 	if err != nil {
 		return err
 	}
+
 	defer f.Close() // read only: nothing can be lost
 	switch {
 	case info.Size() == 0:
@@ -106,10 +112,12 @@ func (in *staging) stage(backup string) error {
 	case !disk.IsDatabase(f):
 		return fmt.Errorf("it is not a backup: neither an archive that reeve has made nor a database like %s", dataName)
 	}
+
 	from := map[string]string{dataName: backup}
 	if err := in.addFiles(backup, from); err != nil {
 		return err
 	}
+
 	return in.stageFiles(from)
 }
 
@@ -120,6 +128,7 @@ func (in *staging) addFiles(backup string, from map[string]string) error {
 	if !strings.HasPrefix(filepath.Base(backup), keptHead) {
 		return nil
 	}
+
 	there, err := os.Stat(dir)
 	if err != nil {
 		return err
@@ -127,6 +136,7 @@ func (in *staging) addFiles(backup string, from map[string]string) error {
 	if beside, err := os.Stat(filepath.Dir(backup)); err != nil || !os.SameFile(there, beside) {
 		return err
 	}
+
 	for _, name := range []string{blob.FileName, segmentsName} {
 		path := filepath.Join(dir, name)
 		there, err := disk.Exists(path)
@@ -137,6 +147,7 @@ func (in *staging) addFiles(backup string, from map[string]string) error {
 			from[name] = path
 		}
 	}
+
 	return nil
 }
 
@@ -159,6 +170,7 @@ func (in *staging) stageDir(backup string) error {
 			from[name] = path
 		}
 	}
+
 	if _, used := from[lockName]; used { // it is a data directory, which may be in use
 		lock, err := lockDir(backup)
 		if err != nil {
@@ -167,6 +179,7 @@ func (in *staging) stageDir(backup string) error {
 		defer lock.Unlock() // the files are copied: a failure has no effect
 		delete(from, lockName)
 	}
+
 	return in.stageFiles(from)
 }
 
@@ -186,6 +199,7 @@ func (in *staging) stageFiles(from map[string]string) error {
 			need += size
 			continue
 		}
+
 		info, err := os.Stat(path)
 		if err == nil {
 			err = mustBeFile(path, info)
@@ -193,11 +207,14 @@ func (in *staging) stageFiles(from map[string]string) error {
 		if err != nil {
 			return err
 		}
+
 		need += info.Size()
 	}
+
 	if err := disk.NeedSpace(in.dir, need); err != nil {
 		return err
 	}
+
 	for name, path := range from {
 		copyIn := copyFile
 		if name == segmentsName {
@@ -207,9 +224,11 @@ func (in *staging) stageFiles(from map[string]string) error {
 			return err
 		}
 	}
+
 	if err := in.accept(); err != nil {
 		return err
 	}
+
 	in.aside = slices.Compact(slices.Sorted(slices.Values(append([]string{blob.FileName, segmentsName},
 		in.names...))))
 	if err := in.settleKey(); err != nil {
@@ -218,6 +237,7 @@ func (in *staging) stageFiles(from map[string]string) error {
 	if from[blob.FileName] != "" || len(in.refs) == 0 {
 		return in.checkBlobs()
 	}
+
 	return fmt.Errorf("its records have %s, and there is no %s beside them; restore an archive, or a directory that has both",
 		errs.Count(len(in.refs), "file"), blob.FileName)
 }
@@ -266,15 +286,18 @@ func copyFile(from, to string) error {
 	if err != nil {
 		return err
 	}
+
 	defer in.Close() // read only: nothing can be lost
 	info, err := in.Stat()
 	if err != nil {
 		return err
 	}
+
 	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}
+
 	_, err = io.CopyN(out, in, info.Size())
 	return errors.Join(err, out.Sync(), out.Close())
 }

@@ -21,10 +21,12 @@ func (in *staging) accept() (err error) {
 	if info, err := os.Stat(path); err != nil || info.Size() == 0 {
 		return errors.Join(err, errors.New("it is empty"))
 	}
+
 	db := &DB{path: path, schema: in.options.Schema, options: in.options, clock: clockNow}
 	if err := db.openFile(); err != nil {
 		return in.blame(err)
 	}
+
 	defer func() { err = errors.Join(err, db.bolt.Close()) }()
 	if len(db.warnings) > 0 {
 		return fmt.Errorf("it is damaged: %s", db.warnings[0])
@@ -32,16 +34,19 @@ func (in *staging) accept() (err error) {
 	if err := db.migrate(false); err != nil {
 		return in.blame(err)
 	}
+
 	var meta fileMeta
 	var head audit.Head
 	err = db.View(engine{}, func(tx *Tx) error {
 		if err := tx.Verify().err("it"); err != nil {
 			return err
 		}
+
 		install, err := Installs.Get(tx, 1)
 		if err != nil {
 			return err
 		}
+
 		in.instance, db.instance = install.Name, install.Name
 		if err := in.lookAtSecrets(tx); err != nil {
 			return err
@@ -52,6 +57,7 @@ func (in *staging) accept() (err error) {
 		if meta, err = readMeta(tx); err == nil && db.schema.LogEntry != nil {
 			head, err = tx.readHead(meta)
 		}
+
 		return err
 	})
 	if err == nil {
@@ -60,6 +66,7 @@ func (in *staging) accept() (err error) {
 	if err != nil {
 		return in.blame(err)
 	}
+
 	meta.Restored, meta.Generation = true, db.newGeneration() // Salvaged stays, if a copy is restored that was never started
 	meta.Replaced = db.headIn(filepath.Join(filepath.Dir(in.dir), dataName))
 	mark := commitMark{Instance: in.instance}
@@ -70,6 +77,7 @@ func (in *staging) accept() (err error) {
 	if err != nil {
 		return err
 	}
+
 	return writeMark(in.dir, mark) // the existing mark is for the data that is replaced
 }
 
@@ -99,6 +107,7 @@ func (in *staging) lookAtSecrets(tx *Tx) error {
 	if err != nil {
 		return fmt.Errorf("its %s does not hold 64 hexadecimal digits", keyName)
 	}
+
 	key, err := tx.choose(ring)
 	if err != nil {
 		return err
@@ -116,6 +125,7 @@ func (in *staging) lookAtSecrets(tx *Tx) error {
 	if key == nil {
 		ring = nil
 	}
+
 	in.unopened, _, err = tx.undecryptable(ring)
 	return err
 }
@@ -168,10 +178,12 @@ func (db *DB) endRestore() error {
 	if err != nil || !meta.Restored {
 		return err
 	}
+
 	details := map[string]any{"replaced": meta.Replaced}
 	if meta.Salvaged {
 		details["salvaged"] = true // records may be missing without entries
 	}
+
 	meta.Restored, meta.Salvaged, meta.Replaced = false, false, nil
 	err = disk.RecoverDamage(db.path, func() error {
 		return db.bolt.Update(func(btx *bbolt.Tx) error {
@@ -189,6 +201,7 @@ func (db *DB) endRestore() error {
 	if err == nil {
 		db.log.committed()
 	}
+
 	return err
 }
 

@@ -25,6 +25,7 @@ func (in *staging) stageArchive(f io.Reader, length int64) error {
 	if err := os.Mkdir(in.path(segmentsName), 0o700); err != nil {
 		return err
 	}
+
 	for i, e := range m.Entries[:m.files()] {
 		if err := m.next(r, i); err != nil {
 			return err
@@ -36,6 +37,7 @@ func (in *staging) stageArchive(f io.Reader, length int64) error {
 			in.names = append(in.names, e.Name)
 		}
 	}
+
 	if err := disk.SyncDir(in.path(segmentsName)); err != nil {
 		return err
 	}
@@ -48,6 +50,7 @@ func (in *staging) stageArchive(f io.Reader, length int64) error {
 	if m.Instance != in.instance {
 		return fmt.Errorf("its %s is of another installation than its %s", manifestName, dataName)
 	}
+
 	in.names = append(in.names, markName)
 	if in.options.Schema.hasFiles() {
 		if err := in.stageBlobs(m, r); err != nil {
@@ -55,11 +58,13 @@ func (in *staging) stageArchive(f io.Reader, length int64) error {
 		}
 		in.names = append(in.names, blob.FileName)
 	}
+
 	in.aside = slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(in.names),
 		segmentsName))))
 	if err := in.settleKey(); err != nil {
 		return err
 	}
+
 	return errors.Join(m.next(r, len(m.Entries)), in.checkBlobs())
 }
 

@@ -60,6 +60,7 @@ func killedAt(t *testing.T, call string, n int, env ...string) (done bool) {
 	if err == nil || len(out) > 0 { // a killed child prints nothing
 		t.Fatalf("stopped at %s %d: %v: %s", call, n, err, out)
 	}
+
 	return false
 }
 
@@ -111,6 +112,7 @@ func TestRestore_KilledLeavesOldOrNew(t *testing.T) {
 		if err := os.CopyFS(dir, os.DirFS(old)); err != nil {
 			t.Fatal(err)
 		}
+
 		done := killedAt(t, call, n, dirVar+"="+dir, backupVar+"="+archive)
 		restored := open(t, dir, Options{Schema: &office})
 		state := "new"
@@ -121,10 +123,12 @@ func TestRestore_KilledLeavesOldOrNew(t *testing.T) {
 		} else {
 			sameData(t, restored, want)
 		}
+
 		saw[state]++
 		if state == "old" && last[call] == "new" {
 			t.Errorf("%s %d: the old state, and the new one a step before", call, n)
 		}
+
 		last[call] = state
 		shut(t, restored)
 		after := contents(t, dir)
@@ -135,6 +139,7 @@ func TestRestore_KilledLeavesOldOrNew(t *testing.T) {
 				saw[file]++
 			}
 		}
+
 		disktest.Equal(t, fmt.Sprintf("what is there after %s %d", call, n),
 			slices.Sorted(maps.Keys(after)),
 			[]string{dataName, blob.FileName, markerName, keyName})
@@ -144,6 +149,7 @@ func TestRestore_KilledLeavesOldOrNew(t *testing.T) {
 		saw[blob.FileName] != saw["new"] || saw[keyName] != saw["new"] {
 		t.Errorf("seen and kept: %v", saw)
 	}
+
 	t.Logf("seen and kept: %v", saw)
 }
 

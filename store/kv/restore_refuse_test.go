@@ -52,23 +52,28 @@ func TestRestore_FlippedOrCutArchiveRefused(t *testing.T) {
 		if len(e.data) == 0 {
 			continue
 		}
+
 		start := bytes.Index(good[at:], e.data)
 		if start < 0 {
 			t.Fatalf("entry %d is not where it must be", i)
 		}
+
 		at += start
 		for _, where := range []int{0, len(e.data) / 2, len(e.data) - 1} {
 			bad := bytes.Clone(good)
 			bad[at+where] ^= 1
 			refused(t, dir, bad, "")
 		}
+
 		at += len(e.data)
 		refused(t, dir, good[:at], "")
 	}
+
 	for _, n := range []int{1, 512, 1000, len(good) / 2, len(good) - 1024, len(good) - 512,
 		len(good) - 1} {
 		refused(t, dir, good[:n], "")
 	}
+
 	refused(t, dir, append(bytes.Clone(good), 0), "something was added")
 	refused(t, dir, append(bytes.Clone(good), good...), "something was added")
 	sameFiles(t, disktest.Snapshot(t, dir), before)
@@ -102,18 +107,21 @@ func TestRestore_OtherFilesRefused(t *testing.T) {
 	for _, name := range []string{"zeros", "devices"} {
 		noErr(t, os.Mkdir(path("dir of "+name), 0o700))
 	}
+
 	noErr(t, os.Symlink("/dev/zero", filepath.Join(path("dir of devices"), dataName)))
 	disktest.WriteFile(t, filepath.Join(path("dir of zeros"), dataName), make([]byte, 1<<16))
 	broken := disktest.ReadFile(t, filepath.Join(dir, dataName))
 	for i := 2 * os.Getpagesize(); i < len(broken); i++ {
 		broken[i] = 0
 	}
+
 	disktest.WriteFile(t, path("broken"), broken)
 	newerDir, newerSchema := filepath.Join(t.TempDir(), "newer"), office
 	newerSchema.Migrations = append(slices.Clone(office.Migrations),
 		Migration{Title: "of a newer program", Run: func(*Tx) error {
 			return nil
 		}})
+
 	shut(t, open(t, newerDir, Options{Schema: &newerSchema, Version: "9.0"}))
 	disktest.WriteFile(t, path("newer"), disktest.ReadFile(t, filepath.Join(newerDir, dataName)))
 	const noBackup = "it is not a backup: neither an archive"
@@ -141,5 +149,6 @@ func TestRestore_OtherFilesRefused(t *testing.T) {
 			t.Errorf("%s: %s", name, text)
 		}
 	}
+
 	sameFiles(t, disktest.Snapshot(t, dir), before)
 }

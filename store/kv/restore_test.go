@@ -20,11 +20,13 @@ func sameData(t testing.TB, db *DB, want map[string]string) {
 		t.Errorf("the files are %q, want %q", slices.Sorted(maps.Keys(got)),
 			slices.Sorted(maps.Keys(want)))
 	}
+
 	for _, a := range allOf(t, db, Avatars) {
 		if face, err := readBlob(db, a.Digest); err != nil || string(face) != "a face" {
 			t.Errorf("the avatar is %q, %v", face, err)
 		}
 	}
+
 	view(t, db, func(tx *Tx) error {
 		secret, err := secretText(tx, 1)
 		disktest.Equal(t, "the secret", secret, "hush")
@@ -48,15 +50,18 @@ func TestRestore_Everything(t *testing.T) {
 				mustPut(t, other, "other", []byte("other bytes"))
 				shut(t, other)
 			}
+
 			before := map[string]string{}
 			if name == "over another" {
 				before = disktest.Snapshot(t, dir)
 			}
+
 			done, err := Restore(dir, archive, nil, Options{Schema: &office})
 			kept := done.Kept
 			if err != nil {
 				t.Fatal(err)
 			}
+
 			disktest.Equal(t, "kept something", kept != "", len(before) > 0)
 			for _, file := range []string{dataName, blob.FileName, keyName} {
 				if len(before) > 0 &&
@@ -64,12 +69,14 @@ func TestRestore_Everything(t *testing.T) {
 					t.Errorf("%s is not kept as it was", file)
 				}
 			}
+
 			restored := open(t, dir, Options{Schema: &office})
 			sameData(t, restored, want)
 			disktest.Equal(t, "warnings", restored.Warnings(), nil)
 			shut(t, restored)
 		})
 	}
+
 	sameData(t, db, want)
 }
 
@@ -83,12 +90,14 @@ func TestRestore_UndoneFromKeptCopy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	restored := open(t, dir, Options{Schema: &office})
 	disktest.Equal(t, "files", len(allOf(t, restored, Files)), 0)
 	shut(t, restored)
 	if _, err := Restore(dir, kept, nil, Options{Schema: &office}); err != nil {
 		t.Fatal(err)
 	}
+
 	sameData(t, open(t, dir, Options{Schema: &office}), want)
 }
 
@@ -124,12 +133,14 @@ func TestRestore_RecordsAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	disktest.Equal(t, "what stays", string(disktest.ReadFile(t, filepath.Join(dir, keyName))),
 		strings.TrimPrefix(before[keyName], "-rw------- "))
 	shut(t, open(t, dir, Options{Schema: &office}))
 	if _, err := Restore(dir, kept, nil, Options{Schema: &office}); err != nil {
 		t.Fatal(err)
 	}
+
 	restored := open(t, dir, Options{Schema: &office})
 	disktest.Equal(t, "files", filesIn(t, restored), map[string]string{"later": "some bytes"})
 	shut(t, restored)
@@ -142,6 +153,7 @@ func TestRestore_RecordsAlone(t *testing.T) {
 		!strings.Contains(err.Error(), "nothing is changed") {
 		t.Errorf("records alone that have files: %v", err)
 	}
+
 	sameFiles(t, disktest.Snapshot(t, dir), before)
 }
 
@@ -160,6 +172,7 @@ func TestRestore_TamperedArchiveRefused(t *testing.T) {
 			Format:   tar.FormatPAX,
 		}, []byte(data)}
 	}
+
 	last := func(a *archived) *archivedEntry { return &a.entries[len(a.entries)-1] }
 	for name, test := range map[string]struct {
 		harm func(a *archived)

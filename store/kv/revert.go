@@ -56,10 +56,12 @@ func (c *collection) revert(tx *Tx, change TrackedChange) error {
 		!deleted && !bytes.Equal(value[disk.FrameHead:], change.New) {
 		return nil
 	}
+
 	was := c.new()
 	if err := json.Unmarshal(change.Old, was); err != nil {
 		return err
 	}
+
 	var now record
 	if !deleted {
 		var err error
@@ -73,6 +75,7 @@ func (c *collection) revert(tx *Tx, change TrackedChange) error {
 		}
 		return nil
 	}
+
 	tx.mustWrite()
 	return c.store(tx, change.ID, now, value, was)
 }

@@ -32,6 +32,7 @@ func secretTexts(t *testing.T, db *DB) (texts []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	return texts
 }
 
@@ -50,9 +51,11 @@ func withSecrets(t *testing.T, n int) (dir string, want []string) {
 			return nil
 		})
 	}
+
 	for i := range n {
 		want = append(want, fmt.Sprintf("text %d", i))
 	}
+
 	closed(t, db)
 	return dir, want
 }
@@ -87,16 +90,19 @@ func TestRotateKey(t *testing.T) {
 	if err != nil || n != len(want) {
 		t.Fatalf("%d values, %v", n, err)
 	}
+
 	fresh := string(disktest.ReadFile(t, path))
 	if fresh == old || len(fresh) != len(old) {
 		t.Errorf("the key file holds %q", fresh)
 	}
+
 	db := open(t, dir, Options{Schema: &office})
 	disktest.Equal(t, "secrets", secretTexts(t, db), want)
 	disktest.Equal(t, "warnings", db.Warnings(), []string(nil))
 	if largest := db.Stats().Largest; largest > MaxRecordsPerWrite {
 		t.Errorf("a write changed %d records", largest)
 	}
+
 	err = db.View(System, func(tx *Tx) error {
 		return tx.eachSealed(func(v sealedValue) error {
 			if v.Key != db.keys.current.id {
@@ -123,11 +129,13 @@ func TestRotateKey_InterruptedIsCompleted(t *testing.T) {
 		}
 		images = append(images, to)
 	}
+
 	db := open(t, dir, Options{Schema: &office})
 	db.keys.keys = []*secretKey{newSecretKey(), db.keys.current}
 	if err := db.keys.write(dir); err != nil {
 		t.Fatal(err)
 	}
+
 	closed(t, db)
 	image() // the file has both keys, the database is unchanged
 	db = open(t, dir, Options{Schema: &office})
@@ -139,10 +147,12 @@ func TestRotateKey_InterruptedIsCompleted(t *testing.T) {
 	if err := db.reseal(); err != nil {
 		t.Fatal(err)
 	}
+
 	closed(t, db)
 	if len(images) < 4 {
 		t.Fatalf("%d images", len(images))
 	}
+
 	for i, dir := range images {
 		db := open(t, dir, Options{Schema: &office})
 		disktest.Equal(t, "secrets", secretTexts(t, db), want)
@@ -151,6 +161,7 @@ func TestRotateKey_InterruptedIsCompleted(t *testing.T) {
 		}) {
 			t.Errorf("image %d: %q", i, w)
 		}
+
 		closed(t, db)
 		if n, err := RotateKey(dir, Options{Schema: &office}); err != nil || n != len(want) {
 			t.Errorf("image %d: %d values, %v", i, n, err)
@@ -158,6 +169,7 @@ func TestRotateKey_InterruptedIsCompleted(t *testing.T) {
 		if keys := strings.Fields(string(disktest.ReadFile(t, filepath.Join(dir, keyName)))); len(keys) != 1 {
 			t.Errorf("image %d: %d keys are left", i, len(keys))
 		}
+
 		db = open(t, dir, Options{Schema: &office})
 		disktest.Equal(t, "secrets after it", secretTexts(t, db), want)
 		closed(t, db)
@@ -182,6 +194,7 @@ func TestSecretKey_WrongIsReported(t *testing.T) {
 		!strings.Contains(w[0], "is not the key of this database") {
 		t.Errorf("at the start: %q", w)
 	}
+
 	state, err := db.Secrets()
 	disktest.Equal(t, "state", state, SecretState{
 		WrongKey: true,
@@ -190,12 +203,14 @@ func TestSecretKey_WrongIsReported(t *testing.T) {
 	if err != nil {
 		t.Error(err)
 	}
+
 	err = db.Update(System, func(tx *Tx) error {
 		return setSecret(tx, 1, "new")
 	})
 	if err == nil || !strings.Contains(err.Error(), "restore the right file") {
 		t.Errorf("a value was sealed with the wrong key: %v", err)
 	}
+
 	closed(t, db)
 	report, err := VerifyDir(dir, Options{Schema: &office})
 	if err != nil || len(report.Faults) != 1 ||
@@ -205,6 +220,7 @@ func TestSecretKey_WrongIsReported(t *testing.T) {
 	if _, err := RotateKey(dir, Options{Schema: &office}); err == nil {
 		t.Error("a wrong key was rotated")
 	}
+
 	disktest.Equal(t, "the file", len(disktest.ReadFile(t, path)), len(right))
 	disktest.WriteFile(t, path, right)
 	disktest.Equal(t, "with the right file",
@@ -242,6 +258,7 @@ func TestSecretKey_OlderDatabase(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	var old Sealed
 	if err := old.UnmarshalJSON([]byte(`"AQID"`)); err != nil || old.Key != "" ||
 		string(old.Box) != "\x01\x02\x03" {
@@ -260,12 +277,14 @@ func TestOpen_LostDatabaseIsNoFirstStart(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+
 		before := disktest.ReadFile(t, filepath.Join(dir, name))
 		if _, err := Open(dir, Options{Schema: &office}); err == nil ||
 			!strings.Contains(err.Error(), name) ||
 			!strings.Contains(err.Error(), "reeve restore FILE") {
 			t.Errorf("%s alone: %v", name, err)
 		}
+
 		disktest.Equal(t, name,
 			string(disktest.ReadFile(t, filepath.Join(dir, name))) == string(before), true)
 	}

@@ -36,23 +36,28 @@ func Salvage(dir, to string, options Options) (report *Salvaged, err error) {
 	if entries, err := os.ReadDir(to); err == nil && len(entries) > 0 {
 		return nil, fmt.Errorf("%s is not empty; name a new directory", to)
 	}
+
 	lock, _, err := takeDir(dir)
 	if err != nil {
 		return nil, err
 	}
+
 	defer func() { err = errors.Join(err, lock.Unlock()) }()
 	if err := makeDir(to); err != nil {
 		return nil, err
 	}
+
 	newLock, err := lockDir(to)
 	if err != nil {
 		return nil, err
 	}
+
 	defer func() { err = errors.Join(err, newLock.Unlock()) }()
 	s := &Salvaging{dir: dir, to: to, report: &Salvaged{}, tables: map[string]*salvagedTable{}}
 	if err := s.room(); err != nil {
 		return nil, err
 	}
+
 	final := filepath.Join(to, dataName)
 	s.db = &DB{
 		path:    final + ".new",
@@ -61,12 +66,14 @@ func Salvage(dir, to string, options Options) (report *Salvaged, err error) {
 		options: options,
 		clock:   clockNow,
 	}
+
 	if err := s.run(); err != nil {
 		return nil, fmt.Errorf("salvage %s: %w", dir, err)
 	}
 	if err := errors.Join(disk.MoveFile(s.db.path, final), s.finish()); err != nil {
 		return nil, err
 	}
+
 	return s.report, s.verify(final)
 }
 
@@ -112,15 +119,18 @@ func (s *Salvaging) run() (err error) {
 	if err := s.copyKey(); err != nil {
 		return err
 	}
+
 	pages, roots, err := openLoose(filepath.Join(s.dir, dataName), int64(os.Getpagesize()))
 	if err != nil {
 		return err
 	}
+
 	s.pages = pages
 	defer func() { err = errors.Join(err, pages.f.Close()) }()
 	if err := s.db.openFile(); err != nil {
 		return err
 	}
+
 	defer func() { err = errors.Join(err, s.db.bolt.Sync(), s.db.bolt.Close()) }()
 	s.db.bolt.NoSync = true // it is not used before it is complete
 	err = s.db.bolt.Update(func(btx *bbolt.Tx) error {
@@ -135,6 +145,7 @@ func (s *Salvaging) run() (err error) {
 	if err != nil {
 		return err
 	}
+
 	s.db.bolt.NoSync = false
 	return s.db.migrate(false)
 }

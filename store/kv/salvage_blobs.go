@@ -39,6 +39,7 @@ func (s *Salvaging) copyBlobs() error {
 	}); err != nil {
 		return err
 	}
+
 	pages, roots, err := openLoose(filepath.Join(s.dir, blob.FileName), blob.PageSize)
 	if errors.Is(err, fs.ErrNotExist) {
 		return s.dropLost(refs, nil)
@@ -46,6 +47,7 @@ func (s *Salvaging) copyBlobs() error {
 	if err != nil {
 		return err
 	}
+
 	b := &blobSalvage{
 		pages:   pages,
 		entries: map[blob.Digest][]blob.Entry{},
@@ -57,6 +59,7 @@ func (s *Salvaging) copyBlobs() error {
 	if err = errors.Join(err, pages.f.Close()); err != nil {
 		return err
 	}
+
 	return s.dropLost(refs, copied)
 }
 
@@ -67,6 +70,7 @@ func (s *Salvaging) fillBlobs(b *blobSalvage, refs []blobRef) (copied map[blob.D
 	if err != nil {
 		return nil, err
 	}
+
 	copied = map[blob.Digest]bool{}
 	pass := func() error {
 		for _, r := range refs {
@@ -90,6 +94,7 @@ func (s *Salvaging) fillBlobs(b *blobSalvage, refs []blobRef) (copied map[blob.D
 			err = pass()
 		}
 	}
+
 	return copied, errors.Join(err, out.Close())
 }
 
@@ -233,6 +238,7 @@ func (b *blobSalvage) chunk(place uint64, number, size int64) ([]byte, bool) {
 			return payload, true
 		}
 	}
+
 	if size >= 0 {
 		for _, page := range b.orphans[size+disk.FrameHead] {
 			if payload, ok := sound(b.valueAt(chunkPlace{root: page}, name)); ok {
@@ -240,6 +246,7 @@ func (b *blobSalvage) chunk(place uint64, number, size int64) ([]byte, bool) {
 			}
 		}
 	}
+
 	return nil, false
 }
 
@@ -249,10 +256,12 @@ func (b *blobSalvage) valueAt(at chunkPlace, name []byte) (value []byte) {
 	if id == 0 {
 		id = at.within
 	}
+
 	page, err := b.pages.page(id)
 	if err != nil {
 		return nil
 	}
+
 	items, _ := b.pages.leaf(page, id*b.pages.pageSize)
 	var look func(e leafItem)
 	look = func(e leafItem) {
@@ -270,6 +279,7 @@ func (b *blobSalvage) valueAt(at chunkPlace, name []byte) (value []byte) {
 	for _, e := range items {
 		look(e)
 	}
+
 	return value
 }
 

@@ -16,6 +16,7 @@ func (s *Salvaging) copyLog(bucket leafItem) error {
 	if s.db.schema.LogEntry == nil {
 		return nil
 	}
+
 	var rows []audit.Row
 	var head audit.Head
 	lost := 0
@@ -42,6 +43,7 @@ func (s *Salvaging) copyLog(bucket leafItem) error {
 	if next := sequence(bucket); len(rows) > 0 && next > head.Seq {
 		s.Lost("the entries of the change log from %d to %d", head.Seq+1, next)
 	}
+
 	s.logRows, s.logSequence = rows, sequence(bucket)
 	return s.copySegments()
 }
@@ -56,10 +58,12 @@ func (s *Salvaging) copySegments() error {
 	if err := copySegments(from, to); err != nil {
 		return err
 	}
+
 	log, _, err := audit.Open(to)
 	if err != nil {
 		return err
 	}
+
 	last := log.Head()
 	if err := log.Close(); err != nil {
 		return err
@@ -71,6 +75,7 @@ func (s *Salvaging) copySegments() error {
 		s.logSequence = last.Seq
 		return nil
 	}
+
 	aside := to + "-before-salvage"
 	s.Lost("entries of the change log: those before them are in %s; verify them with `reeve audit verify %s/*.db`", aside, aside)
 	return os.Rename(to, aside)
@@ -81,6 +86,7 @@ func (s *Salvaging) writeLog(tx *Tx) error {
 	if s.db.schema.LogEntry == nil {
 		return nil
 	}
+
 	s.meta.Generation = s.db.newGeneration()
 	var got totals
 	last := s.logSequence
@@ -94,8 +100,10 @@ func (s *Salvaging) writeLog(tx *Tx) error {
 		got.sum += uint64(disk.FrameSum(value))
 		last = row.Seq
 	}
+
 	if err := writeTotals(tx, logBucket, got); err != nil {
 		return err
 	}
+
 	return tx.bucket(logBucket).SetSequence(last)
 }

@@ -45,6 +45,7 @@ func (s *Salvaging) consider(e leafItem, later bool) error {
 		if payload == nil {
 			continue
 		}
+
 		at := updatedAt(payload)
 		t.last = max(t.last, id)
 		missing := !t.present[id] && !t.deleted(id) &&
@@ -60,6 +61,7 @@ func (s *Salvaging) consider(e leafItem, later bool) error {
 				return err
 			}
 		}
+
 		t.outside[id] = true
 		return s.put(t.Name(), e.key, e.value)
 	}
@@ -89,6 +91,7 @@ func (s *Salvaging) listLost(t *salvagedTable, later bool) {
 			have++
 		}
 	}
+
 	for _, ids := range t.indexed {
 		for id := range ids {
 			if (!t.counted || have < t.stored.records) && id <= ID(t.sequence) && !t.present[id] &&
@@ -97,16 +100,20 @@ func (s *Salvaging) listLost(t *salvagedTable, later bool) {
 			}
 		}
 	}
+
 	for id := range t.outside {
 		delete(t.lost, id)
 	}
+
 	for _, id := range slices.Sorted(maps.Keys(t.lost)) {
 		t.last = max(t.last, id)
 		s.Lost("%s %d", t.Noun(), id)
 	}
+
 	for _, id := range slices.Sorted(maps.Keys(t.outside)) {
 		s.report.Outside = append(s.report.Outside, fmt.Sprintf("%s %d", t.Noun(), id))
 	}
+
 	switch missing := int64(t.stored.records) - int64(have) - int64(len(t.lost)); {
 	case t.counted && missing > 0 && !later:
 		s.Lost("%s more, whose ids are not known", errs.Count(int(missing), t.Noun()))

@@ -50,10 +50,12 @@ func openLoose(path string, pageSize int64) (p *loosePages, roots []disk.Meta, e
 	if err != nil {
 		return nil, nil, err
 	}
+
 	info, err := f.Stat()
 	if err != nil {
 		return nil, nil, errors.Join(err, f.Close())
 	}
+
 	p = &loosePages{
 		f:        f,
 		size:     info.Size(),
@@ -74,6 +76,7 @@ func openLoose(path string, pageSize int64) (p *loosePages, roots []disk.Meta, e
 			roots = append(roots, m)
 		}
 	}
+
 	slices.SortFunc(roots, func(a, b disk.Meta) int { return int(int64(b.Txid - a.Txid)) })
 	return p, roots, nil
 }
@@ -101,12 +104,14 @@ func (p *loosePages) leaf(page []byte, offset int64) (items []leafItem, whole bo
 	if flags != disk.LeafPage {
 		return nil, false
 	}
+
 	whole = true
 	for i := range count {
 		at := disk.PageHead + i*disk.LeafElem
 		if at+disk.LeafElem > len(page) {
 			return items, false
 		}
+
 		e := page[at:]
 		kind := binary.LittleEndian.Uint32(e)
 		start := int64(at) + int64(binary.LittleEndian.Uint32(e[4:]))
@@ -116,10 +121,12 @@ func (p *loosePages) leaf(page []byte, offset int64) (items []leafItem, whole bo
 			whole = false
 			continue
 		}
+
 		items = append(items,
 			leafItem{kind == disk.BucketEntry, all[:ksize], all[ksize:],
 				max(0, offset) / p.pageSize})
 	}
+
 	return items, whole
 }
 
@@ -149,6 +156,7 @@ func (p *loosePages) tree(id int64, r keyRange, depth int, found func(leafItem),
 		hole(r, err)
 		return
 	}
+
 	p.seen[id] = true
 	got, flags, count := head(page)
 	if got != id || flags != disk.LeafPage && flags != disk.BranchPage {
@@ -172,6 +180,7 @@ func (p *loosePages) tree(id int64, r keyRange, depth int, found func(leafItem),
 		}
 		return
 	}
+
 	p.branch(page, id, count, r, depth, found, hole)
 }
 
@@ -209,6 +218,7 @@ func (p *loosePages) branch(page []byte, id int64, count int, r keyRange, depth 
 			whole = false
 			break
 		}
+
 		e := page[at:]
 		key, ok := p.bytes(page, id*p.pageSize, int64(at)+int64(binary.LittleEndian.Uint32(e)),
 			int64(binary.LittleEndian.Uint32(e[4:])))
@@ -221,11 +231,14 @@ func (p *loosePages) branch(page []byte, id int64, count int, r keyRange, depth 
 			whole, missing = false, keyRange{}
 			continue
 		}
+
 		children = append(children, child{key, int64(binary.LittleEndian.Uint64(e[8:]))})
 	}
+
 	if !whole {
 		hole(missing, fmt.Errorf("page %d is damaged", id))
 	}
+
 	for i, c := range children {
 		within := keyRange{c.key, r.high}
 		if i+1 < len(children) {

@@ -37,6 +37,7 @@ func (s *Salvaging) base(roots []disk.Meta) (buckets map[string]leafItem, later 
 	if mark, err := readMark(s.dir); err == nil && len(roots) == 1 && mark.Commit <= roots[0].Txid {
 		later = false // the damaged meta page was the older one
 	}
+
 	var seen map[int64]bool
 	damaged := false
 	for i, m := range roots {
@@ -54,6 +55,7 @@ func (s *Salvaging) base(roots []disk.Meta) (buckets map[string]leafItem, later 
 			buckets, seen, later = found, s.pages.seen, true
 		}
 	}
+
 	s.pages.seen = seen
 	return buckets, later
 }
@@ -84,10 +86,12 @@ func (s *Salvaging) copyRecords(roots []disk.Meta) error {
 	if later && len(roots) > 0 {
 		s.Lost("what the last commit has deleted, and what it changed without a new updated_at: its meta page or its root page is damaged")
 	}
+
 	s.readMeta(buckets[disk.MetaBucket])
 	if err := s.db.schema.knows(s.meta, filepath.Join(s.dir, dataName), s.db.options.Version); err != nil {
 		return err
 	}
+
 	for _, t := range s.db.schema.Tables {
 		s.tables[t.Name()] = &salvagedTable{
 			Table:   t,
@@ -96,10 +100,12 @@ func (s *Salvaging) copyRecords(roots []disk.Meta) error {
 			lost:    map[ID]bool{},
 		}
 	}
+
 	s.readTallies(buckets[countBucket])
 	if err := s.copyLog(buckets[logBucket]); err != nil {
 		return err
 	}
+
 	search := later
 	for _, t := range s.db.schema.Tables {
 		st := s.tables[t.Name()]
@@ -108,14 +114,17 @@ func (s *Salvaging) copyRecords(roots []disk.Meta) error {
 		}
 		search = search || len(st.holes) > 0
 	}
+
 	if search {
 		if err := s.copyOutside(later); err != nil {
 			return err
 		}
 	}
+
 	for _, t := range s.db.schema.Tables {
 		s.listLost(s.tables[t.Name()], later)
 	}
+
 	return s.flush()
 }
 
@@ -160,6 +169,7 @@ func (s *Salvaging) copyTable(t *salvagedTable, buckets map[string]leafItem, lat
 		}
 		whole = whole && read
 	}
+
 	if t.counted && len(t.holes) == unreadable { // only single records are known to be missing
 		t.stale = got.records+uint64(unreadable) < t.stored.records ||
 			whole && unreadable == 0 && got != t.stored
@@ -177,6 +187,7 @@ func (s *Salvaging) copyTable(t *salvagedTable, buckets map[string]leafItem, lat
 			}
 		}
 	}
+
 	return err
 }
 

@@ -29,6 +29,7 @@ func (s *Salvaging) repair() error {
 	if err != nil {
 		return err
 	}
+
 	return s.write(func(tx *Tx) error {
 		if err := s.hook(tx, s.db.schema.Repair); err != nil {
 			return err
@@ -45,6 +46,7 @@ func (s *Salvaging) repair() error {
 		if err := s.writeLog(tx); err != nil {
 			return err
 		}
+
 		s.meta.Restored, s.meta.Salvaged = true, true // it may have sessions that had ended
 		return writeMeta(tx, s.meta)
 	})
@@ -172,6 +174,7 @@ func (c *collection) repair(tx *Tx, s *Salvaging) (changed bool, err error) {
 		ids = append(ids, ID(binary.BigEndian.Uint64(key)))
 		s.tables[c.name].last = max(s.tables[c.name].last, ids[len(ids)-1])
 	}
+
 	taken := map[string]ID{}
 	from := s.tables[c.name]
 	slices.SortStableFunc(ids, func(a, b ID) int { // records of the tree come first
@@ -190,6 +193,7 @@ func (c *collection) repair(tx *Tx, s *Salvaging) (changed bool, err error) {
 		}
 		changed = changed || did
 	}
+
 	return changed, nil
 }
 
@@ -200,6 +204,7 @@ func (c *collection) repairOne(tx *Tx, s *Salvaging, id ID,
 	if err != nil {
 		return true, c.drop(tx, s, id, "%s", disk.OneLine(err))
 	}
+
 	for _, x := range c.indexes {
 		for _, key := range x.keys(v) {
 			if x.unique {
@@ -213,6 +218,7 @@ func (c *collection) repairOne(tx *Tx, s *Salvaging, id ID,
 			if x.target == nil {
 				continue
 			}
+
 			to := ID(binary.BigEndian.Uint64(key))
 			if x.target.Exists(tx, to) && !x.circular(tx, id) {
 				continue
@@ -220,12 +226,14 @@ func (c *collection) repairOne(tx *Tx, s *Salvaging, id ID,
 			if x.cascades || x.required {
 				return true, c.drop(tx, s, id, "its %s %d is lost", x.target.Noun(), to)
 			}
+
 			cleared, err := x.clear(tx, s, id, to)
 			if cleared || err != nil {
 				return true, err // the other references in the next round
 			}
 		}
 	}
+
 	return false, nil
 }
 
@@ -258,10 +266,12 @@ func (x *index) clear(tx *Tx, s *Salvaging, id, to ID) (cleared bool, err error)
 	if err != nil {
 		return false, err
 	}
+
 	fields := map[string]json.RawMessage{}
 	if err := json.Unmarshal(payload, &fields); err != nil {
 		return false, err
 	}
+
 	var list []ID
 	if err := json.Unmarshal(fields[x.field], &list); err == nil {
 		fields[x.field], err = json.Marshal(without(list, to))
@@ -273,14 +283,17 @@ func (x *index) clear(tx *Tx, s *Salvaging, id, to ID) (cleared bool, err error)
 	} else {
 		fields[x.field] = json.RawMessage("0")
 	}
+
 	text, err := json.Marshal(fields)
 	if err != nil {
 		return false, err
 	}
+
 	v := x.of.new()
 	if err := json.Unmarshal(text, v); err != nil {
 		return false, err
 	}
+
 	s.Changed("%s %d: %s without %s %d", x.of.noun(), id, x.field, x.target.Noun(), to)
 	return true, x.of.putRaw(tx, id, v)
 }

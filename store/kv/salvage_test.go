@@ -58,6 +58,7 @@ func salvageFrom(t *testing.T) *salvageTruth {
 			swept(t, db, f.Digest) // a remaining blob would be counted but not copied
 		}
 	}
+
 	update(t, db, func(tx *Tx) error {
 		_, err := Users.Update(tx, 3, func(u *User) error { u.Nickname = "last"; return nil })
 		return err
@@ -65,6 +66,7 @@ func salvageFrom(t *testing.T) *salvageTruth {
 	for _, f := range allOf(t, db, Files) {
 		truth.files[fmt.Sprint("file ", f.ID)] = f.Digest
 	}
+
 	shut(t, db)
 	truth.read(t)
 	return truth
@@ -87,6 +89,7 @@ func (truth *salvageTruth) read(t *testing.T) {
 			truth.pages[name] = pages.pagesOf(t, at)
 		}, sound)
 	}
+
 	files, buckets := looseTree(t, filepath.Join(truth.dir, blob.FileName))
 	defer files.f.Close()
 	places := map[uint64][]int64{}
@@ -133,11 +136,13 @@ func (truth *salvageTruth) salvaged(t *testing.T, what, file string, pageSize in
 		}
 		disktest.WriteFile(t, filepath.Join(dir, name), b)
 	}
+
 	before := disktest.Snapshot(t, dir)
 	report, err := Salvage(dir, to, Options{Schema: &office})
 	if err != nil {
 		t.Fatalf("%s: %v", what, err)
 	}
+
 	after := disktest.Snapshot(t, dir)
 	delete(after, lockName)
 	sameFiles(t, after, before)
@@ -145,6 +150,7 @@ func (truth *salvageTruth) salvaged(t *testing.T, what, file string, pageSize in
 	if err != nil || len(verified.Faults) > 0 || verified.Records != report.Records {
 		t.Fatalf("%s: verify: %+v, %v", what, verified, err)
 	}
+
 	truth.compare(t, what, file, to, report, damaged)
 	return report
 }
@@ -155,12 +161,14 @@ func (truth *salvageTruth) compare(t *testing.T, what, file, to string, report *
 	hit := func(pages []int64) bool {
 		return slices.ContainsFunc(pages, func(p int64) bool { return slices.Contains(damaged, p) })
 	}
+
 	listed := func(list []string, name string) bool {
 		return slices.ContainsFunc(list, func(line string) bool {
 			return line == name || strings.HasPrefix(line, name+":") ||
 				strings.HasPrefix(line, name+" ")
 		})
 	}
+
 	pages, buckets := looseTree(t, filepath.Join(to, dataName))
 	defer pages.f.Close()
 	got := map[string][]byte{}
@@ -169,6 +177,7 @@ func (truth *salvageTruth) compare(t *testing.T, what, file, to string, report *
 			got[fmt.Sprint(table.Noun(), " ", binary.BigEndian.Uint64(e.key))] = slices.Clone(e.value)
 		}, func(keyRange, error) { t.Errorf("%s: the copy has a hole", what) })
 	}
+
 	for name, value := range truth.records {
 		copied, there := got[name]
 		lostBytes := file == blob.FileName && hit(truth.blobs[truth.files[name]])
@@ -193,6 +202,7 @@ func (truth *salvageTruth) compare(t *testing.T, what, file, to string, report *
 				report.Lost)
 		}
 	}
+
 	for name := range got {
 		if _, was := truth.records[name]; !was && !listed(report.Outside, name) &&
 			!slices.ContainsFunc(report.Changed, func(line string) bool {
@@ -221,6 +231,7 @@ func TestSalvage_DamagedPages(t *testing.T) {
 		if i%4 == 3 {
 			file, pageSize = blob.FileName, blob.PageSize
 		}
+
 		n := len(disktest.ReadFile(t, filepath.Join(truth.dir, file)))
 		page := r.IntN(n / pageSize)
 		what, harm := randomHarm(r)
@@ -237,6 +248,7 @@ func TestSalvage_DamagedPages(t *testing.T) {
 			outcomes["whole"]++
 		}
 	}
+
 	t.Logf("%v", outcomes)
 	if outcomes["lost"] == 0 || outcomes["whole"] == 0 {
 		t.Errorf("the damage hits nothing, or everything: %v", outcomes)
@@ -257,6 +269,7 @@ func TestSalvage_DamagedBranch(t *testing.T) {
 			branches = append(branches, place{page, disk.PageHead + count*disk.BranchElem})
 		}
 	}
+
 	for i := range disktest.Size(20, 100, 2000) {
 		at := branches[r.IntN(len(branches))]
 		bit := r.IntN(8 * at.bytes)
@@ -285,6 +298,7 @@ func TestSalvage_PageLacksElement(t *testing.T) {
 				}
 			}
 		}
+
 		for page := range pages {
 			truth.salvaged(t, fmt.Sprintf("page %d", page), dataName, pageSize, []int64{page},
 				func(b []byte) {
@@ -312,6 +326,7 @@ func TestSalvage_RepairsKey(t *testing.T) {
 		if at < 0 {
 			t.Fatalf("%s is not on page %d", name, page)
 		}
+
 		at += int(page)*pageSize + r.IntN(8)
 		report := truth.salvaged(t, name+" has a damaged key", dataName, pageSize, []int64{page},
 			func(b []byte) {
@@ -341,6 +356,7 @@ func randomHarm(r *rand.Rand) (what string, harm func(b []byte)) {
 	case 2:
 		return "a byte of its first 64", func(b []byte) { b[noise.IntN(64)] ^= 1 << noise.IntN(8) }
 	}
+
 	return "a byte", func(b []byte) { b[noise.IntN(len(b))] ^= byte(1 + noise.IntN(255)) }
 }
 
@@ -378,6 +394,7 @@ func TestSalvage_ResultIsUsable(t *testing.T) {
 				}
 				disktest.WriteFile(t, filepath.Join(dir, name), b)
 			}
+
 			report, err := Salvage(dir, to, Options{Schema: &office})
 			noErr(t, err)
 			db := open(t, to, Options{Schema: &office})
@@ -388,6 +405,7 @@ func TestSalvage_ResultIsUsable(t *testing.T) {
 			if err := db.VerifyFiles(&files); err != nil || len(files.Faults) > 0 {
 				t.Errorf("verify files: %v %q", err, files.Faults)
 			}
+
 			t.Logf("%d records, %d files, %d lost, %d outside, %d changed", report.Records,
 				report.Blobs, len(report.Lost), len(report.Outside), len(report.Changed))
 		})
@@ -401,6 +419,7 @@ func TestSalvage_Refusals(t *testing.T) {
 		!strings.Contains(err.Error(), "in use by process") {
 		t.Errorf("while it is served: %v", err)
 	}
+
 	shut(t, db)
 	before := disktest.Snapshot(t, dir)
 	if _, err := Salvage(dir, dir, Options{Schema: &office}); err == nil ||
@@ -410,5 +429,6 @@ func TestSalvage_Refusals(t *testing.T) {
 	if _, err := Salvage(t.TempDir(), t.TempDir(), Options{Schema: &office}); err == nil {
 		t.Error("of nothing")
 	}
+
 	sameFiles(t, disktest.Snapshot(t, dir), before)
 }

@@ -34,23 +34,27 @@ func (c *collection) visitSealed(tx *Tx, after ID, limit int,
 	if len(c.sealed) == 0 {
 		return 0, nil
 	}
+
 	var ids []ID
 	cursor := tx.bucket(c.name).Cursor()
 	for key, _ := cursor.Seek(idKey(after + 1)); len(key) == 8 &&
 		len(ids) < limit; key, _ = cursor.Next() {
 		ids = append(ids, ID(binary.BigEndian.Uint64(key)))
 	}
+
 	for _, id := range ids {
 		v, err := c.get(tx, id)
 		if err != nil {
 			return 0, err
 		}
+
 		changed := false
 		for _, f := range c.sealed {
 			value := f.value(v)
 			if len(value.Box) == 0 {
 				continue
 			}
+
 			before := value.Key
 			err := visit(sealedValue{value, f.place(v), func() string {
 				title, err := f.title(tx, v)
@@ -62,8 +66,10 @@ func (c *collection) visitSealed(tx *Tx, after ID, limit int,
 			if err != nil {
 				return 0, err
 			}
+
 			changed = changed || value.Key != before
 		}
+
 		if changed {
 			_, err := c.update(tx, id, quiet, func(stored record) error {
 				reflect.ValueOf(stored).Elem().Set(reflect.ValueOf(v).Elem())
@@ -73,8 +79,10 @@ func (c *collection) visitSealed(tx *Tx, after ID, limit int,
 				return 0, err
 			}
 		}
+
 		last = id
 	}
+
 	return last, nil
 }
 
@@ -146,6 +154,7 @@ func (db *DB) settleKey() error {
 	if db.keys == nil {
 		db.keys = newKeyring()
 	}
+
 	var adopt bool
 	var titles []string
 	err := db.View(engine{}, func(tx *Tx) error {
@@ -168,6 +177,7 @@ func (db *DB) settleKey() error {
 	if err == nil && db.keys.unwritten {
 		err = db.keys.write(db.dir) // after its ID is stored: after a crash in between, the next start finds no file and creates another key
 	}
+
 	path := filepath.Join(db.dir, keyName)
 	switch {
 	case err != nil:
@@ -184,10 +194,12 @@ func (db *DB) settleKey() error {
 			fmt.Sprintf("%s cannot be decrypted with %s and must be entered again",
 				errs.Count(len(titles), "secret value"), path))
 	}
+
 	if len(db.keys.keys) > 1 {
 		db.warnings = append(db.warnings,
 			path+" holds two keys: a key rotation was interrupted; stop the server and run `reeve key rotate` to complete it")
 	}
+
 	return nil
 }
 
@@ -248,15 +260,18 @@ func RotateKey(dir string, options Options) (n int, err error) {
 	if !HasDatabase(dir) {
 		return 0, fmt.Errorf("there is no database in %s", dir)
 	}
+
 	db, err := Open(dir, options)
 	if err != nil {
 		return 0, err
 	}
+
 	defer func() {
 		if closed := db.Close(); err == nil {
 			err = closed
 		}
 	}()
+
 	if db.keys.current == nil {
 		return 0, errWrongKey
 	}
@@ -266,6 +281,7 @@ func RotateKey(dir string, options Options) (n int, err error) {
 			return 0, err
 		}
 	}
+
 	db.keys.current = db.keys.keys[0]
 	if err := db.setKeyID(db.keys.current.id); err != nil {
 		return 0, err
@@ -273,6 +289,7 @@ func RotateKey(dir string, options Options) (n int, err error) {
 	if err := db.reseal(); err != nil {
 		return 0, err
 	}
+
 	err = db.View(engine{}, func(tx *Tx) (err error) {
 		_, n, err = tx.undecryptable(&keyring{keys: db.keys.keys[:1]})
 		return err
@@ -280,6 +297,7 @@ func RotateKey(dir string, options Options) (n int, err error) {
 	if err != nil {
 		return 0, err
 	}
+
 	return n, (&keyring{keys: db.keys.keys[:1]}).write(dir)
 }
 
@@ -293,12 +311,14 @@ func verifySecrets(dir, instance string, options Options, report *Report) error 
 		report.fault("%v", err)
 		return nil
 	}
+
 	return readOnly(filepath.Join(dir, dataName), options, func(tx *Tx) error {
 		tx.db.instance = instance
 		key, err := tx.choose(ring)
 		if err != nil {
 			return err
 		}
+
 		titles, _, err := tx.undecryptable(ring)
 		switch {
 		case err != nil:
@@ -311,6 +331,7 @@ func verifySecrets(dir, instance string, options Options, report *Report) error 
 					title+" cannot be decrypted with "+path+": enter it again")
 			}
 		}
+
 		return nil
 	})
 }

@@ -67,6 +67,7 @@ func (s *Search) matches(tx *Tx, part string) iter.Seq[ID] {
 		if strings.Contains(part, between) {
 			return
 		}
+
 		want := []byte(part)
 		cursor := tx.bucket(s.bucket).Cursor()
 		for key, value := cursor.First(); key != nil; key, value = cursor.Next() {
@@ -122,12 +123,15 @@ func (s *Search) verify(tx *Tx, report *Report) {
 			report.fault("%s %d: it is missing or not the record's", s.bucket, id)
 		}
 	}
+
 	cursor := tx.bucket(s.bucket).Cursor()
 	for key, _ := cursor.First(); key != nil; key, _ = cursor.Next() {
 		texts++
 	}
+
 	if texts != records {
 		report.fault("%s", fmt.Sprintf("%s: %d texts for %d records", s.bucket, texts, records))
 	}
+
 	s.searchBuckets.verify(tx, report)
 }

@@ -20,6 +20,7 @@ func (x *searchIndex) build(generation string) (*indexView, error) {
 			if v.Upto = x.number(tx); first {
 				v.From = v.Upto
 			}
+
 			var docs []trigram.Doc
 			bytes := 0
 			more = false
@@ -36,12 +37,14 @@ func (x *searchIndex) build(generation string) (*indexView, error) {
 				docs = append(docs, trigram.Doc{ID: uint64(last), Text: text})
 				bytes += len(text)
 			}
+
 			return x.write(v, docs)
 		})
 		if err != nil {
 			return nil, err
 		}
 	}
+
 	return v, nil
 }
 
@@ -58,6 +61,7 @@ func (x *searchIndex) add(v *indexView) (*indexView, error) {
 			}
 			ids = append(ids, id)
 		}
+
 		slices.Sort(ids)
 		var docs []trigram.Doc
 		bytes := 0
@@ -76,8 +80,10 @@ func (x *searchIndex) add(v *indexView) (*indexView, error) {
 				}
 				docs, bytes = nil, 0
 			}
+
 			docs, bytes = append(docs, doc), bytes+len(doc.Text)
 		}
+
 		return x.write(next, docs)
 	})
 	return next, err
@@ -92,6 +98,7 @@ func (x *searchIndex) write(v *indexView, docs []trigram.Doc) error {
 	if len(docs) == 0 {
 		return nil
 	}
+
 	err := os.MkdirAll(x.dir, 0o700)
 	if err == nil {
 		err = disk.NeedSpace(x.dir, indexFloor)
@@ -99,10 +106,12 @@ func (x *searchIndex) write(v *indexView, docs []trigram.Doc) error {
 	if err != nil {
 		return err
 	}
+
 	s, err := trigram.Write(x.path(), docs)
 	if err != nil {
 		return err
 	}
+
 	v.view = append(v.view, s)
 	if from := v.view.Due(); from < len(v.view) {
 		size := v.view[from:].Size()
@@ -115,5 +124,6 @@ func (x *searchIndex) write(v *indexView, docs []trigram.Doc) error {
 		}
 		v.view = append(v.view[:from:from], merged)
 	}
+
 	return nil
 }

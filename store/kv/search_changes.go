@@ -122,15 +122,18 @@ func (b *searchBuckets) drain(tx *Tx, upto uint64, limit int) (more bool, err er
 		len(keys) < limit; key, _ = cursor.Next() {
 		keys = append(keys, bytes.Clone(key))
 	}
+
 	var sum uint64
 	for _, key := range keys {
 		if err := setSummed(tx, b.changes, key, nil, &sum); err != nil {
 			return false, err
 		}
 	}
+
 	if len(keys) == 0 {
 		return false, nil
 	}
+
 	return len(keys) == limit, addTotals(tx, b.collection, 0, sum)
 }
 

@@ -52,6 +52,7 @@ func (x *searchIndex) load(state *searchState, number uint64) *indexView {
 	if err != nil || damaged || json.Unmarshal(text, v) != nil || !v.serves(state, number) {
 		return nil
 	}
+
 	for _, name := range v.Files {
 		s, err := trigram.Open(filepath.Join(x.dir, filepath.Base(name)))
 		if err != nil {
@@ -59,6 +60,7 @@ func (x *searchIndex) load(state *searchState, number uint64) *indexView {
 		}
 		v.view = append(v.view, s)
 	}
+
 	return v
 }
 

@@ -13,19 +13,23 @@ func (s *Search) find(tx *Tx, part string) (ids *idSet, ok bool, err error) {
 	if len(part) < trigram.Length || strings.Contains(part, between) {
 		return nil, false, nil
 	}
+
 	b := &s.searchBuckets
 	state, err := b.state(tx)
 	if state == nil || err != nil {
 		return nil, false, err
 	}
+
 	x := tx.db.indexer.index(b)
 	if x == nil {
 		return nil, false, nil
 	}
+
 	v := x.current(state, b.number(tx))
 	if v == nil {
 		return nil, false, nil
 	}
+
 	ids, fresh := newIDSet(), newIDSet()
 	for id, err := range b.listed(tx, v.From) {
 		if err != nil {
@@ -35,6 +39,7 @@ func (s *Search) find(tx *Tx, part string) (ids *idSet, ok bool, err error) {
 			return nil, false, nil
 		}
 	}
+
 	found, err := v.view.Find(part, func(id uint64) bool {
 		return fresh.n > 0 && fresh.has(ID(id))
 	})
@@ -42,9 +47,11 @@ func (s *Search) find(tx *Tx, part string) (ids *idSet, ok bool, err error) {
 		x.fail(err)
 		return nil, false, nil
 	}
+
 	for _, id := range found {
 		ids.add(ID(id))
 	}
+
 	for id := range fresh.walk(false) {
 		if tx.bucket(b.bucket).Get(idKey(id)) == nil {
 			continue // the record was deleted
@@ -53,6 +60,7 @@ func (s *Search) find(tx *Tx, part string) (ids *idSet, ok bool, err error) {
 			ids.add(id)
 		}
 	}
+
 	return ids, true, nil
 }
 

@@ -42,6 +42,7 @@ func (db *DB) openIndexer() {
 			})
 		}
 	}
+
 	db.indexer = r
 	r.wake()
 	go r.run()
@@ -80,6 +81,7 @@ func (r *indexer) run() {
 			return
 		case <-r.nudge:
 		}
+
 		pause := indexPause
 		for _, x := range r.indexes {
 			_, _, _, pause = x.limits()
@@ -90,6 +92,7 @@ func (r *indexer) run() {
 				x.fail(err)
 			}
 		}
+
 		select {
 		case <-r.stop:
 			return
@@ -121,6 +124,7 @@ func (x *searchIndex) keep() error {
 	if err := x.refresh(); err != nil {
 		return err
 	}
+
 	from, every, _, _ := x.limits()
 	var state *searchState
 	var number, records uint64
@@ -149,14 +153,17 @@ func (x *searchIndex) keep() error {
 			return err
 		}
 	}
+
 	v := x.current(state, number)
 	if v == nil {
 		v = x.load(state, number)
 	}
+
 	err := x.follow(v, state, number, every)
 	if err != nil && number-state.Drained > changesLimit {
 		err = errors.Join(err, x.giveUp())
 	}
+
 	return err
 }
 
@@ -181,6 +188,7 @@ func (x *searchIndex) follow(v *indexView, state *searchState, number, every uin
 		x.sweep(old) // otherwise each attempt would leave segment files
 		return err
 	}
+
 	x.show(v)
 	x.sweep(v)
 	return x.drainUpto(v.From, state)

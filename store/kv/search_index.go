@@ -128,5 +128,6 @@ func (db *DB) SearchIndexes() (all []SearchIndex) {
 		}
 		x.mu.Unlock()
 	}
+
 	return all
 }

@@ -39,6 +39,7 @@ func indexed(t testing.TB, db *DB) *indexView {
 			return v
 		}
 	}
+
 	t.Fatalf("the index does not follow: %+v", db.SearchIndexes())
 	return nil
 }
@@ -112,6 +113,7 @@ func TestSearchIndex_FollowsWrites(t *testing.T) {
 		if r.IntN(10) == 0 && len(allOf(t, db, items)) >= options.IndexFrom {
 			indexed(t, db)
 		}
+
 		for range 3 {
 			part := randomPart(r)
 			asked++
@@ -120,6 +122,7 @@ func TestSearchIndex_FollowsWrites(t *testing.T) {
 				disktest.Equal(t, fmt.Sprintf("step %d: %q", step, part), got, byWalk(t, db, part))
 			}
 		}
+
 		switch r.IntN(60) {
 		case 0:
 			shut(t, db)
@@ -132,11 +135,13 @@ func TestSearchIndex_FollowsWrites(t *testing.T) {
 			mustVerify(t, db)
 		}
 	}
+
 	indexed(t, db)
 	mustVerify(t, db)
 	if told < asked/4 {
 		t.Errorf("the index told %d of %d searches", told, asked)
 	}
+
 	left, err := filepath.Glob(filepath.Join(dir, searchDir, "*"))
 	if noErr(t, err); len(left) > 20 {
 		t.Errorf("%d files: %q", len(left), left)
@@ -197,6 +202,7 @@ func TestSearchIndex_ConcurrentSnapshot(t *testing.T) {
 			time.Sleep(5 * time.Millisecond)
 		}
 	}
+
 	close(stop)
 	wg.Wait()
 	if told == 0 {
@@ -255,14 +261,17 @@ func TestSearchIndex_DamagedIsRebuilt(t *testing.T) {
 				if noErr(t, err); len(paths) == 0 {
 					t.Fatal("there is no such file")
 				}
+
 				for _, path := range paths {
 					harm(t, path)
 				}
+
 				db := open(t, dir, Options{Schema: shop(), IndexFrom: 5})
 				for n := range 40 {
 					want := byWalk(t, db, fmt.Sprint("number ", n))
 					disktest.Equal(t, "found", found(t, db, fmt.Sprint("number ", n)), want)
 				}
+
 				x := itemIndex(db)
 				x.mu.Lock()
 				x.retry = time.Time{}
@@ -288,10 +297,12 @@ func TestSearchIndex_Unwritable(t *testing.T) {
 	for until := time.Now().Add(2 * time.Minute); len(db.SearchIndexes()) == 0 &&
 		time.Now().Before(until); time.Sleep(time.Millisecond) {
 	}
+
 	all := db.SearchIndexes()
 	if len(all) != 1 || all[0].Err == nil || all[0].Collection != "item" {
 		t.Fatalf("%+v", all)
 	}
+
 	disktest.Equal(t, "found", found(t, db, "number 17"), []ID{18})
 	x := itemIndex(db)
 	noErr(t, x.giveUp())
@@ -327,6 +338,7 @@ func TestSearchIndex_UnsavedLeavesNoFiles(t *testing.T) {
 	for until := time.Now().Add(2 * time.Minute); len(db.SearchIndexes()) == 0 &&
 		time.Now().Before(until); time.Sleep(time.Millisecond) {
 	}
+
 	if all := db.SearchIndexes(); len(all) != 1 || all[0].Err == nil {
 		t.Fatalf("%+v", all)
 	}

@@ -81,6 +81,7 @@ func (x *searchIndex) refresh() error {
 			})
 		}
 	}
+
 	return err
 }
 
@@ -127,8 +128,10 @@ func (s *Search) update(tx *Tx, ids []ID, more bool) error {
 			return err
 		}
 	}
+
 	if err := addTotals(tx, s.collection, 0, sum); err != nil || more {
 		return err
 	}
+
 	return s.setOutdated(tx, false)
 }

@@ -34,6 +34,7 @@ func TestSearch_FollowsRecord(t *testing.T) {
 			return err
 		}
 	}
+
 	update(t, db, func(tx *Tx) error {
 		return errors.Join(
 			items.Create(tx, &item{Code: "a", Title: "Grüne Äpfel ", Note: "sweet"}),
@@ -68,6 +69,7 @@ func TestSearch_FollowsRecord(t *testing.T) {
 		disktest.Equal(t, step.name, found(t, db, step.part), step.want)
 		mustVerify(t, db)
 	}
+
 	stop := errors.New("stop")
 	err := db.Update(System, func(tx *Tx) error {
 		return errors.Join(edit(2, "kept?", "no")(tx), stop)
@@ -75,6 +77,7 @@ func TestSearch_FollowsRecord(t *testing.T) {
 	if !errors.Is(err, stop) {
 		t.Error(err)
 	}
+
 	disktest.Equal(t, "after a commit that was given up", found(t, db, "kept"), nil)
 }
 
@@ -166,6 +169,7 @@ func TestSearchDamagedText_ReadsRecord(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	defer db.Close()
 	update(t, db, func(tx *Tx) error {
 		for i := range 30 {
@@ -214,10 +218,12 @@ func TestSearchDamagedText_ReadsRecord(t *testing.T) {
 					Query[item]{Search: "red", Where: where, Limit: 100}); !isDamage(err) {
 					t.Errorf("a text %s, search %s: %v, want damage", name, way, err)
 				}
+
 				return err
 			})
 		}
 	}
+
 	if found := db.FoundDamage().Data; len(found) < 4 {
 		t.Errorf("the health report names %q", found)
 	}

@@ -50,6 +50,7 @@ func (x *index) toLocal(tx *Tx, in Condition) Condition {
 	if err != nil {
 		panic(disk.Fault{Err: err})
 	}
+
 	all, err := x.of.count(tx)
 	if err != nil {
 		panic(disk.Fault{Err: err})
@@ -57,6 +58,7 @@ func (x *index) toLocal(tx *Tx, in Condition) Condition {
 	if postingCost*targets < all {
 		return x.anyTarget(in.IDs(tx))
 	}
+
 	meets := func(target ID) bool { return in.Matches(tx, target) }
 	if targets < probeCost*max(1, len(in.postings))*all {
 		set := newIDSet()
@@ -65,6 +67,7 @@ func (x *index) toLocal(tx *Tx, in Condition) Condition {
 		}
 		meets = set.has
 	}
+
 	found := x.referring(tx, meets)
 	return Condition{
 		ids: slices.Collect(found.walk(false)), disjoint: true,
@@ -89,6 +92,7 @@ func (x *index) referring(tx *Tx, meets func(ID) bool) *idSet {
 			found.add(ID(binary.BigEndian.Uint64(k[8:])))
 		}
 	}
+
 	return found
 }
 

@@ -20,11 +20,13 @@ func signIns(t testing.TB, users, rows int) *DB {
 		for range 4 {
 			err = errors.Join(err, Depts.Create(tx, &Dept{Name: "D"}))
 		}
+
 		for i := range users + 1 {
 			err = errors.Join(err,
 				Users.Create(tx,
 					&User{Username: fmt.Sprint("user", i), DeptIDs: []ID{ID(i%4 + 1)}}))
 		}
+
 		for i := range rows {
 			of := max(1, i*7%(users+2)) // the last one is deleted below
 			err = errors.Join(err,
@@ -33,6 +35,7 @@ func signIns(t testing.TB, users, rows int) *DB {
 					Result: []string{"done", "failed"}[i%2],
 				}))
 		}
+
 		return err
 	}})
 	update(t, db, func(tx *Tx) error { return Users.Delete(tx, ID(users+1)) })
@@ -69,6 +72,7 @@ func TestSemiJoin_UsersInScope(t *testing.T) {
 				if len(in.resolved(tx).postings) > 0 {
 					way = byLookUp
 				}
+
 				disktest.Equal(t, "way", way, test.want)
 				all, failed := []ID{}, []ID{}
 				for l, err := range Visits.All(tx) {
@@ -87,6 +91,7 @@ func TestSemiJoin_UsersInScope(t *testing.T) {
 						failed = append(failed, l.ID)
 					}
 				}
+
 				disktest.Equal(t, "ids", append([]ID{}, in.IDs(tx)...), all)
 				only := VisitByResult.AnyOf("failed")
 				return errors.Join(
@@ -110,10 +115,12 @@ func foundAll(t *testing.T, tx *Tx, q Query[Visit], want []ID) error {
 			if err != nil {
 				return err
 			}
+
 			got := []ID{}
 			for _, l := range page {
 				got = append(got, l.ID)
 			}
+
 			ids, err := Visits.FindIDs(tx, q)
 			disktest.Equal(t, "ids alone", append([]ID{}, ids...), got)
 			disktest.Equal(t, "total", total, len(want))
@@ -121,6 +128,7 @@ func foundAll(t *testing.T, tx *Tx, q Query[Visit], want []ID) error {
 			if q.Descending {
 				slices.Reverse(expected)
 			}
+
 			disktest.Equal(t, "found", got, expected[:min(q.Limit, len(expected))])
 			if err != nil {
 				return err
@@ -136,6 +144,7 @@ func TestSemiJoin_WrongIndexEntry(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	defer shut(t, db)
 	update(t, db, func(tx *Tx) (err error) {
 		for i := range 2 {
@@ -151,6 +160,7 @@ func TestSemiJoin_WrongIndexEntry(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	err = db.View(System, func(tx *Tx) error {
 		in := VisitByUser.Matching(UserByDept.AnyOf(1))
 		if in.Matches(tx, 2) {

@@ -19,12 +19,14 @@ func TestShared_WithinCommit(t *testing.T) {
 			return beasts.Count(tx)
 		})
 	}
+
 	var found []int
 	look := func(tx *Tx) error {
 		n, err := count(tx)
 		found = append(found, n)
 		return err
 	}
+
 	fail := func(tx *Tx) error {
 		_, err := Shared(tx, beasts, key("failed"), func() (int, error) {
 			searches++
@@ -35,6 +37,7 @@ func TestShared_WithinCommit(t *testing.T) {
 		}
 		return nil
 	}
+
 	touch := func(tx *Tx) error { return keepers.Create(tx, &keeper{Name: "another collection"}) }
 	spoil := func(tx *Tx) error { return errors.Join(createBeast("lost")(tx), failed) }
 	for _, test := range []struct {
@@ -54,6 +57,7 @@ func TestShared_WithinCommit(t *testing.T) {
 		disktest.Equal(t, test.name, found, test.found)
 		disktest.Equal(t, test.name+": searches", searches, test.searches)
 	}
+
 	searches = 0
 	view(t, db, func(tx *Tx) error { return errors.Join(look(tx), look(tx)) })
 	disktest.Equal(t, "searches of a read transaction", searches, 2)

@@ -15,11 +15,13 @@ func (x *index) keyOf(tx *Tx, id ID) ([]byte, error) {
 	if value == nil {
 		return nil, Damaged(x.bucket, id.String(), notFound(x.of.noun(), id))
 	}
+
 	tx.recordResult(value)
 	payload, err := disk.Unframe(x.of.name, idKey(id), value)
 	if err != nil {
 		return nil, Damaged(x.of.name, id.String(), err)
 	}
+
 	keys, err := x.keysIn(payload)
 	if err != nil {
 		return nil, Damaged(x.of.name, id.String(), err)
@@ -28,6 +30,7 @@ func (x *index) keyOf(tx *Tx, id ID) ([]byte, error) {
 		return nil, Damaged(x.of.name, id.String(),
 			fmt.Errorf("it has %d places in the order of %s", len(keys), x.field))
 	}
+
 	return keys[0], nil
 }
 

@@ -15,9 +15,11 @@ func (q query) statement(c *collection) string {
 		b.WriteString(word + w.statement)
 		word = " AND "
 	}
+
 	if q.search != "" {
 		b.WriteString(word + "search CONTAINS ?")
 	}
+
 	b.WriteString(" ORDER BY ")
 	if q.order != nil {
 		b.WriteString(q.order.field)
@@ -33,6 +35,7 @@ func (q query) statement(c *collection) string {
 	if q.offset > 0 {
 		b.WriteString(" OFFSET ?")
 	}
+
 	return b.String()
 }
 

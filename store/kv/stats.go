@@ -115,12 +115,14 @@ func (db *DB) Stats() Stats {
 		Batch:    s.batch.Read(),
 		Queued:   len(db.jobs),
 	}
+
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	all.Reads, all.Reading = s.reads, len(s.reading)
 	for _, since := range s.reading {
 		all.OldestRead = max(all.OldestRead, time.Since(since))
 	}
+
 	return all
 }
 

@@ -98,6 +98,7 @@ func TestStats_OldestRead(t *testing.T) {
 	if s := db.Stats(); s.Reading != 0 || s.OldestRead != 0 {
 		t.Errorf("%d are reading since %s", s.Reading, s.OldestRead)
 	}
+
 	view(t, db, func(tx *Tx) error {
 		if s := db.Stats(); s.Reading != 0 {
 			t.Error("a view is reading that has not begun to")
@@ -105,6 +106,7 @@ func TestStats_OldestRead(t *testing.T) {
 		if _, err := keepers.Count(tx); err != nil {
 			return err
 		}
+
 		first := db.Stats()
 		view(t, db, func(tx *Tx) error {
 			_, err := keepers.Count(tx)
@@ -117,6 +119,7 @@ func TestStats_OldestRead(t *testing.T) {
 		if s := db.Stats(); s.Reading != 1 {
 			t.Errorf("%d are reading, want 1", s.Reading)
 		}
+
 		return nil
 	})
 	if s := db.Stats(); s.Reading != 0 || s.OldestRead != 0 {
@@ -145,6 +148,7 @@ func TestStats_FileSize(t *testing.T) {
 	for i := range 20 {
 		update(t, db, createLarge(i))
 	}
+
 	full, err := db.FileStats()
 	noErr(t, err)
 	info, err := os.Stat(filepath.Join(dir, dataName))
@@ -152,9 +156,11 @@ func TestStats_FileSize(t *testing.T) {
 	if len(full) != 1 || full[0].Name != dataName || full[0].Size != info.Size() {
 		t.Errorf("%+v, the file has %d bytes", full, info.Size())
 	}
+
 	for i := range 20 {
 		update(t, db, func(tx *Tx) error { return beasts.Delete(tx, ID(i+1)) })
 	}
+
 	update(t, db, createBeast("last")) // pages become free with the next commit
 	emptied, err := db.FileStats()
 	noErr(t, err)
@@ -175,6 +181,7 @@ func TestCollections(t *testing.T) {
 				t.Errorf("%s has %d records and the sum %x", c.Name, c.Records, c.Sum)
 			}
 		}
+
 		disktest.Equal(t, "counts", names, map[string]int{
 			"install": 1,
 			"cage":    1,
@@ -187,6 +194,7 @@ func TestCollections(t *testing.T) {
 		if len(caches) != 1 || caches[0].At.IsZero() {
 			t.Fatalf("%+v", caches)
 		}
+
 		disktest.Equal(t, "cache",
 			fmt.Sprint(caches[0].Name, caches[0].Generation, caches[0].Records),
 			fmt.Sprint("census", 2, 2))
@@ -206,11 +214,13 @@ func TestKeptCopies_OfMigrationsOnly(t *testing.T) {
 	} {
 		noErr(t, os.WriteFile(filepath.Join(db.dir, name), make([]byte, size), 0o600))
 	}
+
 	kept, err := db.KeptCopies()
 	noErr(t, err)
 	if len(kept) != 2 || kept[0].At.IsZero() {
 		t.Fatalf("%+v", kept)
 	}
+
 	for i, want := range []KeptCopy{{Name: "data.db.schema-2", Schema: 2, Size: 5}, {
 		Name:   "data.db.schema-10",
 		Schema: 10,

@@ -51,6 +51,7 @@ func (in *staging) ready(dir string) error {
 			plan.Aside = append(plan.Aside, name)
 		}
 	}
+
 	text, err := json.Marshal(plan)
 	if err != nil {
 		return err
@@ -58,6 +59,7 @@ func (in *staging) ready(dir string) error {
 	if err := errors.Join(disk.WriteFile(in.path(planName), text), disk.SyncDir(in.dir)); err != nil {
 		return err
 	}
+
 	return os.Rename(in.dir, filepath.Join(dir, readyName))
 }
 
@@ -69,6 +71,7 @@ func finishRestore(dir string) (kept string, err error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}
+
 	var plan swapPlan
 	if err == nil {
 		err = json.Unmarshal(text, &plan)
@@ -90,6 +93,7 @@ func finishRestore(dir string) (kept string, err error) {
 		return "",
 			fmt.Errorf("a restore in %s is incomplete; the next start, restore or verify will continue it: %w", ready, err)
 	}
+
 	return kept, nil
 }
 
@@ -140,6 +144,7 @@ func takeDir(dir string) (lock *flock.Flock, warnings []string, err error) {
 	if lock, err = lockDir(dir); err != nil {
 		return nil, nil, err
 	}
+
 	pending := restorePending(dir)
 	kept, err := finishRestore(dir)
 	if err != nil {
@@ -152,6 +157,7 @@ func takeDir(dir string) (lock *flock.Flock, warnings []string, err error) {
 		}
 		warnings = append(warnings, text)
 	}
+
 	return lock, warnings, nil
 }
 

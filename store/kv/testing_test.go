@@ -59,6 +59,7 @@ func open(t testing.TB, dir string, options Options) *DB {
 	if n, _ := db.LostCommits(); n > 0 {
 		t.Errorf("%d commits are lost", n)
 	}
+
 	t.Cleanup(func() {
 		db.gate.RLock()
 		closed := db.closed

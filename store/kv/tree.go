@@ -20,6 +20,7 @@ func TreeConstraint[T any](c *Collection[T], children *Ref[T],
 		if new == nil || parent(new) == 0 || old != nil && parent(old) == parent(new) {
 			return nil
 		}
+
 		self, above := asRecord(new).ident().ID, 0
 		for id := parent(new); id != 0; above++ {
 			if id == self {
@@ -35,6 +36,7 @@ func TreeConstraint[T any](c *Collection[T], children *Ref[T],
 			}
 			id = parent(v)
 		}
+
 		height := 1
 		if old != nil {
 			var err error
@@ -46,6 +48,7 @@ func TreeConstraint[T any](c *Collection[T], children *Ref[T],
 			return errs.Field(errs.Invalid, "parent_id", "the tree must have at most %d levels",
 				MaxDepth)
 		}
+
 		return nil
 	}
 }
@@ -101,10 +104,12 @@ func Tree[T any](records []*T, id, parent func(*T) ID, sort func(*T) int64) []*N
 	sorted := slices.SortedFunc(slices.Values(records), func(a, b *T) int {
 		return cmp.Or(cmp.Compare(sort(a), sort(b)), cmp.Compare(id(a), id(b)))
 	})
+
 	nodes := map[ID]*Node[T]{}
 	for _, v := range sorted {
 		nodes[id(v)] = &Node[T]{Value: v}
 	}
+
 	var tops []*Node[T]
 	for _, v := range sorted {
 		if above := nodes[parent(v)]; above != nil {
@@ -113,6 +118,7 @@ func Tree[T any](records []*T, id, parent func(*T) ID, sort func(*T) int64) []*N
 			tops = append(tops, nodes[id(v)])
 		}
 	}
+
 	return tops
 }
 
@@ -124,6 +130,7 @@ func TreeJSON[T any](nodes []*Node[T], brief func(*T) any) (json.RawMessage, err
 		if i > 0 {
 			out = append(out, ',')
 		}
+
 		object, err := json.Marshal(brief(n.Value))
 		if err != nil {
 			return nil, err
@@ -135,6 +142,7 @@ func TreeJSON[T any](nodes []*Node[T], brief func(*T) any) (json.RawMessage, err
 			}
 			object = fmt.Appendf(object[:len(object)-1], `,"children":%s}`, children)
 		}
+
 		out = append(out, object...)
 	}
 	return append(out, ']'), nil

@@ -91,10 +91,12 @@ func (tx *Tx) bucket(name string) *bbolt.Bucket {
 		tx.bolt = btx
 		tx.db.stats.begin(btx)
 	}
+
 	b := tx.bolt.Bucket([]byte(name))
 	if b == nil {
 		panic(disk.Fault{Err: fmt.Errorf("bucket %s is missing", name)})
 	}
+
 	return b
 }
 

@@ -103,6 +103,7 @@ func (x *index) validateText(tx *Tx, old, v record, edit bool) error {
 	if same && !edit {
 		return nil
 	}
+
 	switch others := x.others(tx, v); {
 	case len(others) == 0:
 		return nil
@@ -114,6 +115,7 @@ func (x *index) validateText(tx *Tx, old, v record, edit bool) error {
 			"reads like that of %s %d; change one of them first", errs.Noun(x.of.noun()),
 			others[0]).Coded("duplicate")
 	}
+
 	return nil
 }
 
@@ -153,6 +155,7 @@ func (tx *Tx) Clashes(limit int) (clashes []Clash, all bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
+
 	seen := map[suspect]bool{}
 	for _, s := range meta.Suspects {
 		x := tx.db.schema.index(s.Index)
@@ -166,6 +169,7 @@ func (tx *Tx) Clashes(limit int) (clashes []Clash, all bool, err error) {
 			clashes = append(clashes, c)
 		}
 	}
+
 	return clashes, !meta.MoreSuspects, nil
 }
 
@@ -210,6 +214,7 @@ func (x *index) clashesOf(tx *Tx, id ID, limit int) (clashes []Clash) {
 		}
 		return clashes
 	}
+
 	for _, key := range x.keys(v) {
 		c := Clash{Collection: x.of.name, Field: x.field, Key: decodeText(key)}
 		for other := range x.ids(tx, key) {
@@ -221,6 +226,7 @@ func (x *index) clashesOf(tx *Tx, id ID, limit int) (clashes []Clash) {
 			clashes = append(clashes, c)
 		}
 	}
+
 	return clashes
 }
 
@@ -275,11 +281,13 @@ func (c *collection) rekey(tx *Tx, same func([]byte) bool, indexes []Rekeyed) er
 		if len(key) != 8 {
 			return Damaged(c.name, keyText(key), nil)
 		}
+
 		id := ID(binary.BigEndian.Uint64(key))
 		payload, err := disk.Unframe(c.name, key, value)
 		if err != nil {
 			return Damaged(c.name, id.String(), err)
 		}
+
 		var v record
 		for _, in := range indexes {
 			if in.isSame(payload, same) {
@@ -295,6 +303,7 @@ func (c *collection) rekey(tx *Tx, same func([]byte) bool, indexes []Rekeyed) er
 			}
 		}
 	}
+
 	return addTotals(tx, c.name, 0, sum)
 }
 
@@ -318,6 +327,7 @@ func (in *Rekeyed) move(tx *Tx, id ID, v record, sum *uint64) error {
 			}
 		}
 	}
+
 	for _, key := range gets {
 		if in.x.holds(tx, key, id) {
 			continue
@@ -326,12 +336,14 @@ func (in *Rekeyed) move(tx *Tx, id ID, v record, sum *uint64) error {
 			return err
 		}
 	}
+
 	if in.x.forms != nil {
 		if len(in.x.others(tx, v)) > 0 {
 			tx.suspects(in.x, id)
 		}
 		return nil
 	}
+
 	for _, key := range gets {
 		n, err := in.x.count(tx, key)
 		if err != nil {
@@ -342,6 +354,7 @@ func (in *Rekeyed) move(tx *Tx, id ID, v record, sum *uint64) error {
 			break
 		}
 	}
+
 	return nil
 }
 

@@ -120,10 +120,12 @@ func (t *Time) UnmarshalJSON(b []byte) error {
 		*t = fixed
 		return nil
 	}
+
 	var s string
 	if err := json.Unmarshal(b, &s); err != nil {
 		return err
 	}
+
 	parsed, err := ParseTime(s)
 	*t = parsed
 	return err
@@ -136,6 +138,7 @@ func fixedTime(b []byte) (Time, bool) {
 	if len(b) != len(timeLayout)+2 {
 		return 0, false
 	}
+
 	b = b[1 : len(b)-1]
 	for i := range timeLayout {
 		digit := '0' <= timeLayout[i] && timeLayout[i] <= '9'
@@ -143,6 +146,7 @@ func fixedTime(b []byte) (Time, bool) {
 			return 0, false
 		}
 	}
+
 	number := func(from, to int) (n int) {
 		for _, c := range b[from:to] {
 			n = n*10 + int(c-'0')
@@ -154,6 +158,7 @@ func fixedTime(b []byte) (Time, bool) {
 	if month < 1 || month > 12 || day < 1 || day > 28 || hour > 23 || minute > 59 || second > 59 {
 		return 0, false // days from 29 may be valid: ParseTime decides
 	}
+
 	return TimeOf(time.Date(year, time.Month(month), day, hour, minute, second,
 		number(20, 26)*1000, time.UTC)), true
 }

@@ -92,12 +92,14 @@ func TestFlagAsJSON(t *testing.T) {
 			t.Errorf("%s was read as %v, %v", text, got, err)
 		}
 	}
+
 	for _, text := range []string{`"1"`, `2`, `null`, `[]`} {
 		var got Flag
 		if err := json.Unmarshal([]byte(text), &got); err == nil {
 			t.Errorf("%s was read as %v", text, got)
 		}
 	}
+
 	b, err := json.Marshal([]Flag{true, false})
 	if err != nil || string(b) != "[1,0]" {
 		t.Errorf("written as %s, %v", b, err)

@@ -60,6 +60,7 @@ func (tx *Tx) Verify() *Report {
 			report.fault("%s: pages: %s", dataName, disk.OneLine(err))
 		}
 	}
+
 	known := tx.db.schema.bucketNames()
 	cursor := tx.bolt.Cursor()
 	for name, _ := cursor.First(); name != nil; name, _ = cursor.Next() {
@@ -67,6 +68,7 @@ func (tx *Tx) Verify() *Report {
 			report.fault("bucket %q is not of this program", name)
 		}
 	}
+
 	if tx.db.schema.LogEntry != nil {
 		if err := disk.RecoverDamage(tx.db.path, func() error {
 			tx.verifyLog(report)
@@ -75,6 +77,7 @@ func (tx *Tx) Verify() *Report {
 			report.fault("%s", disk.OneLine(err))
 		}
 	}
+
 	for _, t := range tx.db.schema.Tables {
 		if err := disk.RecoverDamage(tx.db.path, func() error {
 			t.table().verify(tx, report)
@@ -83,6 +86,7 @@ func (tx *Tx) Verify() *Report {
 			report.fault("%s", disk.OneLine(err))
 		}
 	}
+
 	return report
 }
 
@@ -93,9 +97,11 @@ func (c *collection) verify(tx *Tx, report *Report) {
 		entries, _ := bucketTotals(tx, bucket, false, &atomic.Bool{})
 		got.sum += entries.sum
 	}
+
 	if err := checkTotals(tx, c.name, got, broken); err != nil {
 		report.fault("%s", disk.OneLine(err))
 	}
+
 	last, present := ID(0), make([]int, len(c.indexes))
 	for v, err := range c.all(tx) {
 		report.Records++
@@ -108,15 +114,19 @@ func (c *collection) verify(tx *Tx, report *Report) {
 			present[i] += x.verifyRecord(tx, last, v, report)
 		}
 	}
+
 	if next := tx.bucket(c.name).Sequence(); next < uint64(last) {
 		report.fault("%s: the next id, %d, is already used", c.name, next+1)
 	}
+
 	for i, x := range c.indexes {
 		x.verifyEntries(tx, present[i], report)
 	}
+
 	if c.search != nil {
 		c.search.verify(tx, report)
 	}
+
 	for _, check := range c.checks {
 		check(tx, report)
 	}
@@ -132,6 +142,7 @@ func (x *index) verifyRecord(tx *Tx, id ID, v record, report *Report) (present i
 					x.field, x.target.Name(), to)
 			}
 		}
+
 		found := false
 		if x.unique {
 			found = bytes.Equal(tx.bucket(x.bucket).Get(key), idKey(id))
@@ -142,6 +153,7 @@ func (x *index) verifyRecord(tx *Tx, id ID, v record, report *Report) (present i
 			report.fault("%s: %s %d is missing", x.bucket, x.of.name, id)
 			continue
 		}
+
 		present++
 	}
 	return present
@@ -172,6 +184,7 @@ func (x *index) verifyEntries(tx *Tx, present int, report *Report) {
 		}
 		head, said, counted = nil, 0, 0
 	}
+
 	cursor := tx.bucket(x.bucket).Cursor()
 	for k, value := cursor.First(); k != nil; k, value = cursor.Next() {
 		if x.unique {
@@ -195,11 +208,13 @@ func (x *index) verifyEntries(tx *Tx, present int, report *Report) {
 			report.fault("%s %x: an entry without a count before it", x.bucket, k)
 			continue
 		}
+
 		counted++
 		if !allFound {
 			x.verifyEntry(tx, head, k[len(k)-8:], report)
 		}
 	}
+
 	close()
 }
 

@@ -37,9 +37,11 @@ func TestVerify_FindsDamage(t *testing.T) {
 			return b.Delete(key)
 		})
 	}
+
 	put := func(name string, key, value []byte) func(*bbolt.Tx) error {
 		return bucket(name, func(b *bbolt.Bucket) error { return b.Put(key, value) })
 	}
+
 	tag, keeper1 := encodeKey("tag"), encodeKey(ID(1))
 	head := func(name string, key []byte, n byte) func(*bbolt.Tx) error {
 		return put(name, key, disk.Frame(name, key, []byte{0, 0, 0, 0, 0, 0, 0, n}))
@@ -144,11 +146,13 @@ func TestVerify_FindsDamage(t *testing.T) {
 				t.Errorf("want a fault with %q in\n%s", test.want,
 					strings.Join(report.Faults, "\n"))
 			}
+
 			for _, f := range report.Faults {
 				if strings.Contains(f, "\n") {
 					t.Errorf("a fault of more than one line: %q", f)
 				}
 			}
+
 			if string(disktest.ReadFile(t, filepath.Join(dir, dataName))) != string(before) {
 				t.Error("verifying has changed the file")
 			}
@@ -225,6 +229,7 @@ func TestIndex_FlippedEntryDeletesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	defer db.Close()
 	update(t, db, func(tx *Tx) error {
 		return errors.Join(beasts.Create(tx, &beast{}), beasts.Create(tx, &beast{}),
@@ -238,11 +243,13 @@ func TestIndex_FlippedEntryDeletesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	err = db.Update(System, func(tx *Tx) error { return beasts.Delete(tx, 1) })
 	var d *disk.Damaged
 	if !errors.As(err, &d) {
 		t.Errorf("deleting through a damaged index: %v, want damage", err)
 	}
+
 	disktest.Equal(t, "chips left", len(allOf(t, db, chips)), 2)
 }
 
@@ -254,6 +261,7 @@ func verifierChild() int {
 		fmt.Println(err)
 		return 1
 	}
+
 	var wg sync.WaitGroup
 	var stop atomic.Bool
 	for w := range 4 {
@@ -273,6 +281,7 @@ func verifierChild() int {
 			}
 		})
 	}
+
 	faults := 0
 	for range 200 {
 		err := db.View(System, func(tx *Tx) error {
@@ -287,6 +296,7 @@ func verifierChild() int {
 			return 1
 		}
 	}
+
 	stop.Store(true)
 	wg.Wait()
 	return 0

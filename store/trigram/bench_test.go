@@ -27,6 +27,7 @@ func BenchmarkFind(b *testing.B) {
 					fmt.Appendf(nil, "%s\x00%s@example.com\x00+49151%08d", name, name,
 						r.IntN(100_000_000))})
 		}
+
 		s, err := Write(filepath.Join(dir, fmt.Sprint(n)), docs)
 		if err != nil {
 			b.Fatal(err)
@@ -41,6 +42,7 @@ func BenchmarkFind(b *testing.B) {
 			v = append(v[:v.Due():v.Due()], m)
 		}
 	}
+
 	for _, part := range []string{"nobody-has-this", "rumpel", "chen"} {
 		b.Run(part, func(b *testing.B) {
 			for b.Loop() {

@@ -13,6 +13,7 @@ func Merge(path string, segments []*Segment, more func() bool) (*Segment, error)
 	if err != nil {
 		return nil, err
 	}
+
 	walks := make([]*walk, len(segments))
 	for i, s := range segments {
 		walks[i] = &walk{s: s}
@@ -21,16 +22,19 @@ func Merge(path string, segments []*Segment, more func() bool) (*Segment, error)
 		}
 		w.covered = union(w.covered, s.covered)
 	}
+
 	var merging []*filtered
 	var b []byte
 	for n := 0; ; n++ {
 		if n%1000 == 0 && !more() {
 			return nil, w.drop(errStopped)
 		}
+
 		g, some := lowest(walks)
 		if !some {
 			return w.open()
 		}
+
 		merging, b = merging[:0], b[:0]
 		for i, walk := range walks {
 			if !walk.valid || walk.at.gram != g {
@@ -45,6 +49,7 @@ func Merge(path string, segments []*Segment, more func() bool) (*Segment, error)
 				return nil, w.drop(err)
 			}
 		}
+
 		if b, err = appendMerged(b, merging); err != nil {
 			return nil, w.drop(err)
 		}

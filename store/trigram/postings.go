@@ -24,6 +24,7 @@ func (p *hits) next() (h hit, more, bad bool) {
 	if len(p.b) == 0 {
 		return 0, false, false
 	}
+
 	var distance, pos uint64
 	if len(p.b) > 1 && p.b[0] < 0x80 && p.b[1] < 0x80 { // the common case
 		distance, pos = uint64(p.b[0]), uint64(p.b[1])
@@ -38,6 +39,7 @@ func (p *hits) next() (h hit, more, bad bool) {
 		}
 		p.b = p.b[n+m:]
 	}
+
 	p.id += distance
 	return hitAt(p.id, int(pos)), true, p.id > MaxID
 }
@@ -67,10 +69,12 @@ func follow(beginnings []hit, postings []byte, offset int) ([]hit, error) {
 		if b.pos()+offset > MaxText {
 			continue
 		}
+
 		want := b + hit(offset)
 		for more && h < want {
 			h, more, bad = p.next()
 		}
+
 		if bad {
 			return nil, ErrDamaged
 		}
@@ -81,5 +85,6 @@ func follow(beginnings []hit, postings []byte, offset int) ([]hit, error) {
 			kept = append(kept, b)
 		}
 	}
+
 	return kept, nil
 }

@@ -50,6 +50,7 @@ func union(a, b ranges) ranges {
 		}
 		out = append(out, e)
 	}
+
 	return out
 }
 

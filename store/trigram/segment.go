@@ -65,6 +65,7 @@ func read(f *os.File) (*Segment, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	s := &Segment{f: f, size: info.Size()}
 	foot, err := s.part(s.size-int64(footSize), footSize-sumSize)
 	if err != nil {
@@ -73,10 +74,12 @@ func read(f *os.File) (*Segment, error) {
 	if !bytes.HasPrefix(foot, []byte(magic)) {
 		return nil, ErrDamaged
 	}
+
 	var numbers [4]int64
 	for i := range numbers {
 		numbers[i] = int64(binary.BigEndian.Uint64(foot[len(magic)+8*i:]))
 	}
+
 	covered, err := s.part(numbers[0], int(numbers[1]))
 	if err != nil {
 		return nil, err
@@ -84,10 +87,12 @@ func read(f *os.File) (*Segment, error) {
 	if s.covered, err = decodeRanges(covered); err != nil {
 		return nil, err
 	}
+
 	list, err := s.part(numbers[2], int(numbers[3]))
 	if err != nil {
 		return nil, err
 	}
+
 	for ; len(list) >= listedSize; list = list[listedSize:] {
 		s.blocks = append(s.blocks, block{
 			gram(list[0])<<16 | gram(list[1])<<8 | gram(list[2]),
@@ -95,6 +100,7 @@ func read(f *os.File) (*Segment, error) {
 			int(binary.BigEndian.Uint32(list[19:])),
 		})
 	}
+
 	return s, nil
 }
 
@@ -154,10 +160,12 @@ func (s *Segment) find(g gram) (entry, error) {
 	if i < 0 {
 		return entry{}, nil
 	}
+
 	text, err := s.part(s.blocks[i].at, s.blocks[i].length)
 	if err != nil {
 		return entry{}, err
 	}
+
 	for at := s.blocks[i].postings; len(text) > 0; {
 		e, rest, err := s.entry(text, at)
 		if err != nil || e.gram == g {
@@ -168,6 +176,7 @@ func (s *Segment) find(g gram) (entry, error) {
 		}
 		at, text = e.at+int64(e.length)+sumSize, rest
 	}
+
 	return entry{}, nil
 }
 
@@ -188,6 +197,7 @@ func (s *Segment) search(part string) ([]hit, error) {
 			break
 		}
 	}
+
 	slices.SortFunc(steps, func(a, b step) int { return a.length - b.length })
 	var begin []hit
 	for i, step := range steps {
@@ -204,6 +214,7 @@ func (s *Segment) search(part string) ([]hit, error) {
 			return nil, err
 		}
 	}
+
 	return begin, nil
 }
 

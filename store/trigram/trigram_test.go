@@ -70,6 +70,7 @@ func TestFind_EqualsTextSearch(t *testing.T) {
 					texts[d.ID] = d.Text
 					docs = append(docs, d)
 				}
+
 				s, err := Write(path, docs)
 				noErr(t, err)
 				v = append(v, s)
@@ -80,6 +81,7 @@ func TestFind_EqualsTextSearch(t *testing.T) {
 				if len(part) < Length {
 					continue
 				}
+
 				not := uint64(r.IntN(60))
 				var want []uint64
 				for id, text := range texts {
@@ -87,6 +89,7 @@ func TestFind_EqualsTextSearch(t *testing.T) {
 						want = append(want, id)
 					}
 				}
+
 				got, err := v.Find(string(part), func(id uint64) bool { return id == not })
 				noErr(t, err)
 				slices.Sort(got)
@@ -134,6 +137,7 @@ func TestWrite_InvalidTextsLeaveNoFile(t *testing.T) {
 			t.Errorf("%s: no error", name)
 		}
 	}
+
 	s, err := Write(filepath.Join(t.TempDir(), "s"), []Doc{{1, []byte("text")}})
 	noErr(t, err)
 	if _, err := Merge(filepath.Join(dir, "m"), []*Segment{s, s}, func() bool {
@@ -159,6 +163,7 @@ func TestMerge_KeepsFewSegments(t *testing.T) {
 			id++
 			docs = append(docs, Doc{id, fmt.Appendf(nil, "user%d@example.com", r.IntN(1000))})
 		}
+
 		s, err := Write(filepath.Join(dir, fmt.Sprint(n)), docs)
 		noErr(t, err)
 		v = append(v, s)
@@ -172,6 +177,7 @@ func TestMerge_KeepsFewSegments(t *testing.T) {
 			t.Errorf("%d segments", len(v))
 		}
 	}
+
 	if written > 7*v.Size() {
 		t.Errorf("%d bytes were written again, %d are there", written, v.Size())
 	}
@@ -191,6 +197,7 @@ func TestMerge_DecodesHitsOneByOne(t *testing.T) {
 		noErr(t, err)
 		v = append(v, s)
 	}
+
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	_, err := Merge(filepath.Join(dir, "merged"), v, all)
@@ -208,6 +215,7 @@ func TestSegment_DamageGivesNoWrongResult(t *testing.T) {
 	for id := range uint64(40) {
 		docs = append(docs, Doc{id + 1, fmt.Appendf(nil, "person number %d", id)})
 	}
+
 	path := filepath.Join(t.TempDir(), "s")
 	_, err := Write(path, docs)
 	noErr(t, err)
@@ -230,12 +238,14 @@ func TestSegment_DamageGivesNoWrongResult(t *testing.T) {
 			t.Fatalf("bit %d: found %v, %v", bit, got, err)
 		}
 	}
+
 	for _, n := range []int{0, 1, footSize, len(whole) / 2, len(whole) - 1} {
 		noErr(t, os.WriteFile(path, whole[:n], 0o600))
 		if _, err := Open(path); !errors.Is(err, ErrDamaged) {
 			t.Errorf("cut to %d bytes: %v", n, err)
 		}
 	}
+
 	if refused == 0 {
 		t.Error("no damage was seen")
 	}

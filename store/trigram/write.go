@@ -60,11 +60,13 @@ func (w *writer) finish() error {
 		list = binary.BigEndian.AppendUint64(list, uint64(at))
 		list = binary.BigEndian.AppendUint32(list, uint32(len(text)))
 	}
+
 	listAt := w.part(list)
 	foot := []byte(magic)
 	for _, n := range []int64{coveredAt, int64(len(covered)), listAt, int64(len(list))} {
 		foot = binary.BigEndian.AppendUint64(foot, uint64(n))
 	}
+
 	w.part(foot)
 	return errors.Join(w.b.Flush(), w.f.Sync(), w.f.Close())
 }
@@ -81,6 +83,7 @@ func Write(path string, docs []Doc) (*Segment, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	type list struct {
 		last uint64
 		b    []byte
@@ -92,6 +95,7 @@ func Write(path string, docs []Doc) (*Segment, error) {
 			return nil, w.drop(fmt.Errorf("text %d of %d bytes cannot be indexed", d.ID,
 				len(d.Text)))
 		}
+
 		last = d.ID
 		w.covered = w.covered.add(d.ID)
 		separated := 0 // bytes since the last zero byte
@@ -113,9 +117,11 @@ func Write(path string, docs []Doc) (*Segment, error) {
 			l.last = d.ID
 		}
 	}
+
 	for _, g := range slices.Sorted(maps.Keys(lists)) {
 		w.postings(g, lists[g].b)
 	}
+
 	return w.open()
 }
 

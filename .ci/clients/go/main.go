@@ -31,6 +31,7 @@ func run(ctx context.Context, url, username, password string) error {
 	if err != nil {
 		return err
 	}
+
 	login, err := anonymous.SignInWithResponse(ctx, api.SignIn{
 		Username: username,
 		Password: password,
@@ -41,6 +42,7 @@ func run(ctx context.Context, url, username, password string) error {
 	if login.JSON200 == nil {
 		return unexpected("sign in", login.HTTPResponse, login.Body)
 	}
+
 	token := login.JSON200.Data.Token
 	client, err := api.NewClientWithResponses(url,
 		api.WithRequestEditorFn(func(_ context.Context, r *http.Request) error {
@@ -50,6 +52,7 @@ func run(ctx context.Context, url, username, password string) error {
 	if err != nil {
 		return err
 	}
+
 	me, err := client.GetOwnAccountWithResponse(ctx, nil)
 	if err != nil {
 		return err
@@ -57,6 +60,7 @@ func run(ctx context.Context, url, username, password string) error {
 	if me.JSON200 == nil || me.JSON200.Data.Info.Username != username {
 		return unexpected("read the current user", me.HTTPResponse, me.Body)
 	}
+
 	people, err := create(ctx, client)
 	if err == nil {
 		err = update(ctx, client, people[0])
@@ -70,6 +74,7 @@ func run(ctx context.Context, url, username, password string) error {
 	if err != nil {
 		return err
 	}
+
 	ids := []int64{people[0].Id, people[1].Id, people[2].Id}
 	deleted, err := client.DeleteUsersWithResponse(ctx, &api.DeleteUsersParams{Ids: &ids})
 	if err != nil {
@@ -78,6 +83,7 @@ func run(ctx context.Context, url, username, password string) error {
 	if deleted.JSON200 == nil {
 		return unexpected("delete users", deleted.HTTPResponse, deleted.Body)
 	}
+
 	out, err := client.SignOutWithResponse(ctx)
 	if err != nil {
 		return err
@@ -85,10 +91,12 @@ func run(ctx context.Context, url, username, password string) error {
 	if out.JSON200 == nil {
 		return unexpected("sign out", out.HTTPResponse, out.Body)
 	}
+
 	again, err := client.GetOwnAccountWithResponse(ctx, nil)
 	if err == nil && (again.JSON401 == nil || again.JSON401.ErrorCode == "") {
 		err = unexpected("use a token that has ended", again.HTTPResponse, again.Body)
 	}
+
 	return err
 }
 
@@ -101,6 +109,7 @@ func create(ctx context.Context, client *api.ClientWithResponses) ([]api.NewUser
 	if dept.JSON200 == nil {
 		return nil, unexpected("create a department", dept.HTTPResponse, dept.Body)
 	}
+
 	role, err := client.CreateRoleWithResponse(ctx, nil, api.CreateRole{
 		Name:      "Helper",
 		DataScope: new(api.CreateRoleDataScopeDept),
@@ -111,6 +120,7 @@ func create(ctx context.Context, client *api.ClientWithResponses) ([]api.NewUser
 	if role.JSON200 == nil || role.JSON200.Data.DataScope != api.RoleDataScopeDept {
 		return nil, unexpected("create a role", role.HTTPResponse, role.Body)
 	}
+
 	deptID, roleID := dept.JSON200.Data.Id, role.JSON200.Data.Id
 	var people []api.NewUser
 	for _, name := range []string{"gus", "hal", "ivy"} {
@@ -128,6 +138,7 @@ func create(ctx context.Context, client *api.ClientWithResponses) ([]api.NewUser
 		}
 		people = append(people, user.JSON200.Data)
 	}
+
 	list, err := client.ListUsersWithResponse(ctx, &api.ListUsersParams{
 		Filter: new(fmt.Sprintf(`{"dept_id":[%d]}`, deptID)),
 		Sorter: new(`{"username":"descend"}`), PageSize: new(int64(2)),
@@ -139,6 +150,7 @@ func create(ctx context.Context, client *api.ClientWithResponses) ([]api.NewUser
 		list.JSON200.Data.Data[0].Username != "ivy" {
 		return nil, unexpected("list users", list.HTTPResponse, list.Body)
 	}
+
 	return people, nil
 }
 
@@ -153,6 +165,7 @@ func update(ctx context.Context, client *api.ClientWithResponses, user api.NewUs
 		changed.JSON200.Data.Version <= user.Version {
 		return unexpected("update a user", changed.HTTPResponse, changed.Body)
 	}
+
 	stale, err := client.UpdateUserWithResponse(ctx, user.Id, nil, change)
 	if err != nil {
 		return err
@@ -160,6 +173,7 @@ func update(ctx context.Context, client *api.ClientWithResponses, user api.NewUs
 	if stale.JSON409 == nil || stale.JSON409.ErrorCode != "stale" {
 		return unexpected("update a user of an old version", stale.HTTPResponse, stale.Body)
 	}
+
 	return nil
 }
 
@@ -170,6 +184,7 @@ func files(ctx context.Context, client *api.ClientWithResponses) error {
 	if err != nil {
 		return err
 	}
+
 	uploaded, err := client.UploadFilesWithBodyWithResponse(ctx, nil, media, body)
 	if err != nil {
 		return err
@@ -178,6 +193,7 @@ func files(ctx context.Context, client *api.ClientWithResponses) error {
 		uploaded.JSON200.Data.Data[0].Name != "notes.txt" {
 		return unexpected("upload a file", uploaded.HTTPResponse, uploaded.Body)
 	}
+
 	content, err := client.DownloadFileWithResponse(ctx, uploaded.JSON200.Data.Data[0].Id, nil)
 	if err != nil {
 		return err
@@ -185,6 +201,7 @@ func files(ctx context.Context, client *api.ClientWithResponses) error {
 	if content.StatusCode() != http.StatusOK || string(content.Body) != text {
 		return unexpected("download it", content.HTTPResponse, content.Body)
 	}
+
 	return nil
 }
 
@@ -195,6 +212,7 @@ func importUsers(ctx context.Context, client *api.ClientWithResponses) error {
 	if err != nil {
 		return err
 	}
+
 	verdict, err := client.ImportUsersWithBodyWithResponse(ctx, nil, media, body)
 	if err != nil {
 		return err
@@ -204,6 +222,7 @@ func importUsers(ctx context.Context, client *api.ClientWithResponses) error {
 		!verdict.JSON200.Data.Rows[0].Ok {
 		return unexpected("import users as a dry run", verdict.HTTPResponse, verdict.Body)
 	}
+
 	return nil
 }
 

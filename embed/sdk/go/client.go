@@ -61,6 +61,7 @@ func New(o Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	c := &Client{
 		url:     strings.TrimRight(base.String(), "/"),
 		key:     strings.TrimSpace(o.Key),
@@ -91,6 +92,7 @@ func New(o Options) (*Client, error) {
 	if c.logger == nil {
 		c.logger = slog.Default()
 	}
+
 	transport := http.DefaultTransport // the program may have replaced it
 	if own, ok := transport.(*http.Transport); ok {
 		own = own.Clone()
@@ -102,6 +104,7 @@ func New(o Options) (*Client, error) {
 		CheckRedirect: func(*http.Request, []*http.Request) error {
 			return http.ErrUseLastResponse
 		}}
+
 	return c, nil
 }
 
@@ -162,6 +165,7 @@ func (c *Client) Do(ctx context.Context, r Request, out any) error {
 	if !strings.HasPrefix(r.Path, "/") { // it could lead the credential to another server
 		return fmt.Errorf("reeve: the path %q must begin with a slash", r.Path)
 	}
+
 	var body []byte
 	if r.Body != nil {
 		var err error
@@ -169,6 +173,7 @@ func (c *Client) Do(ctx context.Context, r Request, out any) error {
 			return fmt.Errorf("reeve: encode the body of %s %s: %w", r.Method, r.Path, err)
 		}
 	}
+
 	a := c.newAttempt(r.Method, r.Path)
 	if len(r.Query) > 0 {
 		a.target += "?" + r.Query.Encode()
@@ -182,6 +187,7 @@ func (c *Client) Do(ctx context.Context, r Request, out any) error {
 		}
 		a.header.Set("Idempotency-Key", r.IdempotencyKey)
 	}
+
 	res, err := c.send(ctx, a)
 	if err != nil {
 		return err
@@ -189,6 +195,7 @@ func (c *Client) Do(ctx context.Context, r Request, out any) error {
 	if res.status < 200 || res.status > 299 {
 		return res.failure(a)
 	}
+
 	return res.decode(a, out)
 }
 

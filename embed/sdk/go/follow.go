@@ -76,6 +76,7 @@ func (c *Client) Follow(ctx context.Context, q ConfigQuery) (*Config, error) {
 	if err := f.read(ctx, 0); err != nil {
 		return nil, err
 	}
+
 	go f.run(ctx)
 	return f, nil
 }
@@ -110,6 +111,7 @@ func (f *Config) read(ctx context.Context, wait time.Duration) error {
 		a.header.Set("If-None-Match", f.etag)
 		a.limit += wait
 	}
+
 	a.target += "?" + query.Encode()
 	res, err := f.client.send(ctx, a)
 	if err != nil {
@@ -121,6 +123,7 @@ func (f *Config) read(ctx context.Context, wait time.Duration) error {
 	if res.status != http.StatusOK {
 		return res.failure(a)
 	}
+
 	var data configData
 	if err := res.decode(a, &data); err != nil {
 		return err
@@ -128,6 +131,7 @@ func (f *Config) read(ctx context.Context, wait time.Duration) error {
 	if data.Settings == nil {
 		return res.unexpected(a, nil)
 	}
+
 	f.mu.Lock()
 	f.etag, f.current = res.header.Get("ETag"), data
 	f.mu.Unlock()
@@ -194,5 +198,6 @@ func Value[T any](f *Config, group, key string) (value T, err error) {
 	if err := json.Unmarshal(text, &value); err != nil {
 		return value, fmt.Errorf("reeve: the setting %s.%s is not of the type %T", group, key, value) // its value can be a secret
 	}
+
 	return value, nil
 }

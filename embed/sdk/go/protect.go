@@ -102,6 +102,7 @@ func (c *Client) callerByToken(ctx context.Context, w http.ResponseWriter, token
 		unauthorized(w)
 		return nil
 	}
+
 	check, err := c.Check(ctx, token, permissions...)
 	if err != nil {
 		c.refuseFailed(ctx, w, err)
@@ -112,11 +113,13 @@ func (c *Client) callerByToken(ctx context.Context, w http.ResponseWriter, token
 			fmt.Errorf("reeve: POST /auth/check: %s answers in another form than expected; is the URL right?", c.url))
 		return nil
 	}
+
 	u := check.User
 	if !check.Active || u == nil || u.Realm != realm {
 		unauthorized(w)
 		return nil
 	}
+
 	for _, permission := range permissions {
 		if slices.Contains(check.Unknown, permission) {
 			refuse(w, http.StatusForbidden, "there is no permission "+permission)
@@ -127,6 +130,7 @@ func (c *Client) callerByToken(ctx context.Context, w http.ResponseWriter, token
 			return nil
 		}
 	}
+
 	return &Caller{
 		ID:       u.ID,
 		Username: u.Username,
@@ -144,10 +148,12 @@ func (c *Client) callerByCookie(ctx context.Context, w http.ResponseWriter, r *h
 			"requests of other origins must have the header Authorization")
 		return nil
 	}
+
 	query := url.Values{}
 	if len(permissions) > 0 {
 		query.Set("need", strings.Join(permissions, ","))
 	}
+
 	a, res, err := c.forward(ctx, r, "/auth/verify?"+query.Encode())
 	if err != nil {
 		c.refuseFailed(ctx, w, err)
@@ -160,6 +166,7 @@ func (c *Client) callerByCookie(ctx context.Context, w http.ResponseWriter, r *h
 		}
 		return caller
 	}
+
 	failed := res.failure(a)
 	switch {
 	case res.status == http.StatusFound, res.status == http.StatusForbidden && isPage(res):
@@ -174,6 +181,7 @@ func (c *Client) callerByCookie(ctx context.Context, w http.ResponseWriter, r *h
 	default:
 		c.refuseFailed(ctx, w, failed)
 	}
+
 	return nil
 }
 
@@ -211,6 +219,7 @@ func (c *Client) forward(ctx context.Context, r *http.Request,
 			a.header.Set(name, value)
 		}
 	}
+
 	var cookies []string
 	for _, cookie := range r.Cookies() {
 		name := strings.TrimPrefix(cookie.Name, "__Host-")
@@ -218,9 +227,11 @@ func (c *Client) forward(ctx context.Context, r *http.Request,
 			cookies = append(cookies, cookie.Name+"="+cookie.Value)
 		}
 	}
+
 	if cookies != nil {
 		a.header.Set("Cookie", strings.Join(cookies, "; "))
 	}
+
 	res, err := anonymous.send(ctx, a)
 	return a, res, err
 }
@@ -250,6 +261,7 @@ func callerIn(h http.Header) (*Caller, error) {
 			caller.Groups = append(caller.Groups, name)
 		}
 	}
+
 	if caller.Scope.UserID = caller.ID; h.Get("X-Reeve-Scope") != "all" {
 		caller.Scope.All = false
 		_, depts, ok := strings.Cut(h.Get("X-Reeve-Scope"), ";depts=")
@@ -268,6 +280,7 @@ func callerIn(h http.Header) (*Caller, error) {
 		return nil,
 			fmt.Errorf("the headers of /auth/verify have another form than expected; is the URL right? %w", err)
 	}
+
 	return caller, nil
 }
 
@@ -289,6 +302,7 @@ func (c *Client) Callback() http.Handler {
 			refuse(w, http.StatusMethodNotAllowed, "method not allowed")
 			return
 		}
+
 		ctx, cancel := context.WithTimeout(r.Context(), c.timeout)
 		defer cancel()
 		_, res, err := c.forward(ctx, r, CallbackPath+"?"+r.URL.RawQuery)
@@ -296,6 +310,7 @@ func (c *Client) Callback() http.Handler {
 			c.refuseFailed(ctx, w, err)
 			return
 		}
+
 		copyHeaders(w, res)
 		w.WriteHeader(res.status)
 		w.Write(res.body) // the client may be gone
@@ -326,6 +341,7 @@ func (c *Client) refuseFailed(ctx context.Context, w http.ResponseWriter, err er
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return // the client is gone
 	}
+
 	var failed *Error
 	if errors.As(err, &failed) &&
 		(failed.Status == 0 || failed.Status >= 500 ||
@@ -338,6 +354,7 @@ func (c *Client) refuseFailed(ctx context.Context, w http.ResponseWriter, err er
 		}
 		return
 	}
+
 	refuse(w, http.StatusInternalServerError, "internal error")
 	c.logger.Error("reeve: permissions can't be checked; is the configuration of this program right?", "error", err)
 }

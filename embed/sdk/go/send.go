@@ -71,6 +71,7 @@ func (c *Client) newAttempt(method, path string) *attempt {
 	if c.address != "" {
 		a.header.Set("X-Forwarded-For", c.address)
 	}
+
 	return a
 }
 
@@ -119,6 +120,7 @@ func (c *Client) send(ctx context.Context, a *attempt) (*response, error) {
 			return nil, &Error{Method: a.method, Path: a.path, Code: code, Message: text,
 				cause: err}
 		}
+
 		return res, nil
 	}
 }
@@ -130,16 +132,19 @@ func (c *Client) sendOnce(ctx context.Context, a *attempt) (*response, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	req.Header = a.header.Clone()
 	res, err := c.http.Do(req)
 	if err != nil {
 		return nil, err
 	}
+
 	defer res.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(res.Body, maxResponse+1))
 	if err == nil && len(body) > maxResponse {
 		err = errTooLarge
 	}
+
 	return &response{res.StatusCode, res.Header, body}, err
 }
 
@@ -153,6 +158,7 @@ func (a *attempt) pause(n int, res *response, err error) (pause time.Duration, a
 	if err != nil {
 		return pause, safe && !errors.Is(err, errTooLarge)
 	}
+
 	switch res.status {
 	case http.StatusBadGateway, http.StatusGatewayTimeout:
 		again = safe
@@ -163,9 +169,11 @@ func (a *attempt) pause(n int, res *response, err error) (pause time.Duration, a
 	case http.StatusTooManyRequests:
 		again = true
 	}
+
 	if wait := res.retryAfter(); wait > 0 {
 		pause = wait
 	}
+
 	return pause, again && pause <= maxPause
 }
 
@@ -198,6 +206,7 @@ func (r *response) failure(a *attempt) *Error {
 	if r.status == http.StatusUnauthorized && a.header.Get("Authorization") == "" {
 		message += "; the client has no key"
 	}
+
 	return &Error{
 		Method:     a.method,
 		Path:       a.path,

@@ -62,16 +62,19 @@ func VerifyWebhook(secret string, header http.Header, body []byte) (*Event, erro
 	if len(body) == 0 {
 		return nil, ErrWebhookBody
 	}
+
 	id, timestamp := header.Get("Webhook-Id"), header.Get("Webhook-Timestamp")
 	mac := hmac.New(sha256.New, key)
 	fmt.Fprintf(mac, "%s.%s.%s", id, timestamp, body) // a hash never fails
 	if id == "" || !signedBy(mac.Sum(nil), header.Get("Webhook-Signature")) {
 		return nil, ErrWebhookSignature
 	}
+
 	seconds, err := strconv.ParseInt(timestamp, 10, 64)
 	if age := time.Since(time.Unix(seconds, 0)); err != nil || age.Abs() > webhookTolerance {
 		return nil, ErrWebhookTime
 	}
+
 	var message struct {
 		Type      string          `json:"type"`
 		Timestamp time.Time       `json:"timestamp"`
@@ -80,6 +83,7 @@ func VerifyWebhook(secret string, header http.Header, body []byte) (*Event, erro
 	if err := json.Unmarshal(body, &message); err != nil {
 		return nil, fmt.Errorf("reeve: decode the webhook: %w", err)
 	}
+
 	return &Event{id, message.Type, message.Timestamp, message.Data}, nil
 }
 
@@ -122,6 +126,7 @@ func Webhook(secret string, receive func(context.Context, *Event) error) http.Ha
 				"the message is larger than 1 MiB, or ended early")
 			return
 		}
+
 		event, err := VerifyWebhook(secret, r.Header, body)
 		if err != nil {
 			if warned.now() {
@@ -136,6 +141,7 @@ func Webhook(secret string, receive func(context.Context, *Event) error) http.Ha
 			refuse(w, http.StatusInternalServerError, "the event was not processed")
 			return
 		}
+
 		w.WriteHeader(http.StatusNoContent)
 	})
 }

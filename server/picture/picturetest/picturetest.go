@@ -214,10 +214,12 @@ func WithMetadata(t testing.TB, img *image.NRGBA, lossy string) map[string][]byt
 	if strings.HasPrefix(string(WebPChunks(Fixture(t, lossy))), "VP8X") {
 		flags |= 0x10
 	}
+
 	frames := WebPChunks(Fixture(t, lossy))
 	if flags&0x10 != 0 {
 		frames = frames[18:]
 	}
+
 	return map[string][]byte{
 		"png": Join(InPNG(PNG(t, img), PNGChunk("iCCP", []byte("ICC_PROFILE\x00\x00acsp-profile")),
 			PNGChunk("eXIf", append([]byte(exifHead), exif...)),
@@ -262,6 +264,7 @@ func Decode(t testing.TB, out []byte, mediaType string, width, height int) image
 	if decode == nil {
 		t.Fatalf("the media type is %q", mediaType)
 	}
+
 	img, err := decode(bytes.NewReader(out))
 	if err != nil {
 		t.Fatalf("the result, %s, is none: %v", mediaType, err)
@@ -269,6 +272,7 @@ func Decode(t testing.TB, out []byte, mediaType string, width, height int) image
 	if b := img.Bounds(); b.Empty() || b.Dx() > width || b.Dy() > height {
 		t.Fatalf("the result is %v", b)
 	}
+
 	return img
 }
 

@@ -78,6 +78,7 @@ func Snapshot(t testing.TB, dir string) map[string]string {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	return files
 }
 
