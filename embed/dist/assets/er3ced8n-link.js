@@ -1,0 +1,1 @@
+var e=/^[=+\-@\t\r']/;function t(t){let n=e.test(t)?`'${t}`:t;return/[",\r\n]/.test(n)?`"${n.replaceAll(`"`,`""`)}"`:n}function n(e){return`\uFEFF${[[`username`,`nickname`,`email`,`link`,`expires_at`],...e.map(({username:e,nickname:t,email:n,url:r,expires_at:i})=>[e,t,n,r,i])].map(e=>`${e.map(t).join(`,`)}\r\n`).join(``)}`}export{n as t};
