@@ -19,7 +19,7 @@ import (
 var mayImport = map[string][]string{
 	"reeve/server/cli": {"reeve/auth", "reeve/auth/breached", "reeve/embed",
 		"reeve/server", "reeve/server/config", "reeve/server/manual", "reeve/server/ops",
-		"reeve/server/people", "reeve/server/service", "reeve/server/web", "reeve/store",
+		"reeve/server/people", "reeve/server/sdk", "reeve/server/service", "reeve/server/web", "reeve/store",
 		"reeve/store/kv", "reeve/store/audit", "reeve/store/errs"},
 	"reeve/server/config": {"reeve/server/monitor", "reeve/server/redis",
 		"reeve/server/web", "reeve/server/webhook", "reeve/store", "reeve/store/kv"},

@@ -90,6 +90,13 @@ var commands = []command{
 		run:  (*program).recover,
 	},
 	{
+		name:  "sdk",
+		args:  "typescript|go DIR",
+		help:  "Write the client for a language into a directory of your product",
+		run:   (*program).writeSDK,
+		plain: true,
+	},
+	{
 		name:  "licenses",
 		help:  "Print the licenses of the software in the program",
 		run:   (*program).printNotice,

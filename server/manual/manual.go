@@ -28,10 +28,10 @@ import (
 
 // order is the reading order. Topics that are not in it follow by key.
 var order = []string{
-	"getting-started", "concepts", "administration", "custom-fields", "invitations", "app-users",
-	"build-on-it", "api", "operations", "security", "personal-data", "monitoring", "change-log",
-	"webhooks", "api-keys", "configuration", "feature-flags", "forward-auth", "performance",
-	"architecture", "contributing", "adding-a-resource", "changelog",
+	"getting-started", "installation", "concepts", "administration", "custom-fields", "invitations",
+	"app-users", "build-on-it", "api", "operations", "security", "personal-data", "monitoring",
+	"change-log", "webhooks", "api-keys", "configuration", "feature-flags", "forward-auth",
+	"performance", "architecture", "contributing", "adding-a-resource", "versions", "changelog",
 }
 
 // markdown is CommonMark with tables. Headings get IDs, so that links can lead to them.

@@ -36,7 +36,9 @@ const (
 	Package = "@reeve/client"        // name of the npm package
 	Module  = "reeve.internal/reeve" // path of the Go module
 
-	goVersion = "1.24"  // that the module requires
+	goVersion   = "1.24" // that the module requires
+	licenseName = "LICENSE"
+
 	noVersion = "0.0.0" // of builds without a version of their own, and in package.json
 )
 
@@ -127,27 +129,49 @@ func (p *packer) read(dir string, selects func(name string) bool) (entries []ent
 }
 
 func (p *packer) license() entry {
-	text, err := fs.ReadFile(p.files, "LICENSE")
+	text, err := fs.ReadFile(p.files, licenseName)
 	if err != nil && p.err == nil {
 		p.err = err
 	}
-	return entry{"LICENSE", text}
+	return entry{licenseName, text}
 }
 
-func (p *packer) typescript() {
+// npmFiles returns the files of the npm package.
+func (p *packer) npmFiles() []entry {
 	entries := p.read("typescript", func(string) bool { return true })
 	for i, e := range entries {
 		if e.name == "package.json" {
 			entries[i].content = bytes.Replace(e.content, []byte(`"version": "`+noVersion+`"`),
 				[]byte(`"version": "`+p.version+`"`), 1)
 		}
-		p.add("typescript/"+e.name, entries[i].content, false)
+	}
+
+	return append(entries, p.license())
+}
+
+// goMod returns the go.mod of the Go module.
+func goMod() []byte { return []byte("module " + Module + "\n\ngo " + goVersion + "\n") }
+
+// goFiles returns the files of the Go module.
+func (p *packer) goFiles() []entry {
+	entries := p.read("go", func(name string) bool {
+		return strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, "_test.go")
+	})
+	return append(entries, entry{"go.mod", goMod()}, p.license())
+}
+
+func (p *packer) typescript() {
+	entries := p.npmFiles()
+	for _, e := range entries {
+		if e.name != licenseName {
+			p.add("typescript/"+e.name, e.content, false)
+		}
 	}
 
 	var out bytes.Buffer
 	zipped := gzip.NewWriter(&out)
 	archive := tar.NewWriter(zipped)
-	for _, e := range append(entries, p.license()) { // a buffer takes everything, so no call fails
+	for _, e := range entries { // a buffer takes everything, so no call fails
 		archive.WriteHeader(&tar.Header{
 			Name:     "package/" + e.name,
 			Mode:     0o644,
@@ -166,11 +190,7 @@ func (p *packer) typescript() {
 // golang adds the files of the GOPROXY protocol, see https://go.dev/ref/mod#goproxy-protocol.
 func (p *packer) golang() {
 	version := "v" + p.version
-	mod := []byte("module " + Module + "\n\ngo " + goVersion + "\n")
-	entries := p.read("go", func(name string) bool {
-		return strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, "_test.go")
-	})
-	entries = append(entries, entry{"go.mod", mod}, p.license())
+	entries := p.goFiles()
 	var out bytes.Buffer
 	archive := zip.NewWriter(&out)
 	archive.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) {
@@ -189,6 +209,6 @@ func (p *packer) golang() {
 	p.add(at+"@latest", info, false)
 	p.add(at+"@v/list", []byte(version+"\n"), false)
 	p.add(at+"@v/"+version+".info", info, true)
-	p.add(at+"@v/"+version+".mod", mod, true)
+	p.add(at+"@v/"+version+".mod", goMod(), true)
 	p.add(at+"@v/"+version+".zip", out.Bytes(), true)
 }

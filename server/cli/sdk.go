@@ -1,0 +1,115 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"reeve/embed"
+	"reeve/server/sdk"
+)
+
+// sdkList is the file in a written client that lists its files, so that the next version can remove
+// what it no longer has.
+const sdkList = ".reeve-sdk"
+
+// writeSDK writes a client into a directory of a product. It replaces the files of the version that
+// it wrote before, and touches no others.
+func (p *program) writeSDK() error {
+	kind, dir := p.args[0], p.args[1]
+	files, err := fs.Sub(embed.SDK, "sdk")
+	if err != nil {
+		return err
+	}
+	source, err := sdk.Source(files, kind, p.version)
+	if err != nil {
+		return err
+	}
+	before, err := writtenBefore(dir)
+	if err != nil {
+		return err
+	}
+
+	names := slices.Sorted(maps.Keys(source))
+	for _, name := range names {
+		if _, err := os.Lstat(inside(dir, name)); err == nil && !slices.Contains(before, name) {
+			return fmt.Errorf("%s is not of the client; move it", inside(dir, name))
+		}
+	}
+
+	// A run that is interrupted leaves a list with everything that the next one may replace.
+	if err := writeList(dir, append(before, names...)); err != nil {
+		return err
+	}
+	for _, name := range names {
+		if err := os.MkdirAll(filepath.Dir(inside(dir, name)), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(inside(dir, name), source[name], 0o644); err != nil {
+			return err
+		}
+	}
+	for _, name := range before {
+		if source[name] != nil {
+			continue
+		}
+		if err := os.Remove(inside(dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	if err := writeList(dir, names); err != nil {
+		return err
+	}
+
+	use := "npm install ./" + filepath.ToSlash(dir)
+	if kind == "go" {
+		use = fmt.Sprintf("go mod edit -require=%s@v0.0.0 -replace=%[1]s=./%s", sdk.Module,
+			filepath.ToSlash(dir))
+	}
+	_, err = fmt.Fprintf(p.out, "wrote %d files of version %s; use them with: %s\n", len(names),
+		p.version, use)
+	return err
+}
+
+// inside returns the path of a file of a client.
+func inside(dir, name string) string { return filepath.Join(dir, filepath.FromSlash(name)) }
+
+func writeList(dir string, names []string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	slices.Sort(names)
+	text := strings.Join(slices.Compact(names), "\n") + "\n"
+	return os.WriteFile(filepath.Join(dir, sdkList), []byte(text), 0o644)
+}
+
+// writtenBefore returns the files of the client in a directory. It is an error if the directory has
+// anything else.
+func writtenBefore(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && len(entries) == 0 {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	list, err := os.ReadFile(filepath.Join(dir, sdkList))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s has files that are not of the client; name a new directory", dir)
+	}
+	if err != nil {
+		return nil, err
+	}
+	names := strings.Fields(string(list))
+	for _, name := range names {
+		if !filepath.IsLocal(filepath.FromSlash(name)) {
+			return nil, fmt.Errorf("%s names %s, which is outside of the directory", sdkList, name)
+		}
+	}
+	return names, nil
+}
