@@ -95,6 +95,6 @@ assert.deepEqual([(await reeve.check(admin.token, 'auth.check')).active, await r
 const app = await reeve.signIn('zoe', password, 'app')
 assert.equal((await reeve.as(app.token).call('GET', '/api/user')).username, 'zoe')
 await reeve.as(app.token).signOut('app')
-await through('pass.address').signIn('zoe', password, 'app', { address: '203.0.113.7' })
+await through('pass.address').signIn('zoe', password, 'app', { address: '203.0.113.7' }) // since 0.16.0
 assert.equal((await failure(reeve.as(app.token).call('GET', '/api/user'))).status, 401)
 assert.equal((await failure(reeve.signIn('zoe', 'wrong wrong', 'app'))).status, 401)
