@@ -33,7 +33,7 @@ var mayImport = map[string][]string{
 		"reeve/server/mails", "reeve/server/monitor", "reeve/server/people", "reeve/server/redact",
 		"reeve/server/rights", "reeve/server/web", "reeve/server/webhooks", "reeve/store",
 		"reeve/store/kv", "reeve/store/audit", "reeve/store/errs"},
-	"reeve/server/web": {"reeve/auth", "reeve/server/limit", "reeve/server/listen",
+	"reeve/server/web": {"reeve/auth", "reeve/server/coding", "reeve/server/limit", "reeve/server/listen",
 		"reeve/server/monitor", "reeve/server/redact", "reeve/server/webhook", "reeve/store",
 		"reeve/store/kv", "reeve/store/audit", "reeve/store/errs", "reeve/store/fold",
 		"reeve/store/jsontext"},
@@ -65,11 +65,12 @@ var mayImport = map[string][]string{
 		"reeve/store", "reeve/store/errs"},
 	"reeve/server/rights": {"reeve/auth", "reeve/server/people", "reeve/server/web",
 		"reeve/store", "reeve/store/kv", "reeve/store/errs"},
-	"reeve/server/openapi": {"reeve/server/redact", "reeve/server/web", "reeve/store",
+	"reeve/server/openapi": {"reeve/server/coding", "reeve/server/redact", "reeve/server/web", "reeve/store",
 		"reeve/store/blob", "reeve/store/errs", "reeve/store/kv"},
 	"reeve/server/jobs": {"reeve/server/web", "reeve/store", "reeve/store/kv",
 		"reeve/store/audit", "reeve/store/errs"},
 	"reeve":               {"reeve/server/cli"},
+	"reeve/server/coding": {},
 	"reeve/server/limit":  {"reeve/auth", "reeve/store/errs"},
 	"reeve/server/listen": {"reeve/server/limit", "reeve/store/errs"},
 	"reeve/server/manual": {},
@@ -108,7 +109,7 @@ var mayImport = map[string][]string{
 }
 
 // plainFeature is what a package below server may import that has no row.
-var plainFeature = []string{"reeve/server/web", "reeve/server/redact", "reeve/store",
+var plainFeature = []string{"reeve/server/coding", "reeve/server/web", "reeve/server/redact", "reeve/store",
 	"reeve/store/errs", "reeve/store/kv"}
 
 // mustNotKnow lists import path prefixes that a package must not import.

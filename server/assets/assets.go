@@ -23,6 +23,7 @@ import (
 	"sync"
 	"time"
 
+	"reeve/server/coding"
 	"reeve/server/web"
 )
 
@@ -72,8 +73,8 @@ func (f *Files) Send(w http.ResponseWriter, r *http.Request, name string) bool {
 		return false
 	}
 
-	coding := web.Coding(r.Header, codings...)
-	c := f.content(key{name, coding}, plain)
+	chosen := coding.Choose(r.Header, codings...)
+	c := f.content(key{name, chosen}, plain)
 	h := w.Header()
 	h.Set("Content-Type", mime.TypeByExtension(path.Ext(name)))
 	h.Set("Cache-Control", "public, max-age=31536000, immutable")
@@ -81,7 +82,7 @@ func (f *Files) Send(w http.ResponseWriter, r *http.Request, name string) bool {
 	h.Set("Etag", c.etag)
 	body := plain
 	if c.body != nil {
-		h.Set("Content-Encoding", coding)
+		h.Set("Content-Encoding", chosen)
 		body, w = bytes.NewReader(c.body), sized{w, len(c.body)}
 	}
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"reeve/server/coding"
 	"reeve/server/web"
 	"reeve/store"
 )
@@ -110,7 +111,7 @@ type SharedJSON struct {
 }
 
 func newSharedJSON(text []byte) *SharedJSON {
-	return &SharedJSON{text, web.Zipped(text), web.DigestTag(text)}
+	return &SharedJSON{text, coding.Gzip(text), web.DigestTag(text)}
 }
 
 // writeShared sends a shared text: 304 if the client already has it.
@@ -119,7 +120,7 @@ func writeShared(req *web.Request, doc *SharedJSON) {
 	tag := doc.etag
 	h.Set("Cache-Control", web.PrivateChecked[0])
 	h.Set("Vary", "Accept-Encoding, Authorization, Cookie")
-	if web.Coding(req.HTTP.Header, "gzip") != "" {
+	if coding.Choose(req.HTTP.Header, "gzip") != "" {
 		h.Set("Content-Encoding", "gzip")
 		body, tag = doc.zipped, "W/"+doc.etag // weak: the same data in other bytes
 	}

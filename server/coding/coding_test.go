@@ -1,11 +1,11 @@
-package web_test
+package coding_test
 
 import (
 	"net/http"
 	"strings"
 	"testing"
 
-	"reeve/server/web"
+	"reeve/server/coding"
 )
 
 // TestCoding_Negotiation follows RFC 9110, section 12.5.3. A client that accepts nothing that there
@@ -56,7 +56,7 @@ func TestCoding_Negotiation(t *testing.T) {
 		if accepted != "none" {
 			h["Accept-Encoding"] = strings.Split(accepted, "|")
 		}
-		if got := web.Coding(h, "zstd", "gzip"); got != want {
+		if got := coding.Choose(h, "zstd", "gzip"); got != want {
 			t.Errorf("%q: %q, want %q", accepted, got, want)
 		}
 	}
@@ -65,7 +65,7 @@ func TestCoding_Negotiation(t *testing.T) {
 // TestCoding_AllocatesNothing, since every long answer chooses one.
 func TestCoding_AllocatesNothing(t *testing.T) {
 	h := http.Header{"Accept-Encoding": {"gzip, deflate, br, zstd"}}
-	if n := testing.AllocsPerRun(100, func() { web.Coding(h, "gzip") }); n != 0 {
+	if n := testing.AllocsPerRun(100, func() { coding.Choose(h, "gzip") }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
 }
