@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rs/zerolog"
+
 	"reeve/server/servertest"
 	"reeve/server/web"
 )
@@ -147,12 +149,10 @@ func TestListenAddress_Unusable(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 
-	bad := servertest.Start(t, func(su *servertest.Setup) {
-		su.Config.Listen, su.Config.TLSCert, su.Config.TLSKey = "127.0.0.1:0", "none.pem", "none.key"
-	})
-	if err := bad.Server.Run(t.Context(), func(net.Addr) {
-		t.Error("it is ready")
-	}); err == nil || !strings.Contains(err.Error(), "tls_cert") {
+	config := taken.Server.Config
+	config.TLSCert, config.TLSKey = "none.pem", "none.key"
+	if _, err := web.New(config, taken.DB, taken.Server.Auth, zerolog.Nop()); err == nil ||
+		!strings.Contains(err.Error(), "tls_cert") {
 		t.Errorf("%v", err)
 	}
 }

@@ -38,6 +38,11 @@ var commands = []command{
 		flags: serveFlags,
 	},
 	{
+		name: "reload",
+		help: "Let the running server read its configuration again; its log says what has changed",
+		run:  (*program).askReload,
+	},
+	{
 		name: "verify",
 		help: "Check every record of the database; the server must be stopped",
 		run:  (*program).verify,

@@ -17,11 +17,12 @@ func newLog(out io.Writer, level string) (zerolog.Logger, error) {
 	if err != nil {
 		return zerolog.Logger{}, err
 	}
+	zerolog.SetGlobalLevel(l) // so that a reload can change it
 	zerolog.ErrorMarshalFunc = func(err error) any { return errs.ForOperator(err) }
 	if isTerminal(out) {
 		out = zerolog.ConsoleWriter{Out: out, TimeFormat: time.TimeOnly}
 	}
-	return zerolog.New(out).Level(l).With().Timestamp().Logger(), nil
+	return zerolog.New(out).With().Timestamp().Logger(), nil
 }
 
 func isTerminal(w io.Writer) bool {

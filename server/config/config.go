@@ -45,6 +45,8 @@ type Config struct {
 	ChangeLog    kv.LogLimits
 	Warnings     []string
 
+	path    string            // argument of Load
+	flags   map[string]string // argument of Load
 	values  *koanf.Koanf
 	sources map[string]string // file, environment or flag, by key; a missing key has its default
 }
@@ -53,13 +55,20 @@ type Config struct {
 // values that every command needs. An empty path means config.toml if that exists.
 // flags maps configuration keys to values.
 func Load(path string, flags map[string]string) (*Config, error) {
+	given := path
 	if path == "" {
 		if _, err := os.Stat(defaultFile); err == nil {
 			path = defaultFile
 		}
 	}
 
-	c := &Config{File: path, values: koanf.New("."), sources: map[string]string{}}
+	c := &Config{
+		File:    path,
+		path:    given,
+		flags:   flags,
+		values:  koanf.New("."),
+		sources: map[string]string{},
+	}
 	for _, load := range []func() error{c.loadDefaults, c.loadFile, c.loadEnvironment} {
 		if err := load(); err != nil {
 			return nil, err

@@ -149,7 +149,7 @@ func (in *verifyIn) checkNeed(query url.Values) error {
 // another origin, unless the program accepts them. A WebSocket is opened with GET, and can change
 // something.
 func forwardedSameOrigin(req *web.Request, origin string) error {
-	if slices.Contains(req.Server.Config.Forward.CrossOrigin, origin) {
+	if slices.Contains(req.Server.Now().Forward.CrossOrigin, origin) {
 		return nil
 	}
 	h := req.HTTP.Header

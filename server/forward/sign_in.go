@@ -66,7 +66,7 @@ func readOriginCookie(req *web.Request, origin, name string) string {
 func forwardOrigin(req *web.Request) (string, error) {
 	h := req.HTTP.Header
 	origin := web.CanonicalOrigin(web.FirstForwarded(h, "X-Forwarded-Proto") + "://" + web.FirstForwarded(h, "X-Forwarded-Host"))
-	for _, known := range req.Server.Config.Forward.Origins {
+	for _, known := range req.Server.Now().Forward.Origins {
 		if known == origin {
 			return known, nil
 		}
@@ -161,7 +161,7 @@ type OpenForwardedOut struct {
 // proxy.
 func openForwarded(req *web.Request, in *openForwardedIn) (*OpenForwardedOut, error) {
 	origin := web.CanonicalOrigin(in.Origin)
-	if !slices.Contains(req.Server.Config.Forward.Origins, origin) {
+	if !slices.Contains(req.Server.Now().Forward.Origins, origin) {
 		return nil, errs.Field(errs.Invalid, "origin",
 			"the origin %s is not in forward_auth.origins of the configuration", in.Origin)
 	}

@@ -5,7 +5,6 @@ import (
 	"io"
 	"net"
 	"net/netip"
-	"slices"
 	"time"
 
 	"reeve/server/limit"
@@ -46,12 +45,13 @@ func MaxConnections(wanted int) (int, error) {
 // gate admits connections.
 type gate struct {
 	limit     *limit.Limit
-	exempt    []netip.Prefix       // proxies: all their clients have one address
+	exempt    func(netip.Addr) bool
 	answers   map[errs.Kind][]byte // responses to rejected connections; nil with TLS
 	lingering chan struct{}
 }
 
-func newGate(l *limit.Limit, exempt []netip.Prefix, answer func(*errs.Error) []byte) *gate {
+func newGate(l *limit.Limit, exempt func(netip.Addr) bool,
+	answer func(*errs.Error) []byte) *gate {
 	g := &gate{limit: l, exempt: exempt, lingering: make(chan struct{}, maxLingering)}
 	if answer == nil {
 		return g
@@ -72,7 +72,7 @@ func (g *gate) admit(conn net.Conn) (leave func(), err error) {
 	var shares []limit.Share
 	if peer, err := netip.ParseAddrPort(conn.RemoteAddr().String()); err == nil {
 		addr := peer.Addr().Unmap()
-		if !slices.ContainsFunc(g.exempt, func(p netip.Prefix) bool { return p.Contains(addr) }) {
+		if !g.exempt(addr) {
 			shares = append(shares, limit.Share{Client: limit.ClientKey(addr), Most: g.limit.Total / 2})
 		}
 	}

@@ -24,9 +24,9 @@ type Listener struct {
 }
 
 // New returns a Listener that accepts connections from l within a limit. No address gets more than
-// half of them, except exempt ones. answer encodes the response to a rejected connection; it is nil
+// half of them, unless exempt returns true for it, as for a proxy. answer encodes the response to a rejected connection; it is nil
 // for connections with TLS, which get none.
-func New(l net.Listener, limit *limit.Limit, exempt []netip.Prefix,
+func New(l net.Listener, limit *limit.Limit, exempt func(netip.Addr) bool,
 	answer func(*errs.Error) []byte) *Listener {
 	return &Listener{
 		Listener: l,

@@ -96,7 +96,7 @@ func readSystemInfo(req *web.Request, _ *web.None) (*SystemInfo, error) {
 		Collections: []CollectionInfo{},
 		Caches:      []CacheInfo{},
 		Kept:        []keptCopy{},
-		Config:      append([]web.ConfigValue{}, s.Config.Effective...),
+		Config:      append([]web.ConfigValue{}, s.Now().Effective...),
 	}
 
 	head := s.DB.LogHead()

@@ -168,8 +168,8 @@ func (req *Request) AuthorizeWrite(tx *store.Tx) error {
 // AdmitMetrics checks the token of a metrics scraper, which has no session, in constant
 // time. Hashing hides the length too.
 func (s *Server) AdmitMetrics(token string) error {
-	got, want := sha256.Sum256([]byte(token)), sha256.Sum256([]byte(s.Config.MetricsToken))
-	if s.Config.MetricsToken == "" || subtle.ConstantTimeCompare(got[:], want[:]) != 1 {
+	got, want := sha256.Sum256([]byte(token)), sha256.Sum256([]byte(s.Now().MetricsToken))
+	if s.Now().MetricsToken == "" || subtle.ConstantTimeCompare(got[:], want[:]) != 1 {
 		return errs.New(errs.Unauthenticated,
 			"wrong metrics token (metrics.token in the configuration)")
 	}

@@ -21,14 +21,17 @@ const (
 // Cors lets pages of the configured origins call the API. By default none may, and
 // credentials are never allowed: tokens are sent in a header.
 func (s *Server) Cors(next http.Handler) http.Handler {
-	if len(s.Config.CORSOrigins) == 0 {
-		return next
-	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		origins := s.Now().CORSOrigins
+		if len(origins) == 0 {
+			next.ServeHTTP(w, r)
+			return
+		}
+
 		h := w.Header()
 		h.Add("Vary", "Origin")
 		origin := r.Header.Get("Origin")
-		if !slices.Contains(s.Config.CORSOrigins, CanonicalOrigin(origin)) {
+		if !slices.Contains(origins, CanonicalOrigin(origin)) {
 			next.ServeHTTP(w, r)
 			return
 		}

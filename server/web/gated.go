@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/netip"
 
+	"reeve/auth"
 	"reeve/server/listen"
 	"reeve/store/errs"
 )
@@ -16,7 +18,12 @@ func (s *Server) Gated(l net.Listener) *listen.Listener {
 	if s.Config.TLSCert != "" {
 		answer = nil
 	}
-	return listen.New(l, s.Limits.Connections, s.Config.TrustedProxies, answer)
+	return listen.New(l, s.Limits.Connections, s.fromProxy, answer)
+}
+
+// fromProxy reports whether a connection is from a trusted proxy: all its clients have its address.
+func (s *Server) fromProxy(addr netip.Addr) bool {
+	return auth.IsTrusted(addr, s.Now().TrustedProxies)
 }
 
 // rejection returns the response to a connection that is rejected before its request is read.

@@ -57,14 +57,12 @@ func (h *hosts) accepts(host string) bool {
 // checkHost returns a handler that refuses requests for other names. Health checks are answered
 // under any name: they tell nothing.
 func (s *Server) checkHost(next http.Handler) http.Handler {
-	h := newHosts(&s.Config)
-	if h == nil {
-		return next
-	}
 	refuse := s.refuse(errs.New(errs.Malformed,
 		"this server does not answer to this host name; add it to server.allowed_hosts in the configuration").Coded("unknown_host"))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path != "/health" && !strings.HasPrefix(r.URL.Path, "/health/") && !h.accepts(r.Host) {
+		h := s.current.Load().hosts
+		if h != nil && r.URL.Path != "/health" && !strings.HasPrefix(r.URL.Path, "/health/") &&
+			!h.accepts(r.Host) {
 			refuse.ServeHTTP(w, r)
 			return
 		}

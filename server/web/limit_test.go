@@ -22,7 +22,9 @@ func gated(t *testing.T, in *servertest.Instance, most int,
 	exempt ...netip.Prefix) *httptest.Server {
 	in.Server.Limits.Connections.Total = int64(most)
 	srv := httptest.NewUnstartedServer(in.Server.Handler())
-	in.Server.Config.TrustedProxies = exempt
+	config := in.Server.Config
+	config.TrustedProxies = exempt
+	servertest.Must(t, in.Server.Reload(config))
 	srv.Listener = in.Server.Gated(srv.Listener)
 	srv.Start()
 	t.Cleanup(srv.Close)

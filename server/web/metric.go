@@ -19,9 +19,11 @@ import (
 // Metrics are written in the text format of Prometheus. The table families has one row
 // per metric; other parts of the server register theirs in New.
 
+const metricsPath = "/metrics"
+
 func MetricRoutes() []Route {
 	return []Route{
-		Raw("/metrics", MetricsToken, "Get metrics", "text/plain", readMetrics, Options{
+		Raw(metricsPath, MetricsToken, "Get metrics", "text/plain", readMetrics, Options{
 			Note: "Returns metrics in the text format of Prometheus.",
 		}),
 	}

@@ -99,6 +99,7 @@ type Server struct {
 	Log      zerolog.Logger
 	handler  http.Handler
 	draining atomic.Bool
+	current  atomic.Pointer[current]
 	FailPage func(req *Request, e *errs.Error, code int) bool // sends an error as a page, if the client wants one
 	Hides    func(path string) bool                           // reports whether a setting hides a path
 	Failures FailureLog
@@ -124,12 +125,19 @@ func (s *Server) Router(all []Route, files ...func(*httprouter.Router)) *httprou
 	router.RedirectFixedPath = false
 	router.HandleOPTIONS = false
 	for i := range all {
-		if all[i].Access == MetricsToken && s.Config.MetricsToken == "" {
-			continue // responds like an unknown path
+		handle := s.serve(&all[i])
+		if serve := handle; all[i].Access == MetricsToken {
+			handle = func(w http.ResponseWriter, r *http.Request, params httprouter.Params) {
+				if s.Now().MetricsToken == "" { // like an unknown path
+					router.NotFound.ServeHTTP(w, r)
+					return
+				}
+				serve(w, r, params)
+			}
 		}
-		router.Handle(all[i].Method, all[i].Path, s.serve(&all[i]))
+		router.Handle(all[i].Method, all[i].Path, handle)
 		if all[i].Method == http.MethodGet {
-			router.Handle(http.MethodHead, all[i].Path, s.serve(&all[i]))
+			router.Handle(http.MethodHead, all[i].Path, handle)
 		}
 	}
 
@@ -137,7 +145,7 @@ func (s *Server) Router(all []Route, files ...func(*httprouter.Router)) *httprou
 	badMethod := s.refuse(errs.New(errs.BadMethod,
 		"this path does not support this method; see the Allow header"))
 	router.MethodNotAllowed = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if s.Hides(r.URL.Path) {
+		if s.Hides(r.URL.Path) || r.URL.Path == metricsPath && s.Now().MetricsToken == "" {
 			w.Header().Del("Allow")
 			router.NotFound.ServeHTTP(w, r)
 			return
@@ -210,10 +218,11 @@ func (s *Server) clientAddr(r *http.Request) netip.Addr {
 	if err != nil {
 		return netip.IPv4Unspecified() // not a network connection, but a request of a test
 	}
-	if len(s.Config.TrustedProxies) == 0 {
+	proxies := s.Now().TrustedProxies
+	if len(proxies) == 0 {
 		return peer.Addr().Unmap().WithZone("")
 	}
-	return auth.ClientAddr(peer.Addr(), r.Header.Values("X-Forwarded-For"), s.Config.TrustedProxies)
+	return auth.ClientAddr(peer.Addr(), r.Header.Values("X-Forwarded-For"), proxies)
 }
 
 // Background is work beside requests.
@@ -253,15 +262,12 @@ func (s *Server) Listen(ctx context.Context, beside Background, ready func(net.A
 	gated := s.Gated(socket)
 	listener := net.Listener(gated)
 	if s.Config.TLSCert != "" {
-		cert, err := tls.LoadX509KeyPair(s.Config.TLSCert, s.Config.TLSKey)
-		if err != nil {
-			return errors.Join(fmt.Errorf("load server.tls_cert and server.tls_key: %w", err),
-				listener.Close())
-		}
 		srv.TLSConfig = &tls.Config{
-			MinVersion:   tls.VersionTLS12,
-			Certificates: []tls.Certificate{cert},
-			NextProtos:   []string{"h2", "http/1.1"},
+			MinVersion: tls.VersionTLS12,
+			GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+				return s.current.Load().certificate, nil
+			},
+			NextProtos: []string{"h2", "http/1.1"},
 		}
 		listener = tls.NewListener(listener, srv.TLSConfig)
 	}
@@ -362,6 +368,9 @@ func New(config Config, db *store.DB, a *auth.Auth, log zerolog.Logger) (*Server
 		decoding: make(chan struct{}, max(1, runtime.NumCPU()-1)), // leaves one core to other requests, if there are two
 		making:   make(chan struct{}, runtime.NumCPU()),
 		Monitor:  monitor.New(config.Monitor, config.RedisTargets, db, log),
+	}
+	if err := s.Reload(config); err != nil {
+		return nil, err
 	}
 	if s.Cookies, err = NewCookieMarks(db); err != nil {
 		return nil, err

@@ -23,7 +23,7 @@ func (req *Request) encrypted() bool {
 		return true
 	}
 	peer, err := netip.ParseAddrPort(req.HTTP.RemoteAddr)
-	return err == nil && auth.IsTrusted(peer.Addr().Unmap(), req.Server.Config.TrustedProxies) &&
+	return err == nil && auth.IsTrusted(peer.Addr().Unmap(), req.Server.Now().TrustedProxies) &&
 		strings.EqualFold(FirstForwarded(req.HTTP.Header, "X-Forwarded-Proto"), "https")
 }
 

@@ -3,6 +3,7 @@ package kv
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -54,4 +55,30 @@ func lockDir(dir string) (*flock.Flock, error) {
 	}
 
 	return lock, nil
+}
+
+// Holder returns the ID of the process that has locked a data directory; 0 if none has.
+func Holder(dir string) (pid int, err error) {
+	path := filepath.Join(dir, lockName)
+	lock := flock.New(path, flock.SetFlag(os.O_RDONLY))
+	held, err := lock.TryRLock()
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("lock %s: %w", path, err)
+	}
+	if held {
+		return 0, lock.Unlock()
+	}
+
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return 0, err
+	}
+	pid, err = strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil {
+		return 0, fmt.Errorf("%s does not have the ID of a process", path)
+	}
+	return pid, nil
 }

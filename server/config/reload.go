@@ -1,0 +1,38 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+)
+
+// reloadable are the keys that a running server can change. The files of a certificate are read again
+// in any case.
+var reloadable = []string{
+	"forward_auth.cross_origin", "forward_auth.origins", "log.level", "metrics.token",
+	"server.allowed_hosts", "server.cors_origins", "server.tls_cert", "server.tls_key",
+	"server.trusted_proxies",
+}
+
+// Reload reads the configuration again, from the sources that Load was given. It returns the names of
+// the keys that have changed, and of those that have changed and keep their values until a restart.
+func (c *Config) Reload() (next *Config, changed, kept []string, err error) {
+	if next, err = Load(c.path, c.flags); err != nil {
+		return nil, nil, nil, err
+	}
+	for _, key := range keys {
+		was, is := c.values.Get(key.name), next.values.Get(key.name)
+		if fmt.Sprint(was) == fmt.Sprint(is) {
+			continue
+		}
+		if slices.Contains(reloadable, key.name) {
+			changed = append(changed, key.name)
+			continue
+		}
+		kept = append(kept, key.name)
+		if err := next.values.Set(key.name, was); err != nil {
+			return nil, nil, nil, err
+		}
+		next.sources[key.name] = c.sources[key.name]
+	}
+	return next, changed, kept, nil
+}

@@ -1,0 +1,85 @@
+package e2e
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// awaits waits until the log has a text, and returns the lines with it.
+func (p *process) awaits(text string) string {
+	p.t.Helper()
+	for end := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
+		var found []string
+		for line := range strings.Lines(p.log.String()) {
+			if strings.Contains(line, text) {
+				found = append(found, line)
+			}
+		}
+		if len(found) > 0 {
+			return strings.Join(found, "")
+		}
+		if time.Now().After(end) {
+			p.t.Fatalf("the log does not say %q:\n%s", text, &p.log)
+		}
+	}
+}
+
+// TestReload changes the file of a running server: some keys are in force at once, others are named as
+// waiting for a restart, and a file with a fault changes nothing.
+func TestReload(t *testing.T) {
+	t.Parallel()
+	dir, file := t.TempDir(), filepath.Join(t.TempDir(), "config.toml")
+	write := func(text string) { noErr(t, os.WriteFile(file, []byte(text), 0o600)) }
+	write("[server]\nlisten = \"127.0.0.1:0\"\n")
+	p := begin(t, program(t, "serve", "--config", file, "--data", dir))
+	p.ready()
+	get := func(path, origin, token string) *http.Response {
+		r, err := http.NewRequest("GET", p.url+path, nil)
+		noErr(t, err)
+		r.Header.Set("Origin", origin)
+		r.Header.Set("Authorization", "Bearer "+token)
+		resp, err := http.DefaultClient.Do(r)
+		noErr(t, err)
+		resp.Body.Close()
+		return resp
+	}
+	const friend, token = "https://friend.example.org", "a-token-of-metrics"
+	if resp := get("/metrics", friend, token); resp.StatusCode != 404 ||
+		resp.Header.Get("Access-Control-Allow-Origin") != "" {
+		t.Errorf("before: %s %v", resp.Status, resp.Header)
+	}
+
+	write("[server]\nlisten = \"127.0.0.1:1\"\ncors_origins = [\"" + friend + "\"]\n[metrics]\ntoken = \"" + token + "\"\n")
+	if r := run(t, "reload", "--data", dir); r.code != 0 {
+		t.Fatalf("reeve reload: %+v", r)
+	}
+	said := p.awaits("the configuration was reloaded")
+	if !strings.Contains(said, `"changed":["server.cors_origins","metrics.token"]`) ||
+		!strings.Contains(said, `"needs_restart":["server.listen"]`) || strings.Contains(said, token) {
+		t.Errorf("the log says %s", said)
+	}
+	if resp := get("/metrics", friend, token); resp.StatusCode != 200 ||
+		resp.Header.Get("Access-Control-Allow-Origin") != friend {
+		t.Errorf("after: %s %v", resp.Status, resp.Header)
+	}
+
+	write("[server]\ncors_origins = [\"not an origin\"]\n")
+	p.signal(syscall.SIGHUP)
+	if said := p.awaits("was not reloaded"); !strings.Contains(said, "server.cors_origins") {
+		t.Errorf("the log says %s", said)
+	}
+	if resp := get("/metrics", friend, token); resp.StatusCode != 200 ||
+		resp.Header.Get("Access-Control-Allow-Origin") != friend {
+		t.Errorf("after a fault: %s %v", resp.Status, resp.Header)
+	}
+	p.stop()
+	if r := run(t, "reload", "--data", dir); r.code != 1 ||
+		!strings.Contains(r.err, "no server is running") {
+		t.Errorf("without a server: %+v", r)
+	}
+}
