@@ -19,11 +19,12 @@ import (
 // itemIndex returns the search index of the items.
 func itemIndex(db *DB) *searchIndex { return db.indexer.index(&items.untyped.search.searchBuckets) }
 
-// indexed waits until the index contains every change and searches can use it.
+// indexed waits until the index contains every change and searches can use it. The limit detects a
+// hang: each update waits for the disk several times, which takes seconds beside other programs.
 func indexed(t testing.TB, db *DB) *indexView {
 	t.Helper()
 	x := itemIndex(db)
-	for until := time.Now().Add(30 * time.Second); time.Now().Before(until); time.Sleep(5 * time.Millisecond) {
+	for until := time.Now().Add(2 * time.Minute); time.Now().Before(until); time.Sleep(5 * time.Millisecond) {
 		var v *indexView
 		view(t, db, func(tx *Tx) error {
 			state, err := x.state(tx)
