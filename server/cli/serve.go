@@ -70,12 +70,15 @@ func (p *program) serve() (err error) {
 	}
 	// Until here a signal ends the process at once, so that a slow start can be
 	// interrupted.
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	signalled, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	context.AfterFunc(ctx, func() {
-		service.Stopping()
+	ctx, end := context.WithCancel(context.Background())
+	go func() {
+		<-signalled.Done()
+		service.Stopping() // before the server stops, or the process could end first
 		service.Extend()
-	})
+		end()
+	}()
 	go func() {
 		for range reload {
 			p.reload(s)
