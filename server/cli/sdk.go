@@ -14,8 +14,8 @@ import (
 	"reeve/server/sdk"
 )
 
-// sdkList is the file in a written client that lists its files, so that the next version can remove
-// what it no longer has.
+// sdkList is the file in a written client that has its kind and lists its files, so that the next
+// version can remove those that it no longer has.
 const sdkList = ".reeve-sdk"
 
 // writeSDK writes a client into a directory of a product. It replaces the files of the version that
@@ -30,7 +30,7 @@ func (p *program) writeSDK() error {
 	if err != nil {
 		return err
 	}
-	before, err := writtenBefore(dir)
+	before, err := writtenBefore(dir, kind)
 	if err != nil {
 		return err
 	}
@@ -43,7 +43,7 @@ func (p *program) writeSDK() error {
 	}
 
 	// A run that is interrupted leaves a list with everything that the next one may replace.
-	if err := writeList(dir, append(before, names...)); err != nil {
+	if err := writeList(dir, kind, append(before, names...)); err != nil {
 		return err
 	}
 	for _, name := range names {
@@ -62,7 +62,7 @@ func (p *program) writeSDK() error {
 			return err
 		}
 	}
-	if err := writeList(dir, names); err != nil {
+	if err := writeList(dir, kind, names); err != nil {
 		return err
 	}
 
@@ -79,18 +79,18 @@ func (p *program) writeSDK() error {
 // inside returns the path of a file of a client.
 func inside(dir, name string) string { return filepath.Join(dir, filepath.FromSlash(name)) }
 
-func writeList(dir string, names []string) error {
+func writeList(dir, kind string, names []string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
 	slices.Sort(names)
-	text := strings.Join(slices.Compact(names), "\n") + "\n"
+	text := kind + "\n" + strings.Join(slices.Compact(names), "\n") + "\n"
 	return os.WriteFile(filepath.Join(dir, sdkList), []byte(text), 0o644)
 }
 
 // writtenBefore returns the files of the client in a directory. It is an error if the directory has
-// anything else.
-func writtenBefore(dir string) ([]string, error) {
+// something else in place of a client of this kind.
+func writtenBefore(dir, kind string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(entries) == 0 {
 		return nil, nil
@@ -106,6 +106,10 @@ func writtenBefore(dir string) ([]string, error) {
 		return nil, err
 	}
 	names := strings.Fields(string(list))
+	if len(names) == 0 || names[0] != kind {
+		return nil, fmt.Errorf("%s has another client; name a new directory", dir)
+	}
+	names = names[1:]
 	for _, name := range names {
 		if !filepath.IsLocal(filepath.FromSlash(name)) {
 			return nil, fmt.Errorf("%s names %s, which is outside of the directory", sdkList, name)

@@ -24,7 +24,8 @@ func TestSDK_Written(t *testing.T) {
 			t.Fatalf("%s, %v", out, err)
 		}
 		for _, name := range []string{file, "LICENSE", sdkList} {
-			if info, err := os.Stat(filepath.Join("lib", kind, name)); err != nil || info.Size() == 0 {
+			if info, err := os.Stat(filepath.Join("lib", kind, name)); err != nil ||
+				info.Size() == 0 {
 				t.Errorf("%s of %s: %v", name, kind, err)
 			}
 		}
@@ -51,7 +52,11 @@ func TestSDK_ReplacesOnlyItsFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, content := range map[string]string{"old.go": "broken", "own.txt": "mine", sdkList: "old.go\n" + string(list)} {
+	for name, content := range map[string]string{
+		"old.go":  "broken",
+		"own.txt": "mine",
+		sdkList:   string(list) + "old.go\n",
+	} {
 		if err := os.WriteFile("lib/"+name, []byte(content), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -76,10 +81,20 @@ func TestSDK_Refused(t *testing.T) {
 		kind  string
 		want  string
 	}{
-		"another language":                       {nil, "cobol", "there is no client for cobol; there are clients for"},
-		"a foreign directory":                    {map[string]string{"main.go": "mine"}, "go", "has files that are not of the client"},
-		"a file in the way":                      {map[string]string{sdkList: "x.go\n", "client.go": "mine"}, "go", "client.go is not of the client"},
-		"a list that leads out of the directory": {map[string]string{sdkList: "../precious\n"}, "go", "outside of the directory"},
+		"another language": {nil, "cobol",
+			"there is no client for cobol; there are clients for"},
+		"a foreign directory": {map[string]string{"main.go": "mine"}, "go",
+			"has files that are not of the client"},
+		"another client": {map[string]string{
+			sdkList:    "typescript\nindex.js\n",
+			"index.js": "theirs",
+		}, "go", "has another client"},
+		"a file in the way": {map[string]string{
+			sdkList:     "go\nx.go\n",
+			"client.go": "mine",
+		}, "go", "client.go is not of the client"},
+		"a list that leads out of the directory": {map[string]string{sdkList: "go\n../precious\n"},
+			"go", "outside of the directory"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Chdir(t.TempDir())
@@ -91,7 +106,8 @@ func TestSDK_Refused(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if _, err := write("1.2.3", test.kind, "lib"); err == nil || !strings.Contains(err.Error(), test.want) {
+			if _, err := write("1.2.3", test.kind, "lib"); err == nil ||
+				!strings.Contains(err.Error(), test.want) {
 				t.Errorf("%v, want %s", err, test.want)
 			}
 			for file, content := range test.files {

@@ -29,8 +29,8 @@ func (p *process) awaits(text string) string {
 	}
 }
 
-// TestReload changes the file of a running server: some keys are in force at once, others are named as
-// waiting for a restart, and a file with a fault changes nothing.
+// TestReload changes the file of a running server: some keys are in force at once, others are named
+// as waiting for a restart, and a file with a fault changes nothing.
 func TestReload(t *testing.T) {
 	t.Parallel()
 	dir, file := t.TempDir(), filepath.Join(t.TempDir(), "config.toml")
@@ -60,7 +60,8 @@ func TestReload(t *testing.T) {
 	}
 	said := p.awaits("the configuration was reloaded")
 	if !strings.Contains(said, `"changed":["server.cors_origins","metrics.token"]`) ||
-		!strings.Contains(said, `"needs_restart":["server.listen"]`) || strings.Contains(said, token) {
+		!strings.Contains(said, `"needs_restart":["server.listen"]`) ||
+		strings.Contains(said, token) {
 		t.Errorf("the log says %s", said)
 	}
 	if resp := get("/metrics", friend, token); resp.StatusCode != 200 ||

@@ -29,7 +29,10 @@ func (l pipeListener) Accept() (net.Conn, error) { return <-l.conns, nil }
 func dial(t *testing.T) (l *listen.Listener, server, client net.Conn) {
 	t.Helper()
 	pipes := pipeListener{conns: make(chan net.Conn, 1)}
-	l = listen.New(pipes, limit.New("connections", 100, errs.Say("too many connections")), func(netip.Addr) bool { return false }, nil)
+	l = listen.New(pipes, limit.New("connections", 100, errs.Say("too many connections")),
+		func(netip.Addr) bool {
+			return false
+		}, nil)
 	near, far := net.Pipe()
 	pipes.conns <- near
 	conn, err := l.Accept()
