@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// current is the configuration in force, with what follows from it.
+// current is the configuration in force, and values that are made from it.
 type current struct {
 	Config
 	hosts       *hosts           // nil for any
