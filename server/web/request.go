@@ -323,10 +323,10 @@ func (req *Request) loggedRoute() string {
 // logRequest logs the request at debug level. It omits the query, which may contain
 // personal data.
 func (s *Server) logRequest(route string, req *Request, err error) {
-	if s.Log.GetLevel() > zerolog.DebugLevel {
+	line := s.Log.Debug()
+	if !line.Enabled() { // the rest costs a read 5 %
 		return
 	}
-	line := s.Log.Debug()
 	if err != nil && !errs.Is(err, errs.Internal) {
 		line = line.Str("error", errs.Of(err).Code)
 	}
