@@ -20,9 +20,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os/signal"
 	"runtime"
 	"runtime/debug"
 	"strings"
+	"syscall"
 
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
@@ -79,6 +81,12 @@ func (p *program) runs(c *command) func(*cobra.Command, []string) error {
 				return err
 			}
 		}
+		if c.name != "serve" {
+			// `reeve reload` sends it to the process that has the data directory, which can be
+			// another command than serve.
+			signal.Ignore(syscall.SIGHUP)
+		}
+
 		err := c.run(p)
 		if store.IsDamage(err) && c.name != "restore" &&
 			!strings.Contains(err.Error(), p.config.DataDir) {

@@ -84,3 +84,33 @@ func TestReload(t *testing.T) {
 		t.Errorf("without a server: %+v", r)
 	}
 }
+
+// TestReload_SparesOtherCommands sends SIGHUP, as `reeve reload` does, to a command that has begun to
+// work. It reads its identities from a pipe, which keeps it waiting.
+func TestReload_SparesOtherCommands(t *testing.T) {
+	t.Parallel()
+	pipe := filepath.Join(t.TempDir(), "identities")
+	noErr(t, syscall.Mkfifo(pipe, 0o600))
+	p := begin(t, program(t, "restore", "backup", "--identity", pipe, "--data", t.TempDir()))
+	opened := make(chan *os.File, 1)
+	go func() {
+		f, err := os.OpenFile(pipe, os.O_WRONLY, 0) // waits for the command to read
+		if err != nil {
+			t.Error(err)
+		}
+		opened <- f
+	}()
+
+	select {
+	case f := <-opened:
+		p.signal(syscall.SIGHUP)
+		noErr(t, f.Close())
+	case <-p.done:
+		t.Fatalf("it has ended:\n%s", &p.log)
+	}
+	p.wait()
+	if code := p.cmd.ProcessState.ExitCode(); code != 1 ||
+		!strings.Contains(p.log.String(), "must hold age identities") {
+		t.Errorf("it ended with %d:\n%s", code, &p.log)
+	}
+}
