@@ -2,7 +2,6 @@
 package listen
 
 import (
-	"context"
 	"io"
 	"net"
 	"net/netip"
@@ -14,40 +13,47 @@ import (
 	"reeve/store/errs"
 )
 
-// A Listener accepts the connections that its gate admits. When the server stops, it cuts off the
-// clients that do not read.
+// A Listener accepts the connections that its gate admits and ends reads and writes at their
+// deadlines. When the server stops, it cuts off the clients that do not read.
 type Listener struct {
 	net.Listener
-	gate  *gate
-	mu    sync.Mutex
-	conns map[*countedConn]struct{}
+	gate     *gate
+	mu       sync.Mutex
+	conns    map[*conn]struct{}
+	now      atomic.Int64 // Unix nanoseconds, at the last check of the deadlines
+	stopping atomic.Bool  // whether clients that do not read are cut off
 }
 
 // New returns a Listener that accepts connections from l within a limit. No address gets more than
-// half of them, unless exempt returns true for it, as for a proxy. answer encodes the response to a rejected connection; it is nil
-// for connections with TLS, which get none.
+// half of them, unless exempt returns true for it, as for a proxy. answer encodes the response to
+// a rejected connection; it is nil for connections with TLS, which get none. No deadline passes
+// unless Watch runs.
 func New(l net.Listener, limit *limit.Limit, exempt func(netip.Addr) bool,
 	answer func(*errs.Error) []byte) *Listener {
-	return &Listener{
+	listener := &Listener{
 		Listener: l,
 		gate:     newGate(limit, exempt, answer),
-		conns:    map[*countedConn]struct{}{},
+		conns:    map[*conn]struct{}{},
 	}
+	listener.now.Store(time.Now().UnixNano())
+
+	return listener
 }
 
 // Accept returns the next connection that the gate admits.
 func (l *Listener) Accept() (net.Conn, error) {
 	for {
-		conn, err := l.Listener.Accept()
+		accepted, err := l.Listener.Accept()
 		if err != nil {
 			return nil, err
 		}
-		leave, err := l.gate.admit(conn)
+		leave, err := l.gate.admit(accepted)
 		if err != nil {
-			l.gate.reject(conn, err)
+			l.gate.reject(accepted, err)
 			continue
 		}
-		c := &countedConn{Conn: conn, owner: l, leave: leave}
+		c := &conn{Conn: accepted, owner: l, leave: leave}
+		c.read.set, c.write.set = accepted.SetReadDeadline, accepted.SetWriteDeadline
 		l.mu.Lock()
 		l.conns[c] = struct{}{}
 		l.mu.Unlock()
@@ -62,46 +68,29 @@ func (l *Listener) Open() int {
 	return len(l.conns)
 }
 
-// CutOff ends each write that has waited for its client for stuckTime, until ctx ends.
-func (l *Listener) CutOff(ctx context.Context) {
-	tick := time.NewTicker(stuckTime / 4)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case now := <-tick.C:
-			l.mu.Lock()
-			for c := range l.conns {
-				if since := c.writing.Load(); since != 0 &&
-					now.UnixNano()-since >= int64(stuckTime) {
-					c.SetWriteDeadline(now) // fails only on a connection that is being closed
-				}
-			}
-			l.mu.Unlock()
-		}
-	}
-}
+// CutOff makes Watch end each write that has waited for its client for stuckTime.
+func (l *Listener) CutOff() { l.stopping.Store(true) }
 
 // stuckTime is how long a write waits for its client while the server stops.
 const stuckTime = 2 * time.Second
 
-// countedConn is a connection that has a place at the gate.
-type countedConn struct {
+// conn is a connection that has a place at the gate.
+type conn struct {
 	net.Conn
-	owner   *Listener
-	leave   func()       // releases the place
-	writing atomic.Int64 // Unix nanoseconds at which the current Write has begun; 0 for none
+	owner       *Listener
+	leave       func() // releases the place
+	read, write deadline
+	writing     atomic.Int64 // owner.now when the current Write has begun; 0 for none
 }
 
 // Write notes since when it waits for the client.
-func (c *countedConn) Write(b []byte) (int, error) {
-	c.writing.Store(time.Now().UnixNano())
+func (c *conn) Write(b []byte) (int, error) {
+	c.writing.Store(c.owner.now.Load())
 	defer c.writing.Store(0)
 	return c.Conn.Write(b)
 }
 
-func (c *countedConn) Close() error {
+func (c *conn) Close() error {
 	c.owner.mu.Lock()
 	_, open := c.owner.conns[c]
 	delete(c.owner.conns, c)
@@ -114,4 +103,4 @@ func (c *countedConn) Close() error {
 }
 
 // ReadFrom lets the kernel send a file (sendfile).
-func (c *countedConn) ReadFrom(r io.Reader) (int64, error) { return io.Copy(c.Conn, r) }
+func (c *conn) ReadFrom(r io.Reader) (int64, error) { return io.Copy(c.Conn, r) }

@@ -46,7 +46,8 @@ func dial(t *testing.T) (l *listen.Listener, server, client net.Conn) {
 func TestListener_CutsOffUnreadWrite(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, conn, _ := dial(t)
-		go l.CutOff(t.Context())
+		go l.Watch(t.Context())
+		l.CutOff()
 		start := time.Now()
 		_, err := conn.Write([]byte("x"))
 		if waited := time.Since(start); !errors.Is(err, os.ErrDeadlineExceeded) ||
@@ -61,7 +62,8 @@ func TestListener_CutsOffUnreadWrite(t *testing.T) {
 func TestListener_SlowReaderGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, conn, client := dial(t)
-		go l.CutOff(t.Context())
+		go l.Watch(t.Context())
+		l.CutOff()
 		go func() {
 			for range 5 {
 				time.Sleep(1500 * time.Millisecond)

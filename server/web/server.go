@@ -282,6 +282,7 @@ func (s *Server) Listen(ctx context.Context, beside Background, ready func(net.A
 			s.Log.Error().Err(err).Msg("maintaining sessions and the sign-in log failed")
 		})
 	})
+	wg.Go(func() { gated.Watch(tidy) })
 	wg.Go(func() { s.Monitor.Run(tidy) })
 	wg.Go(func() { s.Failures.run(tidy, s.Log) })
 	wg.Go(func() { s.keepCompleted(tidy) })
@@ -298,7 +299,7 @@ func (s *Server) Listen(ctx context.Context, beside Background, ready func(net.A
 	case <-ctx.Done():
 		s.drain(gated)
 		beside.Stop()
-		wg.Go(func() { gated.CutOff(tidy) })
+		gated.CutOff()
 		err = s.shutdown(srv)
 	}
 
