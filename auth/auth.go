@@ -342,15 +342,15 @@ func HashPassword(tx *store.Tx, password string, cost int) (string, error) {
 }
 
 // Recover sets a new password, which must be changed at the next sign-in, for the first enabled
-// user with the owner role, removes the user's second factor, and ends the user's sessions. Such a
-// user exists, since the last owner cannot be disabled.
-func (a *Auth) Recover(password string) (username string, err error) {
+// user with the owner role, on behalf of an actor. It removes the user's second factor, and ends
+// the user's sessions. Such a user exists, since the last owner cannot be disabled.
+func (a *Auth) Recover(by *store.Actor, password string) (username string, err error) {
 	hash, err := a.hasher.hash(newPasswords, password)
 	if err != nil {
 		return "", err
 	}
 
-	err = a.db.Update(store.System, func(tx *store.Tx) error {
+	err = a.db.Update(by, func(tx *store.Tx) error {
 		for user, err := range store.UserByRole.All(tx, store.OwnerRole) {
 			if err != nil {
 				return err
@@ -372,3 +372,6 @@ func (a *Auth) Recover(password string) (username string, err error) {
 
 	return username, err
 }
+
+// Queued returns the number of passwords that wait to be hashed.
+func (a *Auth) Queued() int { return a.hasher.queue.waiting() }

@@ -163,7 +163,7 @@ func TestDevice_Ends(t *testing.T) {
 			})
 		}},
 		{"recovery", func(in *instance, _ string) {
-			_, err := in.Recover(password)
+			_, err := in.Recover(store.System, password)
 			must(in.t, err)
 		}},
 		{"disabling", func(in *instance, _ string) { // as the routes do it

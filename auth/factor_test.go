@@ -391,7 +391,7 @@ func TestSecondFactor_Removal(t *testing.T) {
 func TestRecover_RemovesSecondFactor(t *testing.T) {
 	in := start(t)
 	in.withFactor()
-	name, err := in.Recover("a recovered password")
+	name, err := in.Recover(store.System, "a recovered password")
 	must(t, err)
 	g, err := in.Login(Attempt{Username: name, Password: "a recovered password", Addr: home})
 	if must(t, err); g.Token == "" || !g.MustChange {

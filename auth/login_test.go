@@ -239,7 +239,7 @@ func TestRecover_OwnerAccess(t *testing.T) {
 	in.update(func(tx *store.Tx) error { return addUser(tx, "second", password) })
 	in.user(FirstUser, func(u *store.User) { u.Status = false })
 	token := in.enter("second", password)
-	name, err := in.Recover("recovered password")
+	name, err := in.Recover(store.System, "recovered password")
 	if err != nil || name != "second" {
 		t.Fatalf("%q, %v", name, err)
 	}

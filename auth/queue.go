@@ -75,6 +75,13 @@ func newQueue(slots, perSlot int) *queue {
 	}
 }
 
+// waiting returns the number of callers that wait for a slot.
+func (q *queue) waiting() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.unknown.n + q.known.n
+}
+
 // acquire waits for a slot and reports whether the caller got one; it must release it.
 func (q *queue) acquire(p hashCaller) bool {
 	q.mu.Lock()

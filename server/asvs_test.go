@@ -21,7 +21,8 @@ import (
 const asvsRequirements = 253
 
 // testPackages are the directories of the tests that the table names.
-var testPackages = map[string]string{"server": ".", "e2e": "e2e", "auth": "../auth",
+var testPackages = map[string]string{
+	"server": ".", "failure": "failure", "e2e": "e2e", "auth": "../auth",
 	"breached": "../auth/breached", "store": "../store",
 	"account": "account", "changes": "changes", "choices": "choices", "files": "files",
 	"forward": "forward", "jobs": "jobs", "mails": "mails", "ops": "ops", "pages": "pages",

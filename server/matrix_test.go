@@ -60,6 +60,14 @@ var callers = []struct {
 	{"the owner", func(in *servertest.Instance, _ *web.Route) string {
 		return in.SignIn(1)
 	}, unlessUsers},
+	{"a command", func(*servertest.Instance, *web.Route) string {
+		return servertest.ByCommand + "someone"
+	}, func(rt *web.Route) string {
+		if (rt.Access == web.SignedIn || rt.Access == web.AppOnly) && !rt.AllowedForCommands {
+			return "denied"
+		}
+		return ""
+	}},
 	{"a personal key with exactly the permission",
 		func(in *servertest.Instance, rt *web.Route) string {
 			return in.KeyOf(in.Person("with "+rt.Access, needs(rt)...), servertest.PersonalKey)

@@ -214,6 +214,12 @@ func newFeatures(c *web.Server) (f features, err error) {
 	return f, nil
 }
 
+// RunJobs runs jobs and nothing else until ctx ends.
+func (s *Server) RunJobs(ctx context.Context) {
+	s.Jobs.FindAbandoned()
+	s.Jobs.Keep(ctx)
+}
+
 // Run listens and serves until ctx ends, then lets requests in flight finish. It calls
 // ready with the address once it accepts connections.
 func (s *Server) Run(ctx context.Context, ready func(net.Addr)) error {

@@ -31,8 +31,9 @@ type Actor struct {
 	By     *Actor // actor who impersonates this user, see ActAs; nil if none
 	Writes bool   // whether By may change something
 
-	system bool
-	rights atomic.Pointer[access]
+	system   bool
+	operator bool // see Operator
+	rights   atomic.Pointer[access]
 }
 
 // Account returns whom the actor is.

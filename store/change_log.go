@@ -27,6 +27,7 @@ import (
 // Origin is where a write comes from, for the change log. See kv.Handle.From.
 type Origin struct {
 	Kind      string // "cli" for a command; "" for a request or for work of the server
+	Name      string // name of who called the command; "" if unknown
 	Operation audit.Operation
 	User      Account   // signed-in account; zero if none
 	As        ID        // user impersonated by User; 0 if none
@@ -125,6 +126,9 @@ func (w *logWriter) actor(e *audit.Entry, origin *Origin, changed []kv.RecordCha
 	}
 
 	switch {
+	case actor.operator:
+		e.Actor = audit.Actor{Kind: "cli", Name: audit.Value{Plain: jsonText(actor.Username)}}
+		return nil
 	case key != nil:
 		e.Actor = audit.Actor{
 			Kind: "key",
@@ -141,6 +145,9 @@ func (w *logWriter) actor(e *audit.Entry, origin *Origin, changed []kv.RecordCha
 		e.Actor = audit.Actor{Kind: account.Kind(), ID: uint64(account.ID)}
 	case origin.Kind != "":
 		e.Actor.Kind = origin.Kind
+		if origin.Name != "" {
+			e.Actor.Name = audit.Value{Plain: jsonText(origin.Name)}
+		}
 	case origin.RequestID != "":
 		e.Actor.Kind = "anonymous"
 	default:

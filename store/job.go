@@ -3,6 +3,7 @@ package store
 import (
 	"encoding/json"
 	"errors"
+	"strings"
 
 	"reeve/store/errs"
 	"reeve/store/kv"
@@ -63,9 +64,12 @@ var (
 
 var _ = manage(Access{Table: Jobs, Query: "admin.list.query"})
 
-// JobActor returns the user or the API key for whom a job runs, with the permissions that they have
+// JobActor returns the user, the API key or the operator for whom a job runs, with the permissions that they have
 // now.
 func JobActor(j *Job) *Actor {
+	if j.UserID == 0 && strings.HasPrefix(j.Username, operatorPrefix) {
+		return Operator(j.Username)
+	}
 	a := &Actor{ID: j.UserID, Username: j.Username}
 	if j.KeyID != 0 {
 		a.Key = &KeyLimit{ID: j.KeyID}

@@ -148,7 +148,7 @@ func constrainKey(tx *Tx, old, new *APIKey) error {
 // constrainKeyOwner makes only the actor an owner, and lets others do nothing to a personal key but
 // disable or delete it: a user who sets its secret could act as its owner.
 func constrainKeyOwner(actor *Actor, old, new *APIKey) error {
-	if actor.system {
+	if actor.system || actor.operator {
 		return nil
 	}
 
@@ -296,15 +296,17 @@ func constrainKeySecret(tx *Tx, old, new *KeySecret) error {
 	if err == nil {
 		err = authorizeKey(tx, k)
 	}
-	if err == nil && bool(k.Personal) && k.UserID != actor.ID {
+	if err == nil && bool(k.Personal) && k.UserID != actor.ID && !actor.operator {
 		err = errs.New(errs.Denied, "a personal API key can only be disabled or deleted by others").Coded("personal_key")
 	}
 	return err
 }
 
 // CreateKey creates a key of the actor with a secret.
-func CreateKey(tx *Tx, k *APIKey, hash, hint string) error {
-	k.UserID = ActorOf(tx).ID
+func CreateKey(tx *Tx, k *APIKey, hash, hint string) (err error) {
+	if k.UserID, err = OwnerFor(tx); err != nil {
+		return err
+	}
 	if k.ExpiresAt == 0 {
 		k.ExpiresAt = tx.Now().Add(time.Duration(min(KeyDays, KeyMaxDays.Get(tx))) * 24 * time.Hour)
 	}

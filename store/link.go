@@ -297,15 +297,18 @@ func openLink(tx *Tx, purpose string, who Account, email string) (*Link, error) 
 // AddLinkToken adds a token to a link. sentTo is the address that it is sent to; "" for a copy that
 // the actor gets. It returns when the token expires. One that is sent replaces another only when
 // the mail server has accepted it: see SentLinkToken.
-func AddLinkToken(tx *Tx, id ID, hash, sentTo string) (Time, error) {
+func AddLinkToken(tx *Tx, id ID, hash, sentTo string) (_ Time, err error) {
 	t := LinkToken{Hash: hash, Email: sentTo}
 	if sentTo == "" {
-		if t.CreatedBy = ActorOf(tx).ID; ActorOf(tx).Key != nil { // its rights could not be checked when the link is used
+		if ActorOf(tx).Key != nil { // its rights could not be checked when the link is used
 			return 0, ErrKeyForbidden
+		}
+		if t.CreatedBy, err = OwnerFor(tx); err != nil {
+			return 0, err
 		}
 	}
 
-	_, err := Links.Update(tx, id, func(l *Link) (err error) {
+	_, err = Links.Update(tx, id, func(l *Link) (err error) {
 		if t.ExpiresAt, err = l.linkEnd(tx); err != nil {
 			return err
 		}

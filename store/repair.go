@@ -47,7 +47,7 @@ func repairAccounts(tx *Tx, s *kv.Salvaging) error {
 }
 
 // repairOwner creates a user with the owner role if no enabled one is left. The user has no
-// password until `reeve admin recover` sets one.
+// password until `reeve user reset --owner` sets one.
 func repairOwner(tx *Tx, s *kv.Salvaging) error {
 	for u, err := range UserByRole.All(tx, OwnerRole) {
 		if err == nil && bool(u.Status) {
@@ -60,7 +60,7 @@ func repairOwner(tx *Tx, s *kv.Salvaging) error {
 		Status:   true,
 		RoleIDs:  []ID{OwnerRole},
 	}
-	s.Changed("user %s is made, because no enabled user with the owner role is left; `reeve admin recover` gives it a password", u.Username)
+	s.Changed("user %s is made, because no enabled user with the owner role is left; `reeve user reset --owner` gives it a password", u.Username)
 	var err error
 	if u.ID, err = s.NextID(tx, Users); err != nil {
 		return err

@@ -10,7 +10,7 @@ import (
 	"reeve/store/disk/disktest"
 )
 
-// Whatever is lost, an owner can sign in afterwards, once `reeve admin recover` has set a
+// Whatever is lost, an owner can sign in afterwards, once `reeve user reset --owner` has set a
 // password.
 func TestSalvage_HasOwner(t *testing.T) {
 	from := t.TempDir()

@@ -21,7 +21,7 @@ type FlagSetting struct {
 // MayEvaluate reports whether an actor may evaluate the flag: everybody may in a public group,
 // others need the permission to read the group. App users have no permissions.
 func (f *FlagSetting) MayEvaluate(tx *Tx, a *Actor) bool {
-	return bool(f.Group.Public) || a.ID != 0 && a.HasPermission(tx, ReadPermission(f.Group.Key))
+	return bool(f.Group.Public) || a.Known() && a.HasPermission(tx, ReadPermission(f.Group.Key))
 }
 
 // Flag returns a flag by "group.key"; nil if there is none.

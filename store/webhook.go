@@ -189,7 +189,8 @@ func constrainWebhook(tx *Tx, old, new *Webhook) error {
 			!slices.Equal(old.Types, new.Types)) {
 		return ErrKeyForbidden // it would send what its owner may read
 	}
-	if actor := ActorOf(tx); !actor.system && (old == nil || old.OwnerID != new.OwnerID) {
+	if actor := ActorOf(tx); !actor.system && !actor.operator &&
+		(old == nil || old.OwnerID != new.OwnerID) {
 		switch {
 		case new.OwnerID != actor.ID:
 			return errs.Field(errs.Invalid, "owner_id", "must be yourself")
@@ -211,14 +212,16 @@ func constrainWebhook(tx *Tx, old, new *Webhook) error {
 }
 
 // CreateWebhook creates a webhook of the actor, which begins after an entry of the change log.
-func CreateWebhook(tx *Tx, w *Webhook, secret, generation string, seq uint64) error {
-	w.OwnerID = ActorOf(tx).ID
+func CreateWebhook(tx *Tx, w *Webhook, secret, generation string, seq uint64) (err error) {
+	if w.OwnerID, err = OwnerFor(tx); err != nil {
+		return err
+	}
 	if err := Webhooks.Create(tx, w); err != nil {
 		return err
 	}
 
 	s := &WebhookSecret{WebhookID: w.ID}
-	err := s.newDeliveries(tx)
+	err = s.newDeliveries(tx)
 	if err == nil {
 		s.Current, err = tx.Seal(webhookPlace(s), secret)
 	}

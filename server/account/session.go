@@ -62,7 +62,7 @@ func SessionOf(tx *store.Tx, req *web.Request, s *store.Session) (*Session, erro
 		OS:         s.OS,
 		LastUsed:   s.LastUsed,
 		ExpiresAt:  s.ExpiresAt,
-		Current:    store.Flag(s.ID == req.Session.ID),
+		Current:    store.Flag(s.ID == req.SessionID()),
 		Timestamps: s.Timestamps,
 	}
 

@@ -108,7 +108,7 @@ func (st *Streams) Run(ctx context.Context) {
 
 		fresh, err := st.follow()
 		if err != nil {
-			st.s.Failures.Log(st.s.Log, "event streams", err, func(line *zerolog.Event) {
+			st.s.Failures.Report(st.s.Log, "event streams", err, func(line *zerolog.Event) {
 				line.Msg("event streams cannot read the change log")
 			})
 		}

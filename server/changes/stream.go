@@ -16,6 +16,8 @@ import (
 func StreamRoutes(st *Streams) []web.Route {
 	return []web.Route{
 		web.Raw("/system/event", web.SignedIn, "Stream events", EventStream, st.serve, web.Options{
+			AllowedForCommands: true,
+
 			Unmonitored: true,
 			Validates:   true,
 			Resumes:     true,
@@ -255,7 +257,7 @@ func (st *stream) noteAccess(tx *store.Tx, actor *store.Actor) error {
 // same text, which is made once. The permissions of an API key depend on its owner, too.
 func (st *stream) entry(view *View, e *StreamEntry) error {
 	key := frameKey{st.policy, st.roles, st.types}
-	shared := view.Scope.All && view.who.Key == nil && e.SessionID != uint64(st.req.Session.ID) &&
+	shared := view.Scope.All && view.who.Key == nil && e.SessionID != uint64(st.req.SessionID()) &&
 		!slices.ContainsFunc(e.Changes, func(c audit.Change) bool {
 			return view.isOwn(&c)
 		})
@@ -280,7 +282,7 @@ func (st *stream) entry(view *View, e *StreamEntry) error {
 func (st *stream) frames(view *View, e *audit.Entry) (text []byte, err error) {
 	var events []*Event
 	for part := range EventParts(e) {
-		ev, err := view.Event(e, part, st.filter, st.req.Session.ID)
+		ev, err := view.Event(e, part, st.filter, st.req.SessionID())
 		if err != nil {
 			return nil, err
 		}

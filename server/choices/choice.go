@@ -24,6 +24,8 @@ func init() {
 func Routes(c *Choices) []web.Route {
 	return []web.Route{
 		web.Read("/admin/choice", web.SignedIn, "List choices", c.listChoices, web.Options{
+			AllowedForCommands: true,
+
 			Note: "The records that a form offers for a field with the ID of another record, with " +
 				"their names only: roles and permissions that you can grant (`flag_role`: all " +
 				"roles), and departments in your data scope. Requires a permission for an operation " +

@@ -21,8 +21,8 @@ func (p *program) verifyLog() error {
 	inUse := false
 	if len(p.args) > 0 {
 		result, err = audit.VerifyFiles(p.args, known)
-	} else {
-		result, inUse, err = store.VerifyLog(p.config.DataDir, known, p.storeOptions())
+	} else if result, inUse, err = store.VerifyLog(p.config.DataDir, known, p.storeOptions()); inUse {
+		result, err = p.verifyLiveLog()
 	}
 
 	of, do := "", ""
@@ -31,14 +31,10 @@ func (p *program) verifyLog() error {
 	}
 	if altered := (*audit.Altered)(nil); errors.As(err, &altered) || store.IsDamage(err) {
 		return exit{fmt.Errorf("the change log%s is not as it was written: %w", of, err),
-			alteredCode}
+			foundCode}
 	}
 	if err != nil {
 		return fmt.Errorf("the change log%s could not be verified: %w%s", of, err, do)
-	}
-	if inUse {
-		fmt.Fprintln(p.out,
-			"a server is using the data: only the segments were verified; stop it to verify the newest entries, too")
 	}
 	if result.Entries == 0 {
 		return errors.New("the change log has no entries, which proves nothing")
@@ -48,6 +44,43 @@ func (p *program) verifyLog() error {
 		result.Entries, result.First, result.Head.Seq, result.Head.Generation, result.Head.Seq,
 		result.Head.Hash)
 	return err
+}
+
+// verifiedLog is what the running server says about its change log.
+type verifiedLog struct {
+	Result  audit.Result `json:"result"`
+	Altered string       `json:"altered"` // fault of the log; "" if it is intact
+}
+
+// verifyLiveLog lets the running server verify the change log, which has entries that no other
+// process can read.
+func (p *program) verifyLiveLog() (result audit.Result, err error) {
+	c, err := p.connect()
+	if err != nil {
+		return result, err
+	}
+	defer func() { err = errors.Join(err, c.close()) }()
+	var done verifiedLog
+	if err := c.call("POST", "/local/audit-verify", nil, map[string]string{"head": p.head}, &done); err != nil {
+		return result, err
+	}
+	if done.Altered != "" {
+		return result, &audit.Altered{Err: errors.New(done.Altered)}
+	}
+	return done.Result, nil
+}
+
+// verifyOwnLog verifies the change log of the server in this process.
+func verifyOwnLog(db *store.DB, head string) (done verifiedLog, err error) {
+	known, err := parseHead(head)
+	if err != nil {
+		return done, err
+	}
+	done.Result, err = db.VerifyLog(known)
+	if altered := (*audit.Altered)(nil); errors.As(err, &altered) || store.IsDamage(err) {
+		done.Altered, err = err.Error(), nil
+	}
+	return done, err
 }
 
 // parseHead parses the value of --head: generation, number and hash as verifyLog and the log of the

@@ -24,6 +24,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
+	"sync"
 	"syscall"
 
 	"github.com/rs/zerolog"
@@ -50,16 +51,20 @@ type program struct {
 	command  string   // name of the command
 	file     string   // value of --config: path of a file
 	args     []string // arguments after the command, without flags
-	identity string   // value of --identity: path of a file
-	head     string   // value of --head: head of the change log
+	flags    *pflag.FlagSet
+	json     bool   // value of --json
+	identity string // value of --identity: path of a file
+	head     string // value of --head: head of the change log
 	out, err io.Writer
 
 	firstName, first, firstFile string // values of usernameVariable, passwordVariable and passwordFileVariable
 
-	root     *cobra.Command
-	config   *config.Config
-	breached *breached.List // leaked passwords, for serve; nil for none
-	log      zerolog.Logger
+	root   *cobra.Command
+	config *config.Config
+
+	reloading sync.Mutex     // held while config is replaced
+	breached  *breached.List // leaked passwords, for serve; nil for none
+	log       zerolog.Logger
 }
 
 // Run runs the command that args begin with, or serve if there is none. Only serve
@@ -73,7 +78,7 @@ func Run(release Release, args []string, out, errOut io.Writer) error {
 // runs returns the function with which cobra runs a command.
 func (p *program) runs(c *command) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
-		p.command, p.args = c.name, args
+		p.command, p.args, p.flags = c.name, args, cmd.Flags()
 		p.firstName = cmp.Or(strings.TrimSpace(auth.TakeVariable(usernameVariable)), firstUser)
 		p.first, p.firstFile = auth.TakeVariable(passwordVariable), auth.TakeVariable(passwordFileVariable)
 		if !c.plain {
@@ -82,18 +87,47 @@ func (p *program) runs(c *command) func(*cobra.Command, []string) error {
 			}
 		}
 		if c.name != "serve" {
-			// `reeve reload` sends it to the process that has the data directory, which can be
+			// A supervisor sends it to the process that has the data directory, which can be
 			// another command than serve.
 			signal.Ignore(syscall.SIGHUP)
 		}
 
-		err := c.run(p)
+		err := p.runCommand(c)
 		if store.IsDamage(err) && c.name != "restore" &&
 			!strings.Contains(err.Error(), p.config.DataDir) {
 			err = fmt.Errorf("%s: %w", p.config.DataDir, err)
 		}
 		return errs.ForOperator(err)
 	}
+}
+
+func (p *program) runCommand(c *command) (err error) {
+	if c.call == nil {
+		return c.run(p)
+	}
+	p.log = p.log.Level(zerolog.WarnLevel) // what a start logs is not about the command
+	to, err := p.connect()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, to.close()) }()
+	to.reason = p.text("reason")
+	return c.call(p, to)
+}
+
+// text returns the value of a flag of the command.
+func (p *program) text(name string) string {
+	value, _ := p.flags.GetString(name) // an unknown flag is a fault that every test finds
+	return value
+}
+
+// texts returns the values of a flag that can be repeated; nil for none.
+func (p *program) texts(name string) []string {
+	values, _ := p.flags.GetStringSlice(name)
+	if len(values) == 0 {
+		return nil
+	}
+	return values
 }
 
 // wayOut is the advice to the operator about damage that a command has found.
@@ -105,8 +139,9 @@ type exit struct {
 	code int
 }
 
-// alteredCode is the exit code of a check that has found the change log altered or damaged.
-const alteredCode = 2
+// foundCode is the exit code of a check that has found what it looks for, such as an altered change
+// log, a damaged backup or a difference.
+const foundCode = 2
 
 // ExitCode returns the exit code of the program for the error of Run.
 func ExitCode(err error) int {

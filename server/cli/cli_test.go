@@ -30,11 +30,13 @@ func TestWrongCommandLines(t *testing.T) {
 		"verify --data":               "flag needs an argument: --data",
 		"verify --listen :1":          "unknown flag: --listen",
 		"serve now":                   "usage: reeve serve",
-		"key rotate now":              "usage: reeve key rotate",
+		"secret rotate now":           "usage: reeve secret rotate",
+		"key rotate":                  "usage: reeve key rotate NAME",
+		"role grant anna":             "usage: reeve role grant USERNAME ROLE…",
 		"restore":                     "usage: reeve restore FILE",
 		"restore a --data x b":        "usage: reeve restore FILE",
 		"verify --config missing":     "read missing: open missing: no such file or directory",
-		"admin recover --data x":      "there is no database in x",
+		"user list --data x":          "there is no database in x",
 		"restore a --identity broken": "open broken: no such file or directory",
 	} {
 		t.Run(line, func(t *testing.T) {

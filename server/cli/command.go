@@ -3,33 +3,39 @@ package cli
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
 
-// command is a row of the table of commands.
+// command is a row of the table of commands. It has one of run and call.
 type command struct {
 	name, args, help string
 	run              func(*program) error
+	call             func(*program, *client) error  // uses the running server, or the data of a stopped one
 	plain            bool                           // needs no configuration
+	json             bool                           // has the flag --json, like every command with call
 	flags            func(*pflag.FlagSet, *program) // flags of its own; nil for none
 }
 
 // commands is the table of commands.
-var commands = []command{
+var commands = slices.Concat(serverCommands, recordCommands, dataCommands, plainCommands)
+
+// serverCommands are about the server.
+var serverCommands = []command{
 	{
 		name:  "serve",
 		help:  "Run the server until SIGTERM or SIGINT; the default",
 		run:   (*program).serve,
 		flags: serveFlags,
 	},
+	{name: "status", help: "Print whether the server runs, and how it is", call: (*program).printStatus},
 	{
-		name:  "version",
-		help:  "Print the version",
-		run:   (*program).printVersion,
-		plain: true,
+		name: "doctor",
+		help: "Examine server, disk, certificate, backups and configuration, and say what to do",
+		call: (*program).doctor,
 	},
 	{
 		name:  "health",
@@ -39,40 +45,160 @@ var commands = []command{
 	},
 	{
 		name: "reload",
-		help: "Let the running server read its configuration again; its log says what has changed",
-		run:  (*program).askReload,
+		help: "Let the running server read its configuration again, and print what has changed",
+		call: (*program).askReload,
 	},
 	{
-		name: "verify",
-		help: "Check every record of the database; the server must be stopped",
-		run:  (*program).verify,
+		name: "log level",
+		args: "[LEVEL]",
+		help: "Print or set the level of the running server's log, until the next reload or start",
+		call: (*program).logLevel,
 	},
+	{name: "top", help: "Print what the running server does now, and its slowest routes", call: (*program).top},
 	{
-		name: "restore",
-		args: "FILE",
-		help: "Replace the data with a backup; the server must be stopped",
-		run:  (*program).restore,
-		flags: func(f *pflag.FlagSet, p *program) {
-			f.StringVar(&p.identity, "identity", "",
-				"decrypt the backup with the age identities in this `FILE`")
+		name: "support",
+		args: "[FILE]",
+		help: "Write a report about the server without secrets and names, for those who help you",
+		call: (*program).support,
+	},
+}
+
+// recordCommands read and change records.
+var recordCommands = []command{
+	{
+		name: "user list",
+		help: "List users",
+		call: (*program).listUsers,
+		flags: func(f *pflag.FlagSet, _ *program) {
+			f.String("search", "", "only users with this `TEXT` in a name or an address")
+			f.String("role", "", "only users with this `ROLE`")
 		},
+	},
+	{name: "user add", args: "USERNAME", help: "Create a user", call: (*program).addUser, flags: userFlags},
+	{name: "user enable", args: "USERNAME", help: "Let a user sign in again", call: (*program).enableUser},
+	{
+		name: "user disable",
+		args: "USERNAME",
+		help: "Let a user no longer sign in, and end the user's sessions",
+		call: (*program).disableUser,
+	},
+	{
+		name: "user reset",
+		args: "[USERNAME]",
+		help: "Give a user, or with --owner an owner, a new password, and remove the second factor",
+		call: (*program).resetUser,
+		flags: func(f *pflag.FlagSet, _ *program) {
+			f.Bool("owner", false, "reset the first enabled user with the owner role")
+		},
+	},
+	{name: "user sessions", args: "USERNAME", help: "List a user's sessions", call: (*program).userSessions},
+	{name: "user sign-out", args: "USERNAME", help: "End a user's sessions", call: (*program).signOutUser},
+	{name: "role list", help: "List roles", call: (*program).listRoles},
+	{name: "role grant", args: "USERNAME ROLE…", help: "Give a user roles", call: (*program).grantRole},
+	{name: "role revoke", args: "USERNAME ROLE…", help: "Take roles from a user", call: (*program).revokeRole},
+	{name: "key list", help: "List API keys", call: (*program).listKeys},
+	{
+		name:  "key new",
+		args:  "NAME",
+		help:  "Create an API key of the first owner, and print it",
+		call:  (*program).newKey,
+		flags: keyFlags,
 	},
 	{
 		name: "key rotate",
-		help: "Replace secret.key and reencrypt every secret value; the server must be stopped",
-		run:  (*program).rotateKey,
+		args: "NAME",
+		help: "Give an API key a new secret, and print it",
+		call: (*program).rotateAPIKey,
+		flags: func(f *pflag.FlagSet, _ *program) {
+			f.Int("overlap-hours", 24, "let the previous one remain valid for these `HOURS`")
+		},
+	},
+	{name: "key revoke", args: "NAME", help: "Delete an API key", call: (*program).revokeKey},
+	{
+		name: "setting list",
+		args: "[PREFIX]",
+		help: "List settings, or those whose names begin so",
+		call: (*program).listSettings,
+	},
+	{name: "setting get", args: "NAME", help: "Print the value of a setting", call: (*program).getSetting},
+	{
+		name: "setting set",
+		args: "NAME VALUE",
+		help: "Save the value of a setting; - reads it from the standard input",
+		call: (*program).setSetting,
+	},
+	{name: "flag list", help: "List feature flags", call: (*program).listFlags},
+	{name: "flag get", args: "NAME", help: "Print the state of a feature flag", call: (*program).getFlag},
+	{
+		name: "flag set",
+		args: "NAME enabled|disabled|VARIANT",
+		help: "Enable or disable a feature flag, or make a variant its default",
+		call: (*program).setFlag,
 	},
 	{
-		name:  "key identity",
+		name:  "audit tail",
+		help:  "Print the last entries of the change log",
+		call:  (*program).tailLog,
+		flags: tailFlags,
+	},
+	{name: "audit undo", args: "NUMBER", help: "Undo an entry of the change log", call: (*program).undoLog},
+	{
+		name: "event tail",
+		help: "Print changes as they are made, until interrupted",
+		call: (*program).tailEvents,
+		flags: func(f *pflag.FlagSet, _ *program) {
+			f.StringSlice("type", nil, "only events of this `TYPE`, such as user.created; can be repeated")
+		},
+	},
+}
+
+// dataCommands work on files.
+var dataCommands = []command{
+	{
+		name: "backup now",
+		args: "[FILE|DIR]",
+		help: "Write a backup, to the directory backup in the data directory by default",
+		call: (*program).backupNow,
+	},
+	{
+		name: "backup list",
+		args: "[DIR]",
+		help: "List the backups in a directory, by default in that of backup now",
+		run:  (*program).listBackups,
+		json: true,
+	},
+	{
+		name:  "backup check",
+		args:  "FILE",
+		help:  "Restore a backup to a temporary directory and verify it",
+		run:   (*program).checkBackupFile,
+		json:  true,
+		flags: identityFlag,
+	},
+	{
+		name:  "backup identity",
 		help:  "Print a new identity and recipient for encrypted backups",
 		run:   (*program).newIdentity,
 		plain: true,
 	},
 	{
-		name: "salvage",
-		args: "NEWDIR",
-		help: "Copy the intact part of damaged data to a new directory; the server must be stopped",
-		run:  (*program).salvage,
+		name:  "backup restore",
+		args:  "FILE",
+		help:  "The same as restore",
+		run:   (*program).restore,
+		flags: identityFlag,
+	},
+	{
+		name:  "restore",
+		args:  "FILE",
+		help:  "Replace the data with a backup; the server must be stopped",
+		run:   (*program).restore,
+		flags: identityFlag,
+	},
+	{
+		name: "verify",
+		help: "Check every record of the database; of a running server in a copy",
+		run:  (*program).verify,
 	},
 	{
 		name: "audit verify",
@@ -90,15 +216,37 @@ var commands = []command{
 		run:  (*program).compact,
 	},
 	{
-		name: "admin recover",
-		help: "Reset the password and second factor of an owner; the server must be stopped",
-		run:  (*program).recover,
+		name: "salvage",
+		args: "NEWDIR",
+		help: "Copy the intact part of damaged data to a new directory; the server must be stopped",
+		run:  (*program).salvage,
 	},
+	{
+		name: "secret rotate",
+		help: "Replace secret.key and reencrypt every secret value; the server must be stopped",
+		run:  (*program).rotateKey,
+	},
+}
+
+// plainCommands only print or write something.
+var plainCommands = []command{
 	{
 		name:  "sdk",
 		args:  "typescript|go DIR",
 		help:  "Write the client for a language into a directory of your product",
 		run:   (*program).writeSDK,
+		plain: true,
+	},
+	{
+		name:  "config",
+		help:  "Print config.example.toml",
+		run:   (*program).example,
+		plain: true,
+	},
+	{
+		name:  "version",
+		help:  "Print the version",
+		run:   (*program).printVersion,
 		plain: true,
 	},
 	{
@@ -114,19 +262,20 @@ var commands = []command{
 		run:   (*program).help,
 		plain: true,
 	},
-	{
-		name:  "config",
-		help:  "Print config.example.toml",
-		run:   (*program).example,
-		plain: true,
-	},
 }
 
 // groups are the commands that only have others below them.
 var groups = map[string]string{
-	"key":   "Rotate secret.key, and make keys for encrypted backups",
-	"audit": "Check the change log",
-	"admin": "Let an owner in again",
+	"audit":   "Read, check and undo the change log",
+	"backup":  "Write, list and check backups",
+	"event":   "Follow changes",
+	"flag":    "Read and set feature flags",
+	"key":     "Manage API keys",
+	"log":     "Change the log of the running server",
+	"role":    "List, grant and revoke roles",
+	"secret":  "Manage the key of secret values",
+	"setting": "Read and change settings",
+	"user":    "Manage users",
 }
 
 // Tree returns the root of the commands, which runs serve itself.
@@ -160,6 +309,12 @@ func Tree(release Release, out, errOut io.Writer) *cobra.Command {
 		if c.flags != nil {
 			c.flags(cmd.Flags(), p)
 		}
+		if c.json || c.call != nil {
+			cmd.Flags().BoolVar(&p.json, "json", false, "print JSON, for programs")
+		}
+		if c.call != nil {
+			cmd.Flags().String("reason", "", "`TEXT` for the change log")
+		}
 		if name == "help" {
 			root.SetHelpCommand(cmd)
 		}
@@ -186,9 +341,9 @@ func Tree(release Release, out, errOut io.Writer) *cobra.Command {
 func overview(root *cobra.Command) string {
 	text := "Usage: reeve [COMMAND] [FLAGS]\n\nCommands:\n"
 	for _, c := range commands {
-		text += fmt.Sprintf("  %-22s %s\n", strings.TrimSpace(c.name+" "+c.args), c.help)
+		text += fmt.Sprintf("  %-30s %s\n", strings.TrimSpace(c.name+" "+c.args), c.help)
 	}
-	text += fmt.Sprintf("  %-22s %s\n", "completion SHELL", "Print the completion script for bash, zsh, fish or powershell")
+	text += fmt.Sprintf("  %-30s %s\n", "completion SHELL", "Print the completion script for bash, zsh, fish or powershell")
 	return text + "\nFlags:\n" + root.Flags().FlagUsages() +
 		"\nThe flags of a command: reeve COMMAND --help\n"
 }
@@ -218,7 +373,7 @@ func unknown(cmd *cobra.Command, args []string) error {
 // and one that ends with … can be repeated.
 func (c *command) validate(cmd *cobra.Command, args []string) error {
 	n, all := len(args), len(strings.Fields(c.args))
-	if strings.HasSuffix(c.args, "…]") {
+	if strings.HasSuffix(strings.TrimSuffix(c.args, "]"), "…") {
 		n = min(n, all)
 	}
 	if n <= all && n >= all-strings.Count(c.args, "[") {
@@ -229,6 +384,11 @@ func (c *command) validate(cmd *cobra.Command, args []string) error {
 
 // flagKeys maps a flag to the configuration key that it sets.
 var flagKeys = map[string]string{"data": "data.dir", "listen": "server.listen"}
+
+func identityFlag(f *pflag.FlagSet, p *program) {
+	f.StringVar(&p.identity, "identity", "",
+		"decrypt the backup with the age identities in this `FILE`")
+}
 
 func serveFlags(f *pflag.FlagSet, _ *program) {
 	f.String("listen", "", "listen on this `ADDRESS` (server.listen)")

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -9,12 +10,43 @@ import (
 
 	"filippo.io/age"
 
-	"reeve/auth"
 	"reeve/store"
 	"reeve/store/kv"
 )
 
-func (p *program) verify() error {
+// verifyCopy reads a consistent copy of all data as a backup does, which verifies each record and
+// the bytes of each file.
+func verifyCopy(ctx context.Context, db *store.DB) (done map[string]int64, err error) {
+	b, err := db.Backup(ctx, false)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, b.Close()) }()
+	n, err := b.WriteTo(io.Discard)
+	return map[string]int64{"bytes": n}, err
+}
+
+// verify verifies the data: that of a running server in a copy.
+func (p *program) verify() (err error) {
+	pid, err := kv.Holder(p.config.DataDir)
+	if err != nil {
+		return err
+	}
+	if pid != 0 {
+		c, err := p.connect()
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, c.close()) }()
+		var done struct{ Bytes int64 }
+		if err := c.call("POST", "/local/verify", nil, nil, &done); err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(p.out, "%.1f MiB of records, change log and files read, no faults\n",
+			float64(done.Bytes)/(1<<20))
+		return err
+	}
+
 	report, err := store.VerifyDir(p.config.DataDir, p.storeOptions())
 	if err != nil {
 		return err
@@ -130,27 +162,5 @@ func (p *program) compact() error {
 		fmt.Fprintf(p.out, "%s: %.1f MiB before, %.1f MiB after\n", c.Name,
 			float64(c.Before)/(1<<20), float64(c.After)/(1<<20))
 	}
-	return err
-}
-
-func (p *program) recover() (err error) {
-	if dir := p.config.DataDir; !kv.HasDatabase(dir) {
-		return fmt.Errorf("there is no database in %s", dir)
-	}
-
-	db, a, err := p.open()
-	if err != nil {
-		return err
-	}
-
-	defer func() { err = errors.Join(err, db.Close()) }()
-	password := auth.RandomPassword()
-	username, err := a.Recover(password)
-	if err != nil {
-		return err
-	}
-
-	_, err = fmt.Fprintf(p.out,
-		"username: %s\npassword: %s\nIt must be changed at the next sign-in.\n", username, password)
 	return err
 }

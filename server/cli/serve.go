@@ -11,16 +11,14 @@ import (
 	"runtime"
 	"syscall"
 
-	"github.com/rs/zerolog"
-
 	"reeve/auth/breached"
 	"reeve/embed"
 	"reeve/server"
+	"reeve/server/local"
 	"reeve/server/ops"
 	"reeve/server/service"
 	"reeve/server/web"
 	"reeve/store"
-	"reeve/store/kv"
 )
 
 // ballastBytes is the size of an allocation that delays the garbage collector.
@@ -81,9 +79,15 @@ func (p *program) serve() (err error) {
 	}()
 	go func() {
 		for range reload {
-			p.reload(s)
+			p.reload(s) // which logs an error
 		}
 	}()
+	commands, err := local.Listen(db.Dir())
+	if err != nil {
+		p.log.Warn().Err(err).Msg("commands can't reach this server while it runs")
+	} else {
+		defer p.serveCommands(s, commands)()
+	}
 	scheme := "http"
 	if settings.TLSCert != "" {
 		scheme = "https"
@@ -101,49 +105,6 @@ func (p *program) serve() (err error) {
 
 	p.log.Info().Msg("stopped")
 	return err
-}
-
-// reload puts the part of the configuration in force that a running server can change, and logs what
-// has changed and what waits for a restart. After an error everything stays as it was.
-func (p *program) reload(s *server.Server) {
-	next, changed, kept, err := p.config.Reload()
-	if err == nil {
-		var settings web.Config
-		if settings, err = next.Server(); err == nil {
-			err = s.Reload(settings)
-		}
-	}
-	if err != nil {
-		p.log.Error().Err(err).Msg("the configuration was not reloaded")
-		return
-	}
-
-	if level, err := zerolog.ParseLevel(next.LogLevel); err == nil { // Load has checked it
-		zerolog.SetGlobalLevel(level)
-	}
-	p.config = next
-	p.warn(next.Warnings)
-	p.log.WithLevel(zerolog.InfoLevel).Strs("changed", changed).Strs("needs_restart", kept).
-		Msg("the configuration was reloaded")
-}
-
-// askReload asks the server that uses the data directory to reload its configuration.
-func (p *program) askReload() error {
-	pid, err := kv.Holder(p.config.DataDir)
-	if err != nil {
-		return err
-	}
-	if pid == 0 {
-		return fmt.Errorf("no server is running with %s", p.config.DataDir)
-	}
-	server, err := os.FindProcess(pid)
-	if err == nil {
-		err = server.Signal(syscall.SIGHUP)
-	}
-	if err != nil {
-		return fmt.Errorf("ask process %d to reload: %w", pid, err)
-	}
-	return nil
 }
 
 // health asks the server with this configuration whether it is ready.

@@ -58,7 +58,7 @@ func TestWrongCommandLines(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct{ words, says string }{
 		"unknown command":            {"srve", `"srve"`},
-		"unknown part of a command":  {"admin recovr", `"recovr"`},
+		"unknown part of a command":  {"audit verfy", `"verfy"`},
 		"unknown flag":               {"--colour blue", "-colour"},
 		"unknown flag of a command":  {"verify --fast", "-fast"},
 		"flag without its value":     {"serve --data", "-data"},
@@ -84,7 +84,7 @@ func TestHelp_ListsCommands(t *testing.T) {
 	t.Parallel()
 	r := run(t, "--help")
 	for _, word := range []string{"serve", "version", "verify", "restore FILE", "compact",
-		"admin recover", "config", "-data", "-listen", "-config"} {
+		"user reset", "config", "-data", "-listen", "-config"} {
 		if !strings.Contains(r.err+r.out, word) {
 			t.Errorf("it does not tell of %s", word)
 		}
@@ -105,7 +105,7 @@ func TestDataDirectory_OneProcessOnly(t *testing.T) {
 	}
 
 	before := snapshot(t, dir)
-	for _, words := range []string{"verify", "restore " + backup, "compact", "admin recover",
+	for _, words := range []string{"restore " + backup, "compact", "secret rotate",
 		"serve --listen 127.0.0.1:0"} {
 		t.Run(words[:5], func(t *testing.T) {
 			r := run(t, append(strings.Fields(words), "--data", dir)...)
@@ -135,7 +135,7 @@ func snapshot(t testing.TB, dir string) map[string]string {
 		if err == nil && e.IsDir() && e.Name() == "monitor" && path != dir {
 			return fs.SkipDir
 		}
-		if err != nil || e.IsDir() || e.Name() == "reeve.pid" ||
+		if err != nil || e.IsDir() || e.Name() == "reeve.pid" || e.Type() == fs.ModeSocket ||
 			strings.HasPrefix(e.Name(), "reserve") {
 			return err
 		}

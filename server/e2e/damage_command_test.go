@@ -51,8 +51,8 @@ func TestDamage_EveryCommandSaysWhatToDo(t *testing.T) {
 		},
 	}
 	for kind, ruin := range kinds {
-		for _, words := range []string{"verify", "audit verify", "compact", "key rotate",
-			"admin recover", "salvage NEWDIR"} {
+		for _, words := range []string{"verify", "audit verify", "compact", "secret rotate",
+			"user reset --owner", "salvage NEWDIR"} {
 			t.Run(kind+"/"+words, func(t *testing.T) {
 				t.Parallel()
 				ruined := copyDir(t, dir)

@@ -122,7 +122,7 @@ func TestDamage_FoundAndNotServed(t *testing.T) {
 			before := snapshot(t, ruined)
 			sane(t, run(t, "verify", "--data", ruined))
 			sane(t, run(t, "serve", "--listen", "127.0.0.1:0", "--data", ruined))
-			sane(t, run(t, "admin", "recover", "--data", ruined))
+			sane(t, run(t, "user", "reset", "--owner", "--data", ruined))
 			sameFiles(t, before, snapshot(t, ruined))
 		})
 	}
@@ -182,7 +182,7 @@ func TestMissingDatabase_StartRefused(t *testing.T) {
 			}
 
 			before := snapshot(t, lost)
-			for _, words := range []string{"serve --listen 127.0.0.1:0", "admin recover"} {
+			for _, words := range []string{"serve --listen 127.0.0.1:0", "user reset --owner"} {
 				r := run(t, append(strings.Fields(words), "--data", lost)...)
 				sane(t, r)
 				if !strings.Contains(r.err, path) || !strings.Contains(r.err, "reeve restore") ||

@@ -13,7 +13,7 @@ import (
 // the data.
 func TestEncryptedBackup_EndToEnd(t *testing.T) {
 	t.Parallel()
-	made := run(t, "key", "identity")
+	made := run(t, "backup", "identity")
 	lines := strings.Split(strings.TrimSpace(made.out), "\n")
 	recipient := strings.Trim(strings.TrimPrefix(lines[1], "# backup.recipients = ["), `"]`)
 	if made.code != 0 || len(lines) != 3 || !strings.HasPrefix(recipient, "age1") ||
@@ -63,7 +63,7 @@ func TestEncryptedBackup_EndToEnd(t *testing.T) {
 	}
 
 	sound(t, target)
-	if r := run(t, "key", "rotate", "--data", target); r.code != 0 ||
+	if r := run(t, "secret", "rotate", "--data", target); r.code != 0 ||
 		!strings.Contains(r.out, "1 secret values") {
 		t.Errorf("rotate: %+v", r)
 	}

@@ -287,7 +287,7 @@ func TestFirstPassword_LookedUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Who has no access needs no list to get it back.
-	if r := run(t, "admin", "recover", "REEVE_AUTH__BREACHED_PASSWORDS="+list, "--data", dir); r.code != 0 || !strings.Contains(r.out, "password: ") {
+	if r := run(t, "user", "reset", "--owner", "REEVE_AUTH__BREACHED_PASSWORDS="+list, "--data", dir); r.code != 0 || !strings.Contains(r.out, "password: ") {
 		t.Errorf("%+v", r)
 	}
 }
@@ -328,7 +328,7 @@ func TestRecover_NewOwnerPassword(t *testing.T) {
 	p := start(t, dir)
 	c := signedIn(t, p)
 	p.stop()
-	r := run(t, "admin", "recover", "--data", dir)
+	r := run(t, "user", "reset", "--owner", "--data", dir)
 	var given string
 	for line := range strings.Lines(r.out) {
 		if text, ok := strings.CutPrefix(line, "password: "); ok {
@@ -363,7 +363,7 @@ func TestRecover_ForgottenFirstPassword(t *testing.T) {
 	dir := t.TempDir()
 	start(t, dir, "REEVE_ADMIN_PASSWORD=").stop()
 	initialPassword(t, dir)
-	if r := run(t, "admin", "recover", "--data", dir); r.code != 0 {
+	if r := run(t, "user", "reset", "--owner", "--data", dir); r.code != 0 {
 		t.Fatalf("%+v", r)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "initial-password")); !errors.Is(err, fs.ErrNotExist) {
@@ -388,7 +388,7 @@ func TestRecover_MakesNoDatabase(t *testing.T) {
 				}
 			}
 
-			r := run(t, "admin", "recover", "--data", dir)
+			r := run(t, "user", "reset", "--owner", "--data", dir)
 			if r.code != 1 || !strings.Contains(r.err, "no database") || r.out != "" {
 				t.Errorf("%+v", r)
 			}

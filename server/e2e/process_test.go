@@ -86,10 +86,28 @@ func run(t testing.TB, words ...string) result {
 type process struct {
 	t    testing.TB
 	cmd  *exec.Cmd
-	out  bytes.Buffer // may be read after the process has ended
+	out  printed
 	log  journal
 	url  string
 	done chan struct{} // closed when the process has ended
+}
+
+// printed collects what a process writes to standard output.
+type printed struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (p *printed) Write(b []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.text.Write(b)
+}
+
+func (p *printed) String() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.text.String()
 }
 
 // begin starts a command, and kills it at the end of the test unless it has ended before.

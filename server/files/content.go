@@ -95,6 +95,10 @@ func (d *Downloads) linkFile(tx *store.Tx, req *web.Request, in *linkIn) (*LinkO
 	}
 	expires := tx.Now().Add(life)
 	signed := SignedLinkIn{}
+	if req.Session == nil {
+		return nil, errs.New(errs.Denied,
+			"a link lasts as long as the session of a user; a command has none")
+	}
 	signed.ID, signed.Session, signed.Expires = f.ID, req.Session.ID, strconv.FormatInt(int64(expires), 10)
 	signature := d.Links.Sign(signed.Texts(req.Session.Actor.ID)...) // the user who signed in
 	path := "/file/signed/" + f.ID.String() + "?expires=" + signed.Expires + "&session=" + signed.Session.String() + "&signature=" + signature

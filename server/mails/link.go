@@ -38,3 +38,11 @@ func RecipientOf(tx *store.Tx, who store.Account) (Recipient, error) {
 	}
 	return Recipient{*u.Username, *u.Nickname, *u.Email}, nil
 }
+
+// callerOf returns the caller as the recipient of an example. An operator has no address.
+func callerOf(tx *store.Tx, a *store.Actor) (Recipient, error) {
+	if a.IsOperator() {
+		return Recipient{Username: a.Username}, nil
+	}
+	return RecipientOf(tx, store.Account{ID: a.ID})
+}

@@ -173,7 +173,7 @@ func (o *Outbox) sendTestMail(req *web.Request, in *mailTestIn) (*mailTest, erro
 		if server, unset = mailServer(tx); unset != nil {
 			return nil
 		}
-		p, err := RecipientOf(tx, store.Account{ID: req.Actor.ID})
+		p, err := callerOf(tx, req.Actor)
 		data = mail.Data{
 			Site:     store.SiteTitle.Get(tx),
 			Name:     p.name(),
@@ -227,7 +227,7 @@ type mailTemplates struct {
 // listMailTemplates returns all templates, as the caller would get them.
 func (o *Outbox) listMailTemplates(tx *store.Tx, req *web.Request,
 	_ *web.None) (*mailTemplates, error) {
-	p, err := RecipientOf(tx, store.Account{ID: req.Actor.ID})
+	p, err := callerOf(tx, req.Actor)
 	if err != nil {
 		return nil, err
 	}

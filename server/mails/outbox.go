@@ -87,7 +87,7 @@ func (o *Outbox) Run(ctx context.Context) {
 	for ctx.Err() == nil {
 		wait, err := o.Round(ctx)
 		if err != nil && ctx.Err() == nil {
-			o.s.Failures.Log(o.s.Log, "mail", err, func(line *zerolog.Event) {
+			o.s.Failures.Report(o.s.Log, "mail", err, func(line *zerolog.Event) {
 				line.Msg("mails can't be sent")
 			})
 			wait = mailBackoff(0)

@@ -194,7 +194,7 @@ func SecretsHealth(s *web.Server) web.Part {
 		few := secrets.Unopened[:min(len(secrets.Unopened), 5)]
 		p.State, p.Message = web.Degraded, errs.Say("%d secret values can't be decrypted with secret.key and must be entered again: %s", len(secrets.Unopened), few)
 	case secrets.Rotating:
-		p.State, p.Message = web.Degraded, errs.Say("a key rotation was interrupted: stop the server and run `reeve key rotate`")
+		p.State, p.Message = web.Degraded, errs.Say("a key rotation was interrupted: stop the server and run `reeve secret rotate`")
 	}
 
 	return p
@@ -298,7 +298,7 @@ func SearchHealth(s *web.Server) web.Part {
 		p.Figures["index_bytes"] += i.Bytes
 		if i.Err != nil {
 			failing = append(failing, strings.ReplaceAll(i.Collection, "_", " "))
-			s.Failures.Log(s.Log, "search index "+i.Collection, i.Err, func(line *zerolog.Event) {
+			s.Failures.Report(s.Log, "search index "+i.Collection, i.Err, func(line *zerolog.Event) {
 				line.Str("collection", i.Collection).Msg("a search index cannot be made or read")
 			})
 		}

@@ -12,6 +12,8 @@ import (
 func ManualRoutes(o *Ops) []web.Route {
 	return []web.Route{
 		web.Read("/system/manual", web.SignedIn, "Read the manual", o.readManual, web.Options{
+			AllowedForCommands: true,
+
 			ETag: true,
 			Note: "Returns the topics of the manual as HTML, in English.",
 		}),

@@ -47,6 +47,8 @@ func CustomFieldRoutes() []web.Route {
 			}),
 		web.Read("/system/field-form", web.SignedIn, "List the custom fields that you can use",
 			readFieldForms, web.Options{
+				AllowedForCommands: true,
+
 				Note: "Returns the fields that you can read, for forms and lists: those of users, of app " +
 					"users, and of your own account. What you can't read is left out.",
 			}),
@@ -211,7 +213,7 @@ func (k *FieldKeeper) Run(ctx context.Context) {
 		var retry <-chan time.Time
 		more, err := k.Apply(ctx)
 		if err != nil && ctx.Err() == nil {
-			k.s.Failures.Log(k.s.Log, "custom fields", err, func(line *zerolog.Event) {
+			k.s.Failures.Report(k.s.Log, "custom fields", err, func(line *zerolog.Event) {
 				line.Msg("records can't be changed to follow their custom fields")
 			})
 			retry = time.After(fieldRetry)

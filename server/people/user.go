@@ -24,7 +24,7 @@ func UserRoutes(js *jobs.Runner) []web.Route {
 	return append(routesOf(&UserRealm, js, createUser, changeUser),
 		UserRealm.exportRoute(),
 		web.Action("PUT", "/admin/list", web.SignedIn, "Change users", userBatch{js}.changeUsers,
-			web.Options{Selects: Users.Info()}),
+			web.Options{AllowedForCommands: true, Selects: Users.Info()}),
 	)
 }
 

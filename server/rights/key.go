@@ -388,7 +388,11 @@ func renewKey(tx *store.Tx, req *web.Request, list *web.Resource[store.APIKey, *
 
 // adoptKey makes the caller, who has the owner role, the owner of a service key.
 func adoptKey(tx *store.Tx, req *web.Request, in *web.ByID) (*ApiKey, error) {
-	return web.Edit(tx, req, &keys, in.ID, func(k *store.APIKey) { k.UserID = req.Actor.ID })
+	owner, err := store.OwnerFor(tx)
+	if err != nil {
+		return nil, err
+	}
+	return web.Edit(tx, req, &keys, in.ID, func(k *store.APIKey) { k.UserID = owner })
 }
 
 // resumeKey ends the pause of a key since a backup was restored.

@@ -20,6 +20,7 @@ import (
 	"reeve/auth/breached"
 	"reeve/embed"
 	"reeve/server"
+	"reeve/server/local"
 	"reeve/server/monitor"
 	"reeve/server/web"
 	"reeve/store"
@@ -455,11 +456,19 @@ var (
 	PendingCookie = Marked.PendingCookie()
 )
 
+// ByCommand begins what is in place of a token: the name of the user of the machine who has called
+// a command, which sends the request.
+const ByCommand = "command by "
+
 // InCookie begins a token that is sent as a cookie.
 const InCookie = "cookie "
 
 // Authorize adds a token to a request; "" is none.
 func Authorize(r *http.Request, token string) {
+	if name, ok := strings.CutPrefix(token, ByCommand); ok {
+		*r = *r.WithContext(local.WithCaller(r.Context(), name))
+		return
+	}
 	if cookie, ok := strings.CutPrefix(token, InCookie); ok {
 		for _, app := range []bool{false, true} { // the route decides which one it takes
 			r.AddCookie(&http.Cookie{Name: SessionCookie(app, false), Value: cookie})

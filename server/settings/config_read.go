@@ -191,7 +191,7 @@ func (c *configRead) chooseGroups(tx *store.Tx, actor *store.Actor) error {
 // denied returns the error of something that the actor may not read: without a token, a token is
 // missing.
 func denied(actor *store.Actor, otherwise error) error {
-	if actor.ID == 0 {
+	if !actor.Known() {
 		return errs.New(errs.Unauthenticated,
 			"sign in: the header `Authorization: Bearer <token>` is missing")
 	}
@@ -205,7 +205,7 @@ func (c *configRead) chooseDicts(tx *store.Tx, actor *store.Actor) error {
 	if err != nil {
 		return err
 	}
-	if actor.ID == 0 || actor.App {
+	if !actor.Known() || actor.App {
 		open = open.Public
 	}
 
@@ -241,7 +241,7 @@ func (c *configRead) respond(tx *store.Tx, out *web.Envelope) error {
 	switch {
 	case len(c.secrets) > 0:
 		h["Cache-Control"] = web.NoStore
-	case c.req.Session == nil:
+	case !c.req.Actor.Known():
 		h["Cache-Control"] = web.PublicChecked
 	default:
 		h["Cache-Control"] = web.PrivateChecked

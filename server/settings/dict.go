@@ -16,6 +16,8 @@ func DictRoutes() []web.Route {
 	return []web.Route{
 		web.Read("/admin/dict", web.SignedIn, "List enabled dictionaries, by code", openDicts,
 			web.Options{
+				AllowedForCommands: true,
+
 				ETag: true,
 				Note: "Returns the enabled dictionaries with their enabled items, by code.",
 			}),

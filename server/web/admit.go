@@ -18,6 +18,9 @@ func (s *Server) Admit(tx *store.Tx, rt *Route, req *Request) error {
 	if rt.Access == Public {
 		return nil
 	}
+	if req.Actor.IsOperator() {
+		return req.admitOperator(tx, rt)
+	}
 	if req.Observed.authAt == 0 {
 		req.Observed.authAt = tx.Now()
 	}
@@ -100,7 +103,7 @@ func (req *Request) Prove(tx *store.Tx, rt *Route) error {
 // Renew authorizes a request again that has waited, and returns the current actor.
 func (req *Request) Renew(tx *store.Tx) (*store.Actor, error) {
 	if req.Session == nil {
-		return store.Anonymous, nil
+		return req.Actor, nil
 	}
 	if err := req.Server.Auth.Accepts(tx, req.entered); err != nil {
 		return nil, err

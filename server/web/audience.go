@@ -6,7 +6,7 @@ import "reeve/store"
 // their own.
 func AudienceOf(a *store.Actor) store.FieldAudience {
 	switch {
-	case a.App || a.ID == 0:
+	case a.App || !a.Known():
 		return store.FieldSelf
 	case a.Key != nil:
 		return store.FieldProgram

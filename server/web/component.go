@@ -29,7 +29,7 @@ type Part struct {
 
 // UnknownPart returns the state of a component whose check failed, and logs the cause.
 func (s *Server) UnknownPart(name string, err error) Part {
-	s.Failures.Log(s.Log, "part "+name, err, func(line *zerolog.Event) {
+	s.Failures.Report(s.Log, "part "+name, err, func(line *zerolog.Event) {
 		line.Str("part", name).Msg("a health check failed")
 	})
 	return Part{Name: name, State: Failed, Message: errs.Of(err).Msg, Figures: map[string]int64{}}

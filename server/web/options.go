@@ -11,6 +11,8 @@ type Options struct {
 	AllowedBeforePasswordChange bool // usable while the password must be changed
 	AllowedBeforeFactor         bool // usable while a second factor must be set up
 
+	AllowedForCommands bool // usable by commands on the machine, although every user may: it is about no account
+
 	RequiresScopeAll  bool   // requires the data scope all, since the response cannot be limited to another
 	Confirmed         bool   // requires that the user has just confirmed who it is
 	Proves            bool   // the store requires that for usual inputs, though not for all

@@ -16,6 +16,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"reeve/auth"
+	"reeve/server/local"
 	"reeve/server/redact"
 	"reeve/store"
 	"reeve/store/audit"
@@ -70,6 +71,9 @@ func (s *Server) NewRequest(w http.ResponseWriter, r *http.Request) *Request {
 		Writer: statusWriter{ResponseWriter: w},
 		Begun:  time.Now(),
 	}
+	if name := local.Caller(r); name != "" {
+		req.Actor = store.Operator(name)
+	}
 	if s.Config.Monitor.Off {
 		req.DB = s.DB.WithRecorder(nil)
 	} else {
@@ -87,6 +91,7 @@ func (s *Server) serve(rt *Route) httprouter.Handle {
 	return func(w http.ResponseWriter, r *http.Request, params httprouter.Params) {
 		req := s.NewRequest(w, r)
 		req.Route, req.Params, req.Observed.route, req.size = rt, params, monitored, size
+		place := s.running.Add(req)
 		req.Writer.headOnly = r.Method == http.MethodHead && rt.Raw != nil && !rt.Ranges
 		if rt.changes() { // reads do not pay for it
 			req.setOrigin(rt)
@@ -117,6 +122,7 @@ func (s *Server) serve(rt *Route) httprouter.Handle {
 
 		defer func() { // also for an aborted response
 			s.record(stats, req, err)
+			place.Remove()
 			req.release() // last, since monitoring reads the body
 		}()
 
@@ -240,7 +246,7 @@ func (s *Server) logFailure(req *Request, err error) {
 		if e.Kind == errs.Internal {
 			kind += " " + req.loggedRoute()
 		}
-		s.Failures.Log(s.Log, kind, err, func(line *zerolog.Event) {
+		s.Failures.Report(s.Log, kind, err, func(line *zerolog.Event) {
 			line.Str("request", id).Str("method", method).Str("path", path).Int("status", code).Msg("request failed")
 		})
 	}

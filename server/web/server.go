@@ -38,7 +38,9 @@ import (
 	"github.com/rs/zerolog"
 
 	"reeve/auth"
+	"reeve/server/failure"
 	"reeve/server/listen"
+	"reeve/server/live"
 	"reeve/server/monitor"
 	"reeve/server/webhook"
 	"reeve/store"
@@ -102,8 +104,9 @@ type Server struct {
 	current  atomic.Pointer[current]
 	FailPage func(req *Request, e *errs.Error, code int) bool // sends an error as a page, if the client wants one
 	Hides    func(path string) bool                           // reports whether a setting hides a path
-	Failures FailureLog
+	Failures failure.Log
 	Limits   *limits
+	running  live.Table[Request]
 	origins  *http.CrossOriginProtection // check of requests with a session cookie
 	Suspects Suspects
 	Denials  denials
@@ -284,7 +287,7 @@ func (s *Server) Listen(ctx context.Context, beside Background, ready func(net.A
 	})
 	wg.Go(func() { gated.Watch(tidy) })
 	wg.Go(func() { s.Monitor.Run(tidy) })
-	wg.Go(func() { s.Failures.run(tidy, s.Log) })
+	wg.Go(func() { s.Failures.Run(tidy, s.Log) })
 	wg.Go(func() { s.keepCompleted(tidy) })
 	for _, task := range beside.Tasks {
 		wg.Go(func() { task(tidy) })
@@ -426,4 +429,11 @@ func (s *Server) shutdown(srv *http.Server) error {
 		err = srv.Close()
 	}
 	return err
+}
+
+// ReportLog logs that the change log could not be written, unless the server is only busy.
+func (s *Server) ReportLog(what string, err error) {
+	if err != nil && !errs.Is(err, errs.Busy) {
+		s.Log.Error().Err(err).Msg(what + " could not be added to the change log")
+	}
 }

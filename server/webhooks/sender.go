@@ -356,7 +356,7 @@ func (w *Sender) report(id store.ID, err error) {
 	if errs.Is(err, errs.NotFound) {
 		return // the webhook was deleted
 	}
-	w.s.Failures.Log(w.s.Log, "webhook "+id.String(), err, func(line *zerolog.Event) {
+	w.s.Failures.Report(w.s.Log, "webhook "+id.String(), err, func(line *zerolog.Event) {
 		line.Stringer("webhook", id).Msg("webhooks do not work as they should")
 	})
 }

@@ -92,6 +92,8 @@ func Routes(w *Sender) []web.Route {
 			}),
 		web.Action("GET", "/system/event-type", web.SignedIn, "List event types",
 			changes.ListEventTypes, web.Options{
+				AllowedForCommands: true,
+
 				Note: "The types of events that streams and webhooks can ask for. A whole group is asked " +
 					"for with an asterisk, such as role.*.",
 			}),

@@ -37,6 +37,22 @@ func VerifyLog(dir string, known []audit.Head,
 	return verifier.Result(), false, err
 }
 
+// VerifyLog verifies the change log of an open database, like the function VerifyLog. No segment is
+// added or dropped until it ends.
+func (db *DB) VerifyLog(known []audit.Head) (audit.Result, error) {
+	var verifier audit.Verifier
+	for _, head := range known {
+		verifier.Expect(head)
+	}
+	db.log.gate.Lock()
+	defer db.log.gate.Unlock()
+	if err := verifySegments(db.dir, &verifier); err != nil {
+		return audit.Result{}, err
+	}
+	err := db.View(engine{}, func(tx *Tx) error { return verifyRows(tx, &verifier) })
+	return verifier.Result(), err
+}
+
 // verifySegments adds the segments of a data directory.
 func verifySegments(dir string, verifier *audit.Verifier) error {
 	paths, err := segmentPaths(filepath.Join(dir, segmentsName))
@@ -51,23 +67,27 @@ func verifySegments(dir string, verifier *audit.Verifier) error {
 // verifyNewest adds the entries in data.db, which follow those in segments.
 func verifyNewest(dir string, verifier *audit.Verifier, options Options) error {
 	return readOnly(filepath.Join(dir, dataName), options, func(tx *Tx) error {
-		var failed error
-		last := verifier.Result().Head.Seq
-		err := tx.LogRows(last+1, func(row audit.Row) bool { // those before are in a segment, too
-			failed = verifier.Add(row)
-			return failed == nil
-		})
-		if err == nil && failed == nil {
-			failed = verifier.Finish()
-		}
-		if end := tx.bucket(logBucket).Sequence(); err == nil && failed == nil &&
-			verifier.Result().Head.Seq != end {
-			failed = &audit.Altered{Err: fmt.Errorf("the entries from %d to %d are missing",
-				verifier.Result().Head.Seq+1, end)}
-		}
-
-		return errors.Join(err, failed)
+		return verifyRows(tx, verifier)
 	})
+}
+
+func verifyRows(tx *Tx, verifier *audit.Verifier) error {
+	var failed error
+	last := verifier.Result().Head.Seq
+	err := tx.LogRows(last+1, func(row audit.Row) bool { // those before are in a segment, too
+		failed = verifier.Add(row)
+		return failed == nil
+	})
+	if err == nil && failed == nil {
+		failed = verifier.Finish()
+	}
+	if end := tx.bucket(logBucket).Sequence(); err == nil && failed == nil &&
+		verifier.Result().Head.Seq != end {
+		failed = &audit.Altered{Err: fmt.Errorf("the entries from %d to %d are missing",
+			verifier.Result().Head.Seq+1, end)}
+	}
+
+	return errors.Join(err, failed)
 }
 
 // reportLog adds to a report what is wrong with the change log of a data directory.

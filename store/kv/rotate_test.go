@@ -157,7 +157,7 @@ func TestRotateKey_InterruptedIsCompleted(t *testing.T) {
 		db := open(t, dir, Options{Schema: &office})
 		disktest.Equal(t, "secrets", secretTexts(t, db), want)
 		if w := db.Warnings(); !slices.ContainsFunc(w, func(w string) bool {
-			return strings.Contains(w, "reeve key rotate")
+			return strings.Contains(w, "reeve secret rotate")
 		}) {
 			t.Errorf("image %d: %q", i, w)
 		}

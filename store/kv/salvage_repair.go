@@ -141,7 +141,7 @@ func (s *Salvaging) repairInstall(tx *Tx) error {
 	if err != nil || install.Name == "" {
 		install.Name = rand.Text()
 	}
-	s.Lost("every password: the key that they are mixed with; `reeve admin recover` gives an owner a new one")
+	s.Lost("every password: the key that they are mixed with; `reeve user reset --owner` gives an owner a new one")
 	return PutRaw(tx, Installs, 1, install)
 }
 

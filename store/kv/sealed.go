@@ -197,7 +197,7 @@ func (db *DB) settleKey() error {
 
 	if len(db.keys.keys) > 1 {
 		db.warnings = append(db.warnings,
-			path+" holds two keys: a key rotation was interrupted; stop the server and run `reeve key rotate` to complete it")
+			path+" holds two keys: a key rotation was interrupted; stop the server and run `reeve secret rotate` to complete it")
 	}
 
 	return nil

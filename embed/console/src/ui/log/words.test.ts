@@ -250,7 +250,7 @@ const cases: [string, Partial<LogEntry>, string, string?][] = [
     { actor: { kind: 'system' }, action: 'drop_entries', details: { first: 1, last: 90 } },
     'Entries 1 to 90 reached the end of their retention and were removed',
   ],
-  ['a command', { actor: { kind: 'cli' }, operation: { title: 'reeve key rotate' } }, 'The command line ran “reeve key rotate”'],
+  ['a command', { actor: { kind: 'cli' }, operation: { title: 'reeve secret rotate' } }, 'The command line ran “reeve secret rotate”'],
   [
     'a command that changes records',
     { actor: { kind: 'cli' }, operation: { title: '' }, changes: [change('update', 'user', 'admin')] },

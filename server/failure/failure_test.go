@@ -1,4 +1,4 @@
-package web_test
+package failure_test
 
 import (
 	"bytes"
@@ -11,15 +11,14 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"reeve/server/servertest"
-	"reeve/server/web"
+	"reeve/server/failure"
 )
 
-func TestFailureLog_OncePerMinute(t *testing.T) {
+func TestLog_OncePerMinute(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	log := zerolog.New(&out)
-	var f web.FailureLog
+	var f failure.Log
 	start := time.Now()
 	fail := func(after time.Duration, kind, text string) {
 		f.Note(log, start.Add(after), kind, errors.New(text), func(e *zerolog.Event) {
@@ -35,7 +34,9 @@ func TestFailureLog_OncePerMinute(t *testing.T) {
 				Error, Request string
 				Repeated       int
 			}
-			servertest.Must(t, json.Unmarshal([]byte(line), &entry))
+			if err := json.Unmarshal([]byte(line), &entry); err != nil {
+				t.Fatal(err)
+			}
 			got = append(got, fmt.Sprintf("%s %s %d", entry.Request, entry.Error, entry.Repeated))
 		}
 		if fmt.Sprint(got) != fmt.Sprint(lines) {
@@ -67,11 +68,11 @@ func TestFailureLog_OncePerMinute(t *testing.T) {
 		t.Errorf("%d failures that are over are kept", len(f.Repeated))
 	}
 
-	for i := range 2 * web.MaxFailures {
+	for i := range 2 * failure.Max {
 		fail(0, "internal", fmt.Sprint(i))
 	}
 
-	if len(f.Repeated) > web.MaxFailures+1 {
+	if len(f.Repeated) > failure.Max+1 {
 		t.Errorf("%d failures are kept", len(f.Repeated))
 	}
 }

@@ -1,4 +1,5 @@
-package web
+// Package failure logs failures that repeat without filling the log.
+package failure
 
 import (
 	"context"
@@ -7,14 +8,12 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
-
-	"reeve/store/errs"
 )
 
-// FailureLog keeps a failure that repeats with every request from filling the log: it
+// Log keeps a failure that repeats with every request from filling the log: it
 // is logged when it first occurs, then once a minute with the number of occurrences
 // since. The zero value is ready to use.
-type FailureLog struct {
+type Log struct {
 	mu       sync.Mutex
 	Repeated map[string]*repeated
 }
@@ -28,29 +27,30 @@ type repeated struct {
 }
 
 const (
-	failureEvery = time.Minute
-	failureCheck = 10 * time.Second
+	every = time.Minute
+	check = 10 * time.Second
 
-	// MaxFailures bounds the failures that are distinguished. Further ones are counted
+	// Max bounds the failures that are distinguished. Further ones are counted
 	// together.
-	MaxFailures = 1000
+	Max = 1000
 )
 
-// Log logs err, or counts it if the same failure was logged within the last minute.
+// Report logs err, or counts it if the same failure was logged within the last minute.
 // Failures are the same if their kind and the first line of their error are. write adds
 // the fields to the line and sends it.
-func (f *FailureLog) Log(log zerolog.Logger, kind string, err error, write func(*zerolog.Event)) {
+func (f *Log) Report(log zerolog.Logger, kind string, err error, write func(*zerolog.Event)) {
 	f.Note(log, time.Now(), kind, err, write)
 }
 
-func (f *FailureLog) Note(log zerolog.Logger, now time.Time, kind string, err error,
+// Note is Report at a time.
+func (f *Log) Note(log zerolog.Logger, now time.Time, kind string, err error,
 	write func(*zerolog.Event)) {
 	text, _, _ := strings.Cut(err.Error(), "\n") // the stack of a panic differs each time
 	key := kind + " " + text
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	r := f.Repeated[key]
-	if r == nil && len(f.Repeated) >= MaxFailures {
+	if r == nil && len(f.Repeated) >= Max {
 		key = ""
 		r = f.Repeated[key]
 	}
@@ -64,7 +64,7 @@ func (f *FailureLog) Note(log zerolog.Logger, now time.Time, kind string, err er
 	}
 
 	r.count, r.err, r.write = r.count+1, err, write
-	if now.Sub(r.at) >= failureEvery {
+	if now.Sub(r.at) >= every {
 		r.flush(log, now)
 	}
 }
@@ -77,12 +77,12 @@ func (r *repeated) flush(log zerolog.Logger, now time.Time) {
 
 // Flush logs the lines that are due, or all of them, and removes failures that have not
 // recurred.
-func (f *FailureLog) Flush(log zerolog.Logger, now time.Time, all bool) {
+func (f *Log) Flush(log zerolog.Logger, now time.Time, all bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for key, r := range f.Repeated {
 		switch {
-		case !all && now.Sub(r.at) < failureEvery:
+		case !all && now.Sub(r.at) < every:
 		case r.count > 0:
 			r.flush(log, now)
 		default:
@@ -91,9 +91,9 @@ func (f *FailureLog) Flush(log zerolog.Logger, now time.Time, all bool) {
 	}
 }
 
-// run logs the lines that are due until ctx ends, and then the remaining ones.
-func (f *FailureLog) run(ctx context.Context, log zerolog.Logger) {
-	tick := time.NewTicker(failureCheck)
+// Run logs the lines that are due until ctx ends, and then the remaining ones.
+func (f *Log) Run(ctx context.Context, log zerolog.Logger) {
+	tick := time.NewTicker(check)
 	defer tick.Stop()
 	for {
 		select {
@@ -103,11 +103,5 @@ func (f *FailureLog) run(ctx context.Context, log zerolog.Logger) {
 		case now := <-tick.C:
 			f.Flush(log, now, false)
 		}
-	}
-}
-
-func (s *Server) ReportLog(what string, err error) {
-	if err != nil && !errs.Is(err, errs.Busy) {
-		s.Log.Error().Err(err).Msg(what + " could not be added to the change log")
 	}
 }

@@ -1,0 +1,151 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"reeve/store"
+	"reeve/store/disk"
+)
+
+// backupDir is the directory for backups in the data directory.
+const backupDir = "backup"
+
+// backupNow writes a backup: to the file or the directory in the argument, or else to backupDir.
+func (p *program) backupNow(c *client) error {
+	dir, name := filepath.Join(p.config.DataDir, backupDir), ""
+	if len(p.args) > 0 {
+		info, err := os.Stat(p.args[0])
+		if dir = p.args[0]; err != nil || !info.IsDir() {
+			dir, name = filepath.Split(p.args[0])
+		}
+	} else if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+
+	resp, err := c.do("GET", "/system/backup", nil, nil)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if name == "" {
+		_, params, err := mime.ParseMediaType(resp.Header.Get("Content-Disposition"))
+		if name = params["filename"]; err != nil || name != filepath.Base(name) {
+			return errors.New("the server gave the backup no name")
+		}
+	}
+
+	path := filepath.Join(dir, name)
+	bar := p.newProgress("backup")
+	size, err := writeNew(path, resp.Body, func(n int64) { bar.at(n, resp.ContentLength) })
+	bar.end()
+	if err != nil {
+		return fmt.Errorf("the backup was not written: %w", err)
+	}
+	return p.show(map[string]any{"file": path, "size": size}, "%s, %.1f MiB", path, float64(size)/(1<<20))
+}
+
+// writeNew writes a file that does not exist, durably, so that it has all of the content or is not
+// there. Only the user of the process can read it.
+func writeNew(path string, from io.Reader, at func(n int64)) (size int64, err error) {
+	if _, err := os.Lstat(path); err == nil {
+		return 0, fmt.Errorf("%s exists", path)
+	}
+	part := path + ".new"
+	f, err := os.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return 0, err
+	}
+
+	size, err = io.Copy(&counted{Writer: f, at: at}, from)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = disk.MoveFile(part, path)
+	}
+	if err != nil {
+		err = errors.Join(err, os.Remove(part))
+	}
+	return size, err
+}
+
+type backupFile struct {
+	File string    `json:"file"`
+	Size int64     `json:"size"`
+	At   time.Time `json:"at"`
+}
+
+// listBackups lists the backups in the directory in the argument, or else in backupDir.
+func (p *program) listBackups() error {
+	dir := filepath.Join(p.config.DataDir, backupDir)
+	if len(p.args) > 0 {
+		dir = p.args[0]
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil && (len(p.args) > 0 || !os.IsNotExist(err)) {
+		return err
+	}
+
+	all := []backupFile{}
+	for _, e := range entries {
+		if !strings.HasSuffix(e.Name(), ".tar") && !strings.HasSuffix(e.Name(), ".tar.age") {
+			continue
+		}
+		info, err := e.Info()
+		if err != nil {
+			return err
+		}
+		all = append(all, backupFile{filepath.Join(dir, e.Name()), info.Size(), info.ModTime().UTC()})
+	}
+	slices.SortFunc(all, func(a, b backupFile) int { return b.At.Compare(a.At) })
+
+	if p.json {
+		return p.printJSON(all)
+	}
+	for _, b := range all {
+		fmt.Fprintf(p.out, "%s  %10.1f MiB  %s\n", b.At.Local().Format(time.DateTime),
+			float64(b.Size)/(1<<20), b.File)
+	}
+	return nil
+}
+
+// checkBackupFile restores a backup to a temporary directory beside it, migrates and verifies it as
+// a restore and a start would, and removes the directory.
+func (p *program) checkBackupFile() (err error) {
+	identities, err := p.identities()
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp(filepath.Dir(p.args[0]), "reeve-check-*")
+	if err != nil {
+		return err
+	}
+
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	done, err := store.Restore(dir, p.args[0], identities, p.storeOptions())
+	if err != nil {
+		return exit{err, foundCode}
+	}
+	report, err := store.VerifyDir(dir, p.storeOptions())
+	if err != nil {
+		return err
+	}
+	if n := len(report.Faults) + report.More; n > 0 {
+		return exit{fmt.Errorf("the backup has %d faults, such as: %s", n, report.Faults[0]), foundCode}
+	}
+
+	out := map[string]any{"records": report.Records, "files": report.Blobs, "secrets_to_enter": done.Unopened}
+	text := fmt.Sprintf("%d records, %d files, no faults", report.Records, report.Blobs)
+	if n := len(done.Unopened); n > 0 {
+		text += fmt.Sprintf("; %d secret values must be entered again after a restore without secret.key", n)
+	}
+	return p.show(out, "%s", text)
+}

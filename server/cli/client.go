@@ -1,0 +1,244 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"reeve/server"
+	"reeve/server/local"
+	"reeve/store/kv"
+)
+
+// client sends the requests of a command: to the server that runs on the data directory or, if none
+// does, to one in this process, which serves the command alone. A command thus does the same in
+// both cases.
+type client struct {
+	http    http.Client
+	running bool   // whether a server runs on the data directory
+	reason  string // reason for the change log; "" for none
+	close   func() error
+}
+
+// connect returns a client for the data directory.
+func (p *program) connect() (*client, error) {
+	dir := p.config.DataDir
+	if !kv.HasDatabase(dir) {
+		return nil, fmt.Errorf("there is no database in %s", dir)
+	}
+
+	pid, err := kv.Holder(dir)
+	if err != nil {
+		return nil, err
+	}
+	if pid == 0 {
+		return p.serveItself()
+	}
+
+	c := newClient(func(ctx context.Context) (net.Conn, error) { return local.Dial(ctx, dir) })
+	c.running, c.close = true, func() error { return nil }
+	if err := c.get("/local/status", nil, nil); err != nil {
+		return nil, fmt.Errorf("process %d uses %s and does not answer on %s; if it is another command, wait for it: %w",
+			pid, dir, local.Name, err)
+	}
+	return c, nil
+}
+
+func newClient(dial func(context.Context) (net.Conn, error)) *client {
+	return &client{http: http.Client{Transport: &http.Transport{
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) },
+	}}}
+}
+
+// serveItself returns a client of a server in this process, which does what the command asks for,
+// the jobs that it begins included, and nothing else: it sends no mails and no webhooks.
+func (p *program) serveItself() (*client, error) {
+	settings, err := p.settings(nil)
+	if err != nil {
+		return nil, err
+	}
+	db, a, err := p.open()
+	if err != nil {
+		return nil, err
+	}
+
+	settings.Monitor.Off = true
+	s, err := server.New(settings, db, a, p.log)
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		s.RunJobs(ctx)
+	}()
+	pipe := local.NewPipe()
+	stop := p.serveCommands(s, pipe)
+
+	c := newClient(pipe.Dial)
+	c.close = func() error {
+		c.http.CloseIdleConnections()
+		stop()
+		cancel()
+		<-ended
+		return db.Close()
+	}
+	return c, nil
+}
+
+// apiError is an error response.
+type apiError struct {
+	Status int               `json:"-"`
+	Code   string            `json:"error"`
+	Msg    string            `json:"msg"`
+	Errors map[string]string `json:"errors"`
+}
+
+func (e *apiError) Error() string {
+	text := e.Msg
+	if len(e.Errors) == 1 && strings.Contains(text, ":") {
+		return text // which has it
+	}
+	for _, field := range slices.Sorted(maps.Keys(e.Errors)) {
+		text += fmt.Sprintf("\n  %s: %s", field, e.Errors[field])
+	}
+	return text
+}
+
+// do sends a request and returns the response, which the caller closes. body is encoded as JSON,
+// unless it is nil. The error of an error response is an *apiError.
+func (c *client) do(method, path string, query url.Values, body any) (*http.Response, error) {
+	var content io.Reader
+	if body != nil {
+		text, err := json.Marshal(body)
+		if err != nil {
+			return nil, err
+		}
+		content = bytes.NewReader(text)
+	}
+
+	target := url.URL{Scheme: "http", Host: "localhost", Path: path, RawQuery: query.Encode()}
+	req, err := http.NewRequest(method, target.String(), content)
+	if err != nil {
+		return nil, err
+	}
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if c.reason != "" && method != http.MethodGet {
+		req.Header.Set("X-Reason", url.PathEscape(c.reason))
+	}
+
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return nil, errors.Unwrap(err) // without the URL, which means nothing here
+	}
+	if resp.StatusCode < 400 {
+		return resp, nil
+	}
+
+	defer resp.Body.Close()
+	fault := &apiError{Status: resp.StatusCode, Msg: resp.Status}
+	text, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
+	if err == nil {
+		err = json.Unmarshal(text, fault)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the server answers %s", resp.Status)
+	}
+	return nil, fault
+}
+
+// call sends a request and decodes the data of the response into to, unless it is nil.
+func (c *client) call(method, path string, query url.Values, body, to any) error {
+	resp, err := c.do(method, path, query, body)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	var envelope struct{ Data json.RawMessage }
+	if err := json.NewDecoder(resp.Body).Decode(&envelope); err != nil {
+		return err
+	}
+	if to == nil {
+		return nil
+	}
+	return json.Unmarshal(envelope.Data, to)
+}
+
+func (c *client) get(path string, query url.Values, to any) error {
+	return c.call(http.MethodGet, path, query, nil, to)
+}
+
+// pageSize is the number of records that a command reads at once.
+const pageSize = 100
+
+// all returns the records of a list that match a query, at most so many of them; 0 for all.
+func (c *client) all(path string, query url.Values, most int) (all []record, err error) {
+	query = maps.Clone(query)
+	if query == nil {
+		query = url.Values{}
+	}
+	query.Set("pageSize", fmt.Sprint(pageSize))
+	for page := 1; ; page++ {
+		query.Set("page", fmt.Sprint(page))
+		var got struct{ Data []record }
+		if err := c.get(path, query, &got); err != nil {
+			return nil, err
+		}
+
+		all = append(all, got.Data...)
+		if most > 0 && len(all) >= most {
+			return all[:most], nil
+		}
+		if len(got.Data) < pageSize {
+			return all, nil
+		}
+	}
+}
+
+// named returns the record of a list whose field has a value, and an error that names similar ones
+// if there is none. what names such a record.
+func (c *client) named(what, path, field, name string, query url.Values) (record, error) {
+	all, err := c.all(path, query, 0)
+	if err != nil {
+		return nil, err
+	}
+
+	var known []string
+	for _, r := range all {
+		text := r.text(field)
+		if strings.EqualFold(text, name) {
+			return r, nil
+		}
+		known = append(known, text)
+	}
+	return nil, fmt.Errorf("there is no %s %s%s", what, name, similar(name, known))
+}
+
+// similar returns a text that names the known names that begin like a name; "" if none does.
+func similar(name string, known []string) string {
+	start := strings.ToLower(name)
+	start = start[:min(len(start), 2)]
+	close := slices.DeleteFunc(slices.Clone(known), func(text string) bool {
+		return !strings.HasPrefix(strings.ToLower(text), start)
+	})
+	if len(close) == 0 {
+		close = known
+	}
+	if len(close) == 0 {
+		return ""
+	}
+	return "; there is " + strings.Join(close[:min(len(close), 5)], ", ")
+}

@@ -1,0 +1,179 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"runtime/pprof"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"reeve/auth"
+	"reeve/server"
+	"reeve/server/local"
+	"reeve/server/web"
+	"reeve/store"
+	"reeve/store/errs"
+)
+
+// Besides the API, commands use a few operations of the program itself, below /local. They exist
+// only for commands, which are of the same version as the server or nearly so, and may change.
+
+// status is what the server tells commands about itself.
+type status struct {
+	Version  string    `json:"version"`
+	Commit   string    `json:"build"`
+	PID      int       `json:"pid"`
+	Data     string    `json:"data"`
+	Listen   string    `json:"listen"` // "" for a server in the process of the command
+	Started  time.Time `json:"started"`
+	LogLevel string    `json:"log_level"`
+	Draining bool      `json:"draining"`
+}
+
+// reloaded is the result of a reload.
+type reloaded struct {
+	Changed      []string `json:"changed"`
+	NeedsRestart []string `json:"needs_restart"`
+	Warnings     []string `json:"warnings"`
+}
+
+// recovered is the result of the recovery of an owner.
+type recovered struct {
+	Username string `json:"username"`
+	Password string `json:"password"`
+}
+
+// serveCommands serves commands until stop is called, which lets them finish.
+func (p *program) serveCommands(s *server.Server, l net.Listener) (stop func()) {
+	mux := http.NewServeMux()
+	mux.Handle("/", s.Handler())
+	operation(mux, "GET /local/status", func(*http.Request) (any, error) { return p.status(s), nil })
+	operation(mux, "GET /local/requests", func(*http.Request) (any, error) { return p.load(s), nil })
+	operation(mux, "POST /local/reload", func(*http.Request) (any, error) { return p.reload(s) })
+	operation(mux, "PUT /local/log-level", func(r *http.Request) (any, error) {
+		return p.setLogLevel(r.Body)
+	})
+	operation(mux, "POST /local/owner", func(r *http.Request) (any, error) {
+		password := auth.RandomPassword()
+		db := s.DB.WithRecorder(nil).For("reeve user reset --owner", nil)
+		username, err := s.Auth.On(db).Recover(store.Operator(local.Caller(r)), password)
+		if store.IsDamage(err) {
+			err = fmt.Errorf("%s: %w", s.DB.Dir(), err)
+		}
+		return recovered{username, password}, errs.ForOperator(err)
+	})
+	operation(mux, "POST /local/audit-verify", func(r *http.Request) (any, error) {
+		var in struct{ Head string }
+		if err := json.NewDecoder(r.Body).Decode(&in); err != nil {
+			return nil, err
+		}
+		return verifyOwnLog(s.DB, in.Head)
+	})
+	operation(mux, "POST /local/verify", func(r *http.Request) (any, error) {
+		return verifyCopy(r.Context(), s.DB)
+	})
+	mux.HandleFunc("GET /local/stacks", func(w http.ResponseWriter, _ *http.Request) {
+		pprof.Lookup("goroutine").WriteTo(w, 1) // fails only if the command has ended
+	})
+
+	srv := &http.Server{
+		Handler:           mux,
+		ConnContext:       local.ConnContext,
+		ReadHeaderTimeout: 10 * time.Second,
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if err := srv.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+			p.log.Error().Err(err).Msg("commands can no longer reach the server")
+		}
+	}()
+	return func() {
+		ctx, cancel := context.WithTimeout(context.Background(), s.Config.StopTimeout)
+		defer cancel()
+		if srv.Shutdown(ctx) != nil {
+			srv.Close() // cuts off the commands that still wait
+		}
+		<-done
+	}
+}
+
+// operation adds an operation whose result is the data of the response.
+func operation(mux *http.ServeMux, pattern string, do func(*http.Request) (any, error)) {
+	mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+		data, err := do(r)
+		answer := any(map[string]any{"data": data})
+		w.Header().Set("Content-Type", "application/json")
+		if err != nil {
+			w.WriteHeader(http.StatusConflict)
+			answer = map[string]any{"msg": err.Error()}
+		}
+		json.NewEncoder(w).Encode(answer) // fails only if the command has ended
+	})
+}
+
+func (p *program) status(s *server.Server) status {
+	out := status{
+		Version:  p.version,
+		Commit:   p.build(),
+		PID:      os.Getpid(),
+		Data:     s.DB.Dir(),
+		Started:  s.Started,
+		LogLevel: zerolog.GlobalLevel().String(),
+		Draining: s.Draining(),
+	}
+	if p.command == "serve" {
+		out.Listen = s.Config.Listen
+	} else {
+		s.DB.FilesOpened() // so that the health of a file that opens is known; it has the error too
+	}
+	return out
+}
+
+// reload puts the part of the configuration in force that a running server can change, and logs what
+// has changed and what waits for a restart. After an error everything stays as it was.
+func (p *program) reload(s *server.Server) (done reloaded, err error) {
+	p.reloading.Lock()
+	defer p.reloading.Unlock()
+	next, changed, kept, err := p.config.Reload()
+	if err == nil {
+		var settings web.Config
+		if settings, err = next.Server(); err == nil {
+			err = s.Reload(settings)
+		}
+	}
+	if err != nil {
+		p.log.Error().Err(err).Msg("the configuration was not reloaded")
+		return done, err
+	}
+
+	if level, err := zerolog.ParseLevel(next.LogLevel); err == nil { // Load has checked it
+		zerolog.SetGlobalLevel(level)
+	}
+	p.config = next
+	p.warn(next.Warnings)
+	p.log.WithLevel(zerolog.InfoLevel).Strs("changed", changed).Strs("needs_restart", kept).
+		Msg("the configuration was reloaded")
+	return reloaded{changed, kept, next.Warnings}, nil
+}
+
+// setLogLevel sets the level of the log until the next reload or start.
+func (p *program) setLogLevel(body interface{ Read([]byte) (int, error) }) (any, error) {
+	var in struct{ Level string }
+	if err := json.NewDecoder(body).Decode(&in); err != nil {
+		return nil, err
+	}
+	level, err := zerolog.ParseLevel(in.Level)
+	if err != nil || level < zerolog.DebugLevel || level > zerolog.ErrorLevel {
+		return nil, fmt.Errorf("the level must be debug, info, warn or error")
+	}
+	zerolog.SetGlobalLevel(level)
+	p.log.WithLevel(zerolog.InfoLevel).Str("level", level.String()).Msg("the level of the log was changed")
+	return nil, nil
+}

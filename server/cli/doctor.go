@@ -1,0 +1,184 @@
+package cli
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"text/tabwriter"
+	"time"
+
+	"reeve/store/disk"
+)
+
+// doctor examines the server, its machine and its configuration, and says what to do. The exit code
+// is 2 if something needs attention.
+func (p *program) doctor(c *client) error {
+	var s status
+	if err := c.get("/local/status", nil, &s); err != nil {
+		return err
+	}
+	var h health
+	if err := c.get("/system/health", nil, &h); err != nil {
+		return err
+	}
+	var info struct {
+		LastBackup *time.Time `json:"last_backup_at"`
+	}
+	if err := c.get("/system/info", nil, &info); err != nil {
+		return err
+	}
+
+	parts := append(h.Parts, checkSync(p.config.DataDir), checkFileSystem(p.config.DataDir),
+		checkBackup(info.LastBackup), p.checkCertificate(), p.checkConfig())
+	if c.running {
+		parts = append(parts, p.checkVersion(s))
+	}
+	found := slices.ContainsFunc(parts, func(p part) bool { return p.State != "ok" && p.State != "checking" })
+	if err := p.printParts(parts); err != nil {
+		return err
+	}
+	if found {
+		return errUnhealthy
+	}
+	return nil
+}
+
+func (p *program) printParts(parts []part) error {
+	if p.json {
+		return p.printJSON(parts)
+	}
+	w := tabwriter.NewWriter(p.out, 0, 8, 2, ' ', 0)
+	for _, part := range parts {
+		fmt.Fprintf(w, "%s\t%s\t%s\n", part.State, part.Name, oneLine(part.Text))
+		if part.Do != "" {
+			fmt.Fprintf(w, "\t\t→ %s\n", part.Do)
+		}
+	}
+	return w.Flush()
+}
+
+const (
+	syncs    = 16
+	slowSync = 20 * time.Millisecond // time from which each write waits noticeably
+)
+
+// checkSync measures how long the disk takes to make a write durable.
+func checkSync(dir string) part {
+	out := part{Name: "sync", State: "ok"}
+	path := filepath.Join(dir, "doctor.new")
+	took, err := measureSync(path)
+	if e := os.Remove(path); err == nil {
+		err = e
+	}
+	if err != nil {
+		return part{"sync", "failed", "a file could not be written: " + err.Error(),
+			"see that the data directory can be written and the disk has room"}
+	}
+
+	slices.Sort(took)
+	median := took[len(took)/2]
+	out.Text = fmt.Sprintf("a durable write takes %s, at most %s", round(median), round(took[len(took)-1]))
+	if median > slowSync {
+		out.State = "degraded"
+		out.Do = "use a disk with a faster sync, such as an SSD with power-loss protection"
+	}
+	return out
+}
+
+func round(d time.Duration) time.Duration { return d.Round(10 * time.Microsecond) }
+
+func measureSync(path string) (took []time.Duration, err error) {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	block := make([]byte, os.Getpagesize())
+	for range syncs {
+		start := time.Now()
+		if _, err := f.WriteAt(block, 0); err != nil {
+			return nil, err
+		}
+		if err := f.Sync(); err != nil {
+			return nil, err
+		}
+		took = append(took, time.Since(start))
+	}
+	return took, nil
+}
+
+// checkFileSystem reports a file system that loses what was synced, or has unreliable locks.
+func checkFileSystem(dir string) part {
+	name, risk := disk.FileSystem(dir)
+	if risk == "" {
+		return part{Name: "file system", State: "ok", Text: name}
+	}
+	return part{"file system", "degraded", name + ": " + risk,
+		"keep the data directory on a local disk, such as ext4, XFS, btrfs or ZFS"}
+}
+
+// backupAge is the age from which the last backup is too old.
+const backupAge = 48 * time.Hour
+
+func checkBackup(last *time.Time) part {
+	out := part{Name: "backup", State: "degraded", Do: "run `reeve backup now`, and have it run every night"}
+	switch {
+	case last == nil:
+		out.Text = "there has been none"
+	case time.Since(*last) > backupAge:
+		out.Text = "the last one is from " + last.Local().Format(time.DateTime)
+	default:
+		return part{Name: "backup", State: "ok", Text: "the last one is from " + last.Local().Format(time.DateTime)}
+	}
+	return out
+}
+
+// certificateTime is the remaining life of a certificate from which it should have been renewed.
+const certificateTime = 14 * 24 * time.Hour
+
+func (p *program) checkCertificate() part {
+	settings, err := p.config.Server()
+	if err == nil && settings.TLSCert == "" {
+		return part{Name: "certificate", State: "ok", Text: "none: a proxy has it, or there is no encryption"}
+	}
+	var cert tls.Certificate
+	if err == nil {
+		cert, err = tls.LoadX509KeyPair(settings.TLSCert, settings.TLSKey)
+	}
+	if err != nil {
+		return part{"certificate", "failed", err.Error(), "see server.tls_cert and server.tls_key"}
+	}
+
+	ends := cert.Leaf.NotAfter
+	out := part{Name: "certificate", State: "ok", Text: "ends at " + ends.Local().Format(time.DateTime)}
+	if time.Until(ends) < certificateTime {
+		out.State, out.Do = "degraded", "renew it, then run `reeve reload`"
+	}
+	return out
+}
+
+func (p *program) checkConfig() part {
+	if len(p.config.Warnings) == 0 {
+		return part{Name: "configuration", State: "ok", Text: "no warnings"}
+	}
+	text := ""
+	for i, w := range p.config.Warnings {
+		if i > 0 {
+			text += "; "
+		}
+		text += w
+	}
+	return part{"configuration", "degraded", text, "change the configuration"}
+}
+
+// checkVersion compares this program with the running one.
+func (p *program) checkVersion(s status) part {
+	if s.Commit == p.build() {
+		return part{Name: "version", State: "ok", Text: s.Commit}
+	}
+	return part{"version", "degraded", "the server is " + s.Commit + ", this program " + p.build(),
+		"restart the server to run the installed version"}
+}

@@ -1,0 +1,182 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+)
+
+// record is a record of a response.
+type record map[string]json.RawMessage
+
+// text returns a field as people read it: a time in the zone of this machine, the elements of a
+// list separated by commas, and - for nothing.
+func (r record) text(field string) string {
+	raw, ok := r[field]
+	if !ok {
+		return "-"
+	}
+	var value any
+	if json.Unmarshal(raw, &value) != nil {
+		return string(raw)
+	}
+	if field == "status" {
+		return map[any]string{1.0: "enabled", 0.0: "disabled"}[value]
+	}
+
+	switch v := value.(type) {
+	case nil:
+		return "-"
+	case string:
+		if at, err := time.Parse(time.RFC3339Nano, v); err == nil {
+			return at.Local().Format(time.DateTime)
+		}
+		if v == "" {
+			return "-"
+		}
+		return oneLine(v)
+	case float64:
+		return string(raw) // without the rounding of large IDs
+	case []any:
+		var texts []string
+		for _, element := range v {
+			texts = append(texts, oneLine(fmt.Sprint(element)))
+		}
+		if texts == nil {
+			return "-"
+		}
+		return strings.Join(texts, ", ")
+	}
+	return oneLine(string(raw))
+}
+
+// id returns the ID of the record, for a path.
+func (r record) id() string { return string(r["id"]) }
+
+// oneLine removes what would break a line of a table, or move the cursor of a terminal.
+func oneLine(text string) string {
+	return strings.Map(func(c rune) rune {
+		if c < ' ' || c >= 0x7f && c < 0xa0 {
+			return ' '
+		}
+		return c
+	}, text)
+}
+
+// list prints records: as a table with some of their fields or, with --json, whole.
+func (p *program) list(all []record, fields ...string) error {
+	if p.json {
+		if all == nil {
+			all = []record{}
+		}
+		return p.printJSON(all)
+	}
+
+	w := tabwriter.NewWriter(p.out, 0, 8, 2, ' ', 0)
+	heads := make([]string, len(fields))
+	for i, f := range fields {
+		heads[i] = strings.ToUpper(strings.ReplaceAll(f, "_", " "))
+	}
+	fmt.Fprintln(w, strings.Join(heads, "\t"))
+	for _, r := range all {
+		cells := make([]string, len(fields))
+		for i, f := range fields {
+			cells[i] = r.text(f)
+		}
+		fmt.Fprintln(w, strings.Join(cells, "\t"))
+	}
+	return w.Flush()
+}
+
+// show prints lines for people or, with --json, the value.
+func (p *program) show(value any, format string, args ...any) error {
+	if p.json {
+		return p.printJSON(value)
+	}
+	_, err := fmt.Fprintf(p.out, format+"\n", args...)
+	return err
+}
+
+func (p *program) printJSON(value any) error {
+	out := json.NewEncoder(p.out)
+	out.SetEscapeHTML(false)
+	out.SetIndent("", "  ")
+	return out.Encode(value)
+}
+
+// progress writes how much of something is done, if people read it and it takes longer than a
+// second.
+type progress struct {
+	out   io.Writer // nil for none
+	what  string
+	begun time.Time
+	last  time.Time
+	wrote bool
+}
+
+// newProgress returns a progress that says what is being done.
+func (p *program) newProgress(what string) *progress {
+	b := &progress{what: what, begun: time.Now()}
+	if isTerminal(p.err) && !p.json {
+		b.out = p.err
+	}
+	return b
+}
+
+const (
+	progressAfter = time.Second
+	progressEvery = 200 * time.Millisecond
+	progressWidth = 24
+)
+
+// at shows that done of total is done; a total of 0 is unknown.
+func (b *progress) at(done, total int64) {
+	now := time.Now()
+	if b.out == nil || now.Sub(b.begun) < progressAfter || now.Sub(b.last) < progressEvery {
+		return
+	}
+
+	b.last, b.wrote = now, true
+	mib := float64(done) / (1 << 20)
+	if total <= 0 {
+		fmt.Fprintf(b.out, "\r%s: %.0f MiB ", b.what, mib)
+		return
+	}
+	part := min(float64(done)/float64(total), 1)
+	full := int(part * progressWidth)
+	fmt.Fprintf(b.out, "\r%s [%s%s] %3.0f %% ", b.what, strings.Repeat("#", full),
+		strings.Repeat(".", progressWidth-full), 100*part)
+}
+
+// end removes the line.
+func (b *progress) end() {
+	if b.wrote {
+		fmt.Fprint(b.out, "\r\x1b[K")
+	}
+}
+
+// counted counts the bytes that are written.
+type counted struct {
+	io.Writer
+	n  int64
+	at func(n int64)
+}
+
+func (c *counted) Write(b []byte) (int, error) {
+	n, err := c.Writer.Write(b)
+	c.n += int64(n)
+	c.at(c.n)
+	return n, err
+}
+
+// sorted returns the records by a field.
+func sorted(all []record, field string) []record {
+	slices.SortStableFunc(all, func(a, b record) int {
+		return strings.Compare(a.text(field), b.text(field))
+	})
+	return all
+}

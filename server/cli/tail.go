@@ -1,0 +1,227 @@
+package cli
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/pflag"
+)
+
+// logEntry is an entry of the change log, as far as a line shows it.
+type logEntry struct {
+	Seq       uint64    `json:"seq"`
+	At        time.Time `json:"at"`
+	Actor     logActor  `json:"actor"`
+	Operation struct {
+		Title string `json:"title"`
+	} `json:"operation"`
+	Reason  string `json:"reason"`
+	Action  string `json:"action"`
+	Changes []struct {
+		Collection string `json:"collection"`
+		ID         uint64 `json:"id"`
+		Name       string `json:"name"`
+		Operation  string `json:"operation"`
+	} `json:"changes"`
+}
+
+type logActor struct {
+	Kind string `json:"kind"`
+	ID   uint64 `json:"id"`
+	Name string `json:"name"`
+}
+
+// label returns the name, or else the kind and the ID.
+func (a logActor) label() string {
+	switch {
+	case a.Name != "":
+		return oneLine(a.Name)
+	case a.ID != 0:
+		return fmt.Sprintf("%s:%d", a.Kind, a.ID)
+	}
+	return a.Kind
+}
+
+const shownChanges = 3 // changes in the line of an entry
+
+func (e *logEntry) line() string {
+	text := fmt.Sprintf("%d  %s  %s  %s", e.Seq, e.At.Local().Format(time.DateTime), e.Actor.label(),
+		oneLine(e.Operation.Title))
+	for i, c := range e.Changes {
+		if i == shownChanges {
+			text += fmt.Sprintf(", and %d more", len(e.Changes)-i)
+			break
+		}
+		name := c.Name
+		if name == "" {
+			name = fmt.Sprint(c.ID)
+		}
+		sep := ": "
+		if i > 0 {
+			sep = ", "
+		}
+		text += fmt.Sprintf("%s%s %s %s", sep, c.Operation, c.Collection, oneLine(name))
+	}
+	if e.Reason != "" {
+		text += " (" + oneLine(e.Reason) + ")"
+	}
+	return text
+}
+
+func tailFlags(f *pflag.FlagSet, _ *program) {
+	f.IntP("lines", "n", 20, "print this `NUMBER` of entries first")
+	f.BoolP("follow", "f", false, "go on with new entries until interrupted")
+}
+
+// followEvery is how often tailLog looks for new entries.
+const followEvery = time.Second
+
+// tailLog prints the last entries of the change log, the oldest first, and follows it.
+func (p *program) tailLog(c *client) error {
+	lines, _ := p.flags.GetInt("lines")
+	follow, _ := p.flags.GetBool("follow")
+	if lines < 0 || lines > 1000 {
+		return errors.New("--lines must be 0 to 1000")
+	}
+	if follow && !c.running {
+		return errNotRunning
+	}
+
+	var last uint64
+	ask := max(lines, 1)
+	for first := true; ; first = false {
+		var page struct{ Data []json.RawMessage }
+		err := c.get("/system/audit", url.Values{"pageSize": {fmt.Sprint(ask)}}, &page)
+		if err != nil {
+			return err
+		}
+
+		for i := len(page.Data) - 1; i >= 0; i-- {
+			var e logEntry
+			if err := json.Unmarshal(page.Data[i], &e); err != nil {
+				return err
+			}
+			if e.Seq <= last {
+				continue
+			}
+			last = e.Seq
+			if first && lines == 0 {
+				continue
+			}
+			if p.json {
+				_, err = fmt.Fprintf(p.out, "%s\n", page.Data[i])
+			} else {
+				_, err = fmt.Fprintln(p.out, e.line())
+			}
+			if err != nil {
+				return err
+			}
+		}
+
+		if !follow {
+			return nil
+		}
+		time.Sleep(followEvery)
+		ask = 1000
+	}
+}
+
+var errNotRunning = errors.New("no server is running with this data")
+
+// undoLog undoes an entry of the change log.
+func (p *program) undoLog(c *client) error {
+	var done record
+	path := "/system/audit/" + url.PathEscape(p.args[0]) + "/undo"
+	if err := c.call("POST", path, nil, nil, &done); err != nil {
+		return err
+	}
+
+	var lost []json.RawMessage
+	if raw := done["lost"]; raw != nil {
+		if err := json.Unmarshal(raw, &lost); err != nil {
+			return err
+		}
+	}
+	text := ""
+	if len(lost) > 0 {
+		text = fmt.Sprintf("; %d things could not be brought back, see --json", len(lost))
+	}
+	return p.show(done, "entry %s is undone: %s records%s", p.args[0], done.text("records"), text)
+}
+
+// tailEvents prints events of the server as they are committed, until interrupted.
+func (p *program) tailEvents(c *client) error {
+	if !c.running {
+		return errNotRunning
+	}
+	query := url.Values{}
+	if types := p.texts("type"); types != nil {
+		query.Set("types", strings.Join(types, ","))
+	}
+	resp, err := c.do("GET", "/system/event", query, nil)
+	if err != nil {
+		return err
+	}
+
+	defer resp.Body.Close()
+	stop := make(chan os.Signal, 1)
+	signal.Notify(stop, os.Interrupt, syscall.SIGTERM)
+	defer signal.Stop(stop)
+	go func() {
+		<-stop
+		resp.Body.Close()
+	}()
+
+	lines := bufio.NewScanner(resp.Body)
+	lines.Buffer(nil, 16<<20)
+	for lines.Scan() {
+		data, ok := strings.CutPrefix(lines.Text(), "data: ")
+		if !ok {
+			continue
+		}
+		if err := p.printEvent(data); err != nil {
+			return err
+		}
+	}
+	if err := lines.Err(); err != nil && !errors.Is(err, os.ErrClosed) &&
+		!strings.Contains(err.Error(), "closed") {
+		return err
+	}
+	return nil
+}
+
+// printEvent prints an event: whole with --json, else as a line.
+func (p *program) printEvent(data string) error {
+	if p.json {
+		_, err := fmt.Fprintln(p.out, data)
+		return err
+	}
+	var e struct {
+		Type   string   `json:"type"`
+		At     string   `json:"at"`
+		Actor  logActor `json:"actor"`
+		Record uint64   `json:"record"`
+		Name   string   `json:"name"`
+	}
+	if err := json.Unmarshal([]byte(data), &e); err != nil {
+		return err
+	}
+	if e.Type == "" { // the stream itself, such as open
+		return nil
+	}
+	at, err := time.Parse(time.RFC3339Nano, e.At)
+	if err != nil {
+		return nil // neither has access.changed a time
+	}
+	_, err = fmt.Fprintf(p.out, "%s  %s  %s  %d %s\n", at.Local().Format(time.DateTime), e.Type,
+		e.Actor.label(), e.Record, oneLine(e.Name))
+	return err
+}

@@ -1,0 +1,196 @@
+package e2e
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// A commandStep is a command of a script that runs beside a server and without one.
+type commandStep struct {
+	words string // split at spaces; DIR is a directory of the test
+	want  string // regular expression of the output, or of the error if code is not 0
+	code  int
+	alone int // code without a server, if it differs
+}
+
+// commandScript has every command that works beside a running server.
+var commandScript = []commandStep{
+	{words: "status", want: `health: +ok`},
+	{words: "status --json", want: `"health": "ok"`},
+	{words: "user list", want: `ID +USERNAME.*\n1 +admin .*enabled`},
+	{words: "user list --search nobody", want: `^ID [^\n]*\n$`},
+	{words: "user add anna --name Anna --email anna@example.org --role Owner", want: `username: anna\npassword: \S{20,}\n`},
+	{words: "user add anna", want: `username: is already used`, code: 1},
+	{words: "user add bert --role owners", want: `there is no role owners; there is Owner`, code: 1},
+	{words: "user add bert --password-file DIR/password", want: `^username: bert\n$`},
+	{words: "user list --role owner --json", want: `"username": "anna"`},
+	{words: "user disable anna", want: `anna is disabled`},
+	{words: "user disable admin", want: `last enabled user with the owner role`, code: 1},
+	{words: "user enable anna", want: `anna is enabled`},
+	{words: "user enable ana", want: `there is no user ana`, code: 1},
+	{words: "user sessions anna", want: `^ID `},
+	{words: "user sign-out anna --json", want: `"ended": 0`},
+	{words: "user reset anna --reason lost", want: `password: \S{20,}`},
+	{words: "user reset", want: `usage: `, code: 1},
+	{words: "user reset --owner", want: `username: a\w+\npassword: `},
+	{words: "role list", want: `1 +Owner +all +enabled`},
+	{words: "role grant bert Owner", want: `bert has the roles: Owner`},
+	{words: "role revoke bert owner", want: `bert has the roles: -`},
+	{words: "role revoke bert Nothing", want: `there is no role Nothing`, code: 1},
+	{words: "key new deploy --role Owner", want: `owner role`, code: 1},
+	{words: "key list", want: `^ID `},
+	{words: "key rotate deploy", want: `there is no API key deploy`, code: 1},
+	{words: "key revoke deploy", want: `there is no API key deploy`, code: 1},
+	{words: "setting list site", want: `site.title +input +Reeve`},
+	{words: "setting set site.title Shop", want: `site.title is saved`},
+	{words: "setting get site.title", want: `^Shop\n$`},
+	{words: "setting get site.titel", want: `there is no setting site.titel; there is .*site.title`, code: 1},
+	{words: "setting set site.titel x", want: `there is no setting`, code: 1},
+	{words: "setting set security.session_hours many", want: `security.session_hours`, code: 1},
+	{words: "flag list", want: `^SETTING`},
+	{words: "flag get site.title", want: `not a flag`, code: 1},
+	{words: "flag set site.title enabled", want: `not a flag`, code: 1},
+	{words: "audit tail -n 2", want: `cli:\S+ +Save setting values: update setting`},
+	{words: "audit tail -n 1 --json", want: `^{"seq":`},
+	{words: "audit tail -n 5000", want: `--lines must be`, code: 1},
+	{words: "audit undo 99999", want: `99999 not found`, code: 1},
+	{words: "audit verify", want: `entries from 1 to \d+ are intact`},
+	{words: "verify", want: `no faults`},
+	{words: "backup now DIR/b.tar", want: `b\.tar, [\d.]+ MiB`},
+	{words: "backup now DIR/b.tar", want: `exists`, code: 1},
+	{words: "backup list DIR", want: `b\.tar`},
+	{words: "backup check DIR/b.tar", want: `\d+ records, 0 files, no faults`},
+	{words: "backup check DIR/password", want: `.`, code: 2},
+	{words: "backup now", want: `backup/reeve-\d+-\d+\.tar`},
+	{words: "backup list --json", want: `reeve-\d+-\d+\.tar`},
+	{words: "support DIR/s.tar.gz", want: `s\.tar\.gz`},
+	{words: "log level", want: `^info\n|no server is running`, alone: 1},
+	{words: "log level debug", want: `^debug\n|no server is running`, alone: 1},
+	{words: "log level loud", want: `the level must be|no server is running`, code: 1},
+	{words: "reload", want: `changed: nothing|no server is running`, alone: 1},
+	{words: "top", want: `\d+ requests|no server is running`, alone: 1},
+	{words: "event tail", want: `no server is running`, alone: 1},
+}
+
+func TestCommands_RunningAndStopped(t *testing.T) {
+	t.Parallel()
+	t.Run("running", func(t *testing.T) {
+		t.Parallel()
+		dir := t.TempDir()
+		p := start(t, dir)
+		runCommands(t, dir, true)
+		p.stop()
+	})
+	t.Run("stopped", func(t *testing.T) {
+		t.Parallel()
+		dir := t.TempDir()
+		start(t, dir).stop()
+		runCommands(t, dir, false)
+		start(t, dir).stop()
+	})
+}
+
+func runCommands(t *testing.T, data string, running bool) {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "password"), []byte("a long pass phrase\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+
+	for _, step := range commandScript {
+		if running && step.words == "event tail" {
+			continue // it has a test of its own, because it does not end
+		}
+		want := step.code
+		if !running && step.alone != 0 {
+			want = step.alone
+		}
+		r := run(t, append(strings.Fields(strings.ReplaceAll(step.words, "DIR", dir)), "--data", data)...)
+		text := r.out
+		if want != 0 {
+			text = r.err
+		}
+		if r.code != want || !regexp.MustCompile(step.want).MatchString(text) {
+			t.Errorf("%s (running: %v): %+v, want %d and %s", step.words, running, r, want, step.want)
+		}
+		if want == 0 && strings.Contains(step.words, "--json") && !json.Valid([]byte(r.out)) {
+			t.Errorf("%s: no JSON: %s", step.words, r.out)
+		}
+	}
+}
+
+// otherCommands are commands that are not in commandScript, with the reason.
+var otherCommands = map[string]string{
+	"doctor": "TestDoctor_ListsParts", "serve": "all tests", "health": "service_test.go", "restore": "encrypt_test.go",
+	"backup restore": "the same as restore", "backup identity": "encrypt_test.go",
+	"compact": "needs a stopped server", "salvage": "damage_command_test.go",
+	"secret rotate": "needs a stopped server", "sdk": "sdk_test.go", "config": "command_test.go",
+	"version": "command_test.go", "licenses": "command_test.go", "help": "manual_test.go",
+	"completion": "of the library",
+}
+
+// TestCommands_AllInScript checks that no command is forgotten.
+func TestCommands_AllInScript(t *testing.T) {
+	t.Parallel()
+	r := run(t, "--help")
+	list, _, _ := strings.Cut(r.out, "\nFlags:")
+	found := 0
+	for line := range strings.Lines(list) {
+		name := regexp.MustCompile(`^  ([a-z-]+(?: [a-z-]+)?)(?: [A-Z\[|].*?)?(?:  | [A-Z])`).FindStringSubmatch(line)
+		if name == nil {
+			continue
+		}
+		found++
+		in := slices.ContainsFunc(commandScript, func(s commandStep) bool {
+			return s.words == name[1] || strings.HasPrefix(s.words, name[1]+" ")
+		})
+		if !in && otherCommands[name[1]] == "" {
+			t.Errorf("no test runs reeve %s", name[1])
+		}
+	}
+	if found < 40 {
+		t.Errorf("only %d commands were found in:\n%s", found, list)
+	}
+}
+
+// TestEventTail_PrintsChanges follows the events while another command makes one.
+func TestEventTail_PrintsChanges(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	p := start(t, dir)
+	tail := begin(t, program(t, "event", "tail", "--data", dir))
+	log := begin(t, program(t, "audit", "tail", "-f", "-n", "0", "--data", dir))
+	names := []string{"a", "b"}
+	eventually(t, "the events to be printed", func() bool {
+		for i := range names {
+			names[i] += "x"
+			run(t, "user", "add", "user"+names[i], "--data", dir)
+		}
+		return strings.Contains(tail.out.String(), "user.created") && strings.Contains(log.out.String(), "create user")
+	})
+	p.stop()
+	tail.wait() // the stream has ended
+	log.kill()
+}
+
+// TestDoctor_ListsParts checks what doctor says of a certificate that has ended. The code depends on
+// the machine otherwise: a file system in memory is a finding.
+func TestDoctor_ListsParts(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	start(t, dir).stop()
+	r := run(t, "doctor", "--data", dir)
+	for _, part := range []string{"database", "sync", "file system", "backup", "certificate", "configuration"} {
+		if !regexp.MustCompile(`(?m)^(ok|degraded) +` + part + ` `).MatchString(r.out) {
+			t.Errorf("nothing about %s in:\n%s", part, r.out)
+		}
+	}
+	if r.code != 2 || !strings.Contains(r.out, "there has been none") || !strings.Contains(r.out, "→ run `reeve backup now`") {
+		t.Errorf("%+v", r)
+	}
+}
