@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"reeve/server/servertest"
-	"reeve/server/web"
+	"reeve/store"
 	"reeve/store/kv"
 )
 
@@ -35,12 +35,12 @@ func TestBound_ClockChanges(t *testing.T) {
 		{"", "2026-11-26 12:00:00.250000", "2026-11-26T12:00:00.25Z", "2026-11-26T12:00:00.25Z"},
 		{"", "2026-11-26T12:00:00.25Z", "2026-11-26T12:00:00.25Z", "2026-11-26T12:00:00.25Z"},
 	} {
-		zone, err := web.ZoneOf(c.zone)
+		zone, err := store.ZoneOf(c.zone)
 		servertest.Must(t, err)
 		for end, want := range map[bool]string{false: c.low, true: c.high} {
 			at, err := time.Parse(time.RFC3339Nano, want)
 			servertest.Must(t, err)
-			got, err := web.Bound(c.text, end, zone)
+			got, err := store.Bound(c.text, end, zone)
 			if err != nil || got != kv.TimeOf(at) {
 				t.Errorf("%s in %s, end %v: %s %v, not %s", c.text, c.zone, end, got, err, want)
 			}
@@ -54,13 +54,13 @@ func TestBound_DaysMeet(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"America/Santiago", "America/Havana", "Atlantic/Azores",
 		"Africa/Cairo", "Asia/Beirut", "Africa/Casablanca", "Australia/Lord_Howe"} {
-		zone, err := web.ZoneOf(name)
+		zone, err := store.ZoneOf(name)
 		servertest.Must(t, err)
 		day := time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
 		for range 3650 {
 			next := day.AddDate(0, 0, 1)
-			last, errLast := web.Bound(day.Format(time.DateOnly), true, zone)
-			first, errFirst := web.Bound(next.Format(time.DateOnly), false, zone)
+			last, errLast := store.Bound(day.Format(time.DateOnly), true, zone)
+			first, errFirst := store.Bound(next.Format(time.DateOnly), false, zone)
 			if errLast != nil || errFirst != nil || last+1 != first {
 				t.Errorf("%s: %s ends at %s, and the next day begins at %s", name,
 					day.Format(time.DateOnly), last, first)

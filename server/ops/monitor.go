@@ -6,6 +6,7 @@ import (
 
 	"reeve/server/monitor"
 	"reeve/server/web"
+	"reeve/store"
 	"reeve/store/errs"
 )
 
@@ -67,7 +68,7 @@ func (in *statsIn) read() (from, to time.Time, step time.Duration, err error) {
 		if text == "" {
 			return otherwise
 		}
-		t, err := web.Bound(text, end, time.UTC)
+		t, err := store.Bound(text, end, time.UTC)
 		if err != nil {
 			faults.Add(name,
 				"must be a time such as 2025-05-08T03:04:05Z, or a date such as 2025-05-08")

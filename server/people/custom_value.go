@@ -29,6 +29,6 @@ func (in *AppUserFieldsIn) Assign(tx *store.Tx, who store.FieldAudience, creatin
 func assignFields(tx *store.Tx, who store.FieldAudience, creating bool, u store.Member,
 	sent map[string]any) (err error) {
 	*u.Fields, err = store.AssignFields(tx, u.Realm(), who, creating, *u.Fields,
-		store.FieldInput{Values: sent, Text: web.SettingText})
+		store.FieldInput{Values: sent, Text: store.SettingText})
 	return err
 }

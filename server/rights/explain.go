@@ -22,7 +22,7 @@ type pastTime struct {
 // time parses the parameter at; nil for now.
 func (in *pastTime) time() (*store.Time, error) {
 	faults := errs.Faults{}
-	zone, err := web.ZoneOf(in.TZ)
+	zone, err := store.ZoneOf(in.TZ)
 	if err != nil {
 		faults.Add("tz", "must be a time zone, such as Asia/Shanghai or +08:00")
 		return nil, faults.Err(errs.Malformed)
@@ -31,7 +31,7 @@ func (in *pastTime) time() (*store.Time, error) {
 		return nil, nil
 	}
 
-	at, err := web.Bound(in.At, false, zone)
+	at, err := store.Bound(in.At, false, zone)
 	if err != nil {
 		faults.Add("at",
 			"must be a time such as 2025-05-08T03:04:05Z, or a date such as 2025-05-08")

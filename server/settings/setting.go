@@ -126,7 +126,7 @@ func (in *settingIn) assign(s *store.Setting) error {
 	if in.Values == nil {
 		return nil
 	}
-	text, err := web.SettingText(s, *in.Values)
+	text, err := store.SettingText(s, *in.Values)
 	if err != nil {
 		return errs.Field(errs.Invalid, "values", "%s", err)
 	}
@@ -203,7 +203,7 @@ func saveSettings(tx *store.Tx, req *web.Request, in *valuesIn) (web.Nothing, er
 		}
 
 		_, err := saveSetting(req, tx, id, func(s *store.Setting) error {
-			text, err := web.SettingText(s, in.Values[name])
+			text, err := store.SettingText(s, in.Values[name])
 			if err != nil {
 				return errs.Field(errs.Invalid, "values", "%s", err)
 			}

@@ -202,7 +202,7 @@ func (l *ListInfo) parse(req *Request, own *Input) (*ListQuery, error) {
 				faults.Add(name, "must be one of %s", []string{"comma", "semicolon", "tab"})
 			}
 		case "tz": // time zone of the ranges, see field
-			if _, err := ZoneOf(value); err != nil {
+			if _, err := store.ZoneOf(value); err != nil {
 				faults.Add(name, "must be a time zone, such as Asia/Shanghai or +08:00")
 			}
 		default:
@@ -370,13 +370,13 @@ func (l *ListInfo) field(q *ListQuery, name string, values []string, query url.V
 		return
 	}
 
-	zone, err := ZoneOf(query.Get("tz"))
+	zone, err := store.ZoneOf(query.Get("tz"))
 	if err != nil {
 		return // parse reports it
 	}
 
-	low, errLow := Bound(values[0], false, zone)
-	high, errHigh := Bound(values[1], true, zone)
+	low, errLow := store.Bound(values[0], false, zone)
+	high, errHigh := store.Bound(values[1], true, zone)
 	if errLow != nil || errHigh != nil {
 		faults.Add(name,
 			"must be times such as 2025-05-08T03:04:05Z or 2025-05-08 03:04:05, or dates such as 2025-05-08")

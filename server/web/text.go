@@ -1,7 +1,6 @@
 package web
 
 import (
-	"encoding/json"
 	"strings"
 
 	"reeve/store"
@@ -30,43 +29,6 @@ func ValueOf(sent *string) string {
 		return ""
 	}
 	return *sent
-}
-
-// SettingText converts a JSON value to the stored text.
-func SettingText(s *store.Setting, value any) (string, error) {
-	switch v := value.(type) {
-	case nil:
-		if s.Type == "json" {
-			return "null", nil
-		}
-	case string:
-		return v, nil
-	case bool:
-		if s.Type == "switch" || s.Type == "json" {
-			return map[bool]string{true: "true", false: "false"}[v], nil
-		}
-	case json.Number:
-		if s.Type == "number" || s.Type == "switch" || s.Type == "json" {
-			return v.String(), nil
-		}
-	case []any, map[string]any:
-		if _, array := v.([]any); s.Type == "json" || s.Type == "checkbox" && array ||
-			s.Type == "flag" && !array {
-			b, err := json.Marshal(v)
-			return string(b), err
-		}
-	}
-	switch s.Type {
-	case "number":
-		return "", errs.Say("must be a number or a string")
-	case "switch":
-		return "", errs.Say("must be true, false or a string")
-	case "checkbox":
-		return "", errs.Say("must be an array of strings, or a string")
-	case "flag":
-		return "", errs.Say("must be an object or a string")
-	}
-	return "", errs.Say("must be a string")
 }
 
 // UnlessMissing returns an error, nil if it says that there is no such record.

@@ -1,4 +1,4 @@
-package web
+package store
 
 import (
 	"errors"
@@ -6,7 +6,6 @@ import (
 	"time"
 	_ "time/tzdata"
 
-	"reeve/store"
 	"reeve/store/kv"
 )
 
@@ -26,7 +25,7 @@ func ZoneOf(text string) (*time.Location, error) {
 
 // Bound parses one end of a range: a time, a local time in the zone, or a date in the
 // zone, which means its first or last moment. "" means no bound.
-func Bound(text string, end bool, zone *time.Location) (store.Time, error) {
+func Bound(text string, end bool, zone *time.Location) (Time, error) {
 	switch {
 	case text == "" && end:
 		return 1<<63 - 1, nil

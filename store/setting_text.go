@@ -1,0 +1,44 @@
+package store
+
+import (
+	"encoding/json"
+
+	"reeve/store/errs"
+)
+
+// SettingText converts a JSON value to the stored text.
+func SettingText(s *Setting, value any) (string, error) {
+	switch v := value.(type) {
+	case nil:
+		if s.Type == "json" {
+			return "null", nil
+		}
+	case string:
+		return v, nil
+	case bool:
+		if s.Type == "switch" || s.Type == "json" {
+			return map[bool]string{true: "true", false: "false"}[v], nil
+		}
+	case json.Number:
+		if s.Type == "number" || s.Type == "switch" || s.Type == "json" {
+			return v.String(), nil
+		}
+	case []any, map[string]any:
+		if _, array := v.([]any); s.Type == "json" || s.Type == "checkbox" && array ||
+			s.Type == "flag" && !array {
+			b, err := json.Marshal(v)
+			return string(b), err
+		}
+	}
+	switch s.Type {
+	case "number":
+		return "", errs.Say("must be a number or a string")
+	case "switch":
+		return "", errs.Say("must be true, false or a string")
+	case "checkbox":
+		return "", errs.Say("must be an array of strings, or a string")
+	case "flag":
+		return "", errs.Say("must be an object or a string")
+	}
+	return "", errs.Say("must be a string")
+}
