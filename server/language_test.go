@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"reeve/server/web"
 	"reeve/store/errs"
 )
 
@@ -25,7 +24,7 @@ func TestAcceptLanguage(t *testing.T) {
 		strings.Repeat("fr,", 100) + "zh":   errs.English,
 		"zh," + strings.Repeat("fr,", 1000): errs.Chinese,
 	} {
-		if got := web.LanguageFor(header); got != want {
+		if got := errs.LanguageFor(header); got != want {
 			t.Errorf("%.60q: got %s, want %s", header, got.Tag(), want.Tag())
 		}
 	}
@@ -37,13 +36,13 @@ func FuzzAcceptLanguage(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, header string) {
-		got := web.LanguageFor(header)
+		got := errs.LanguageFor(header)
 		if got == errs.Chinese && !strings.Contains(strings.ToLower(header), "zh") &&
 			!strings.Contains(header, "*") {
 			t.Errorf("%q does not ask for Chinese", header)
 		}
-		if web.LanguageFor("en,"+strings.ReplaceAll(header, "en", "")) == errs.Chinese &&
-			!strings.Contains(header, "*") && web.LanguageFor(header) == errs.English {
+		if errs.LanguageFor("en,"+strings.ReplaceAll(header, "en", "")) == errs.Chinese &&
+			!strings.Contains(header, "*") && errs.LanguageFor(header) == errs.English {
 			t.Errorf("%q: a wish for English made it Chinese", header)
 		}
 	})

@@ -311,7 +311,7 @@ func mailServer(tx *store.Tx) (mail.Server, error) {
 
 // MailLanguage returns the language of a mail that the request causes.
 func MailLanguage(req *web.Request) string {
-	if web.LanguageFor(strings.Join(req.HTTP.Header["Accept-Language"], ",")) == errs.Chinese {
+	if errs.LanguageFor(strings.Join(req.HTTP.Header["Accept-Language"], ",")) == errs.Chinese {
 		return "zh"
 	}
 	return "en"
