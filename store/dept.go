@@ -1,6 +1,7 @@
 package store
 
 import (
+	"iter"
 	"strings"
 
 	"reeve/store/errs"
@@ -95,27 +96,98 @@ func (r *Policy) DeptTree(scope *Scope) []*kv.Node[Dept] {
 // a path.
 var pathEscape = strings.NewReplacer(`\`, `\\`, `/`, `\/`)
 
+// pathName returns the name of a department as it is in a path. A # at its beginning is escaped,
+// too, because a reference to a department that begins with # is a code.
+func pathName(name string) string {
+	if name = pathEscape.Replace(name); strings.HasPrefix(name, "#") {
+		return `\` + name
+	}
+	return name
+}
+
 // DeptPath returns the names of a department and its ancestors, from the root, separated by
-// slashes. A slash or backslash in a name is preceded by a backslash.
+// slashes. A slash or backslash in a name, and a # at its beginning, is preceded by a backslash.
 func (r *Policy) DeptPath(id ID) string {
 	path := ""
 	for d, steps := r.depts.Get(id), 0; d != nil &&
 		steps <= kv.MaxDepth; d, steps = r.depts.Get(d.ParentID), steps+1 {
-		path = "/" + pathEscape.Replace(d.Name) + path
+		path = "/" + pathName(d.Name) + path
 	}
 	return strings.TrimPrefix(path, "/")
 }
 
-// DeptPaths returns the departments in a scope by their case-folded paths. Several departments
-// can have the same path.
-func (r *Policy) DeptPaths(scope *Scope) map[string][]ID {
-	paths := map[string][]ID{}
-	for id := range r.depts.All() {
-		if !scope.HasDept(id) {
-			continue
-		}
-		path := fold.Key(r.DeptPath(id))
-		paths[path] = append(paths[path], id)
+// DeptsAt returns the departments in a scope with a path, as DeptPath writes it. Names that differ
+// only in case, width or spaces are equal. Several departments can have the same path.
+func (r *Policy) DeptsAt(scope *Scope, path string) (in []ID) {
+	key := ""
+	for _, name := range pathNames(path) {
+		key += "/" + pathName(fold.Key(name))
 	}
+	for _, id := range r.deptPaths()[key] {
+		if scope.HasDept(id) {
+			in = append(in, id)
+		}
+	}
+	return in
+}
+
+// ReadablePaths returns the paths in which all departments are in a scope.
+func (r *Policy) ReadablePaths(scope *Scope) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for id := range r.depts.All() {
+			if r.readable(scope, id) && !yield(r.DeptPath(id)) {
+				return
+			}
+		}
+	}
+}
+
+// readable reports whether a department and all its ancestors are in a scope.
+func (r *Policy) readable(scope *Scope, id ID) bool {
+	for steps := 0; id != 0 && steps <= kv.MaxDepth; steps++ {
+		d := r.depts.Get(id)
+		if d == nil || !scope.HasDept(id) {
+			return false
+		}
+		id = d.ParentID
+	}
+	return id == 0
+}
+
+// pathNames splits a path at the slashes that no backslash precedes.
+func pathNames(path string) (names []string) {
+	var name strings.Builder
+	for i := 0; i < len(path); i++ {
+		switch {
+		case path[i] == '\\' && i+1 < len(path):
+			i++
+			name.WriteByte(path[i])
+		case path[i] == '/':
+			names = append(names, name.String())
+			name.Reset()
+		default:
+			name.WriteByte(path[i])
+		}
+	}
+	return append(names, name.String())
+}
+
+// pathsOf returns the departments by their paths, with names in the form in which they are compared
+// and a slash before each.
+func pathsOf(depts *kv.RecordMap[Dept], below *kv.RecordMap[[]ID]) map[string][]ID {
+	paths := map[string][]ID{}
+	var add func(parent ID, path string)
+	add = func(parent ID, path string) {
+		children := below.Get(parent)
+		if children == nil {
+			return
+		}
+		for _, id := range *children {
+			at := path + "/" + pathName(fold.Key(depts.Get(id).Name))
+			paths[at] = append(paths[at], id)
+			add(id, at)
+		}
+	}
+	add(0, "")
 	return paths
 }

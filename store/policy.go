@@ -18,7 +18,8 @@ type Policy struct {
 	permissions *kv.RecordMap[Permission]
 	allKeys     func() map[string]bool // keys of all permissions; computed on first use
 	depts       *kv.RecordMap[Dept]
-	below       *kv.RecordMap[[]ID] // IDs of the children, by ID of the department
+	below       *kv.RecordMap[[]ID]    // IDs of the children, by ID of the department
+	deptPaths   func() map[string][]ID // see pathsOf; computed on first use
 }
 
 // PolicyCache is the cache of the Policy.
@@ -68,6 +69,10 @@ func (r *Policy) with(roles map[ID]*Role, permissions map[ID]*Permission,
 	if len(depts) > 0 {
 		next.depts = r.depts.With(depts)
 		next.below = r.withDescendants(depts)
+	}
+	if len(depts) > 0 || r.deptPaths == nil {
+		depts, below := next.depts, next.below
+		next.deptPaths = sync.OnceValue(func() map[string][]ID { return pathsOf(depts, below) })
 	}
 	return &next
 }

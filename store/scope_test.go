@@ -251,27 +251,41 @@ func TestDept_WriteAccess(t *testing.T) {
 	disktest.Equal(t, "a rename by nobody", attempt(t, db, Anonymous, editDept(4, name)), unseen)
 }
 
-func TestDeptPaths(t *testing.T) {
+func TestDeptPath_FindsDepartments(t *testing.T) {
 	db := office(t)
 	update(t, db, func(tx *Tx) error {
 		return errors.Join(editDept(1, func(d *Dept) {
 			d.Name = `A/B`
-		})(tx), editDept(2, func(d *Dept) { d.Name = `C\` })(tx))
+		})(tx), editDept(2, func(d *Dept) { d.Name = `C\` })(tx),
+			Depts.Create(tx, &Dept{Name: "#E", Status: true}))
 	})
 	view(t, db, func(tx *Tx) error {
 		rules := PolicyCache.Get(tx)
 		disktest.Equal(t, "path",
 			[]string{rules.DeptPath(3), rules.DeptPath(1), rules.DeptPath(99)},
 			[]string{`A\/B/C\\/D`, `A\/B`, ""})
-		paths := rules.DeptPaths(everything)
-		disktest.Equal(t, "by path", [][]ID{paths["d"], paths["d/d"], paths[`a\/b/c\\`]},
-			[][]ID{{5}, {6}, {2}})
-		disktest.Equal(t, "by path in a scope", rules.DeptPaths(as(t, db, "gaps").Scope(tx)),
-			map[string][]ID{
-				`a\/b/c\\`:     {2},
-				`a\/b/c\\/d/d`: {4},
-				"d/d":          {6},
-			})
+		gaps := as(t, db, "gaps").Scope(tx)
+		for _, c := range []struct {
+			path string
+			all  []ID
+			gaps []ID
+		}{
+			{"d", []ID{5}, nil},
+			{"D / d", []ID{6}, []ID{6}},
+			{`a\/b/C\\`, []ID{2}, []ID{2}},
+			{`A\/B/C\\/D/D`, []ID{4}, []ID{4}},
+			{`A\/B/C\\/D`, []ID{3}, nil},
+			{`A/B/C\\`, nil, nil},
+			{`/D`, nil, nil},
+			{``, nil, nil},
+			{`\#E`, []ID{7}, nil},
+		} {
+			disktest.Equal(t, "at "+c.path, [][]ID{rules.DeptsAt(everything, c.path),
+				rules.DeptsAt(gaps, c.path)}, [][]ID{c.all, c.gaps})
+		}
+		for _, id := range []ID{1, 2, 3, 4, 5, 6, 7} {
+			disktest.Equal(t, "at its path", rules.DeptsAt(everything, rules.DeptPath(id)), []ID{id})
+		}
 		return nil
 	})
 }

@@ -144,7 +144,7 @@ func getFile(tx *store.Tx, req *web.Request, in *web.ByID) (*File, error) {
 }
 
 type fileForm struct {
-	GroupID store.ID   `form:"group_id" doc:"ID of the file group; absent or 0 for none"`
+	GroupID store.ID   `form:"group_id" names:"group,file_group" doc:"ID of the file group; absent or 0 for none"`
 	Public  store.Flag `form:"public" doc:"Visibility: 1 lets everybody who knows the URL read the files; 0, the default, does not"`
 }
 
@@ -273,7 +273,7 @@ func Publish(f *store.File, public bool) error {
 }
 
 type fileIn struct {
-	GroupID *store.ID   `json:"group_id" doc:"ID of the file group; 0 for none"`
+	GroupID *store.ID   `json:"group_id" names:"group,file_group" doc:"ID of the file group; 0 for none"`
 	Public  *store.Flag `json:"public" doc:"Visibility: 1 gives the file a public URL, a new one each time it is made public; 0 removes it"`
 }
 

@@ -72,7 +72,7 @@ func parameters(rt *web.Route) []any {
 		param := Object{
 			"name":     f.Name,
 			"in":       f.From,
-			"required": f.Required,
+			"required": f.Required && f.Names == nil,
 			"schema":   FieldSchema(f),
 		}
 		if f.Doc != "" {

@@ -111,11 +111,16 @@ func failuresOf(rt *web.Route) []errs.Kind {
 	if rt.Ranges {
 		kinds = append(kinds, errs.BadRange, errs.Invalid)
 	}
-	if rt.Validates || rt.Input != nil && (rt.Input.Body || rt.Input.Upload) {
+	if rt.Validates || rt.Input != nil && (rt.Input.Body || rt.Input.Upload || takesNames(rt.Input)) {
 		kinds = append(kinds, errs.Invalid)
 	}
 
 	return kinds
+}
+
+// takesNames reports whether a parameter is a name instead of an ID.
+func takesNames(in *web.Input) bool {
+	return slices.ContainsFunc(in.Fields, func(f *web.Field) bool { return f.IDs != nil })
 }
 
 var failureTexts = map[errs.Kind]string{

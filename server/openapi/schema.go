@@ -224,7 +224,7 @@ func inputSchema(fields []*web.Field, closed bool) Object {
 			continue
 		}
 		properties[f.Name] = FieldSchema(f)
-		if f.Required {
+		if f.Required && f.Names == nil { // which would do, too
 			required = append(required, f.Name)
 		}
 	}

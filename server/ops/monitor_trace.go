@@ -15,7 +15,7 @@ import (
 const traceMinutes = 5
 
 type traceIn struct {
-	UserID  *store.ID `json:"user_id" doc:"ID of the user whose requests are traced; 0 or absent for any"`
+	UserID  *store.ID `json:"user_id" names:"user,user" doc:"ID of the user whose requests are traced; 0 or absent for any"`
 	IP      *string   `json:"ip" check:"max=45" doc:"Client address of the requests that are traced; empty or absent for any"`
 	Route   *string   `json:"route" check:"max=200" doc:"Route of the requests that are traced, like /admin/list or PUT /admin/list/:id; empty or absent for any"`
 	Minutes *int64    `json:"minutes" check:"min=1,max=15" doc:"Duration in minutes; 5 by default"`

@@ -134,7 +134,7 @@ func AssignProfile(in *ProfileIn, u store.Member) {
 type AppUserIn struct {
 	Username *string `json:"username" check:"create,min=3,max=32,username" doc:"Username: 3 to 32 letters, digits and . _ -; unique; texts that differ only in case, width, spaces or invisible characters are the same"`
 	ProfileIn
-	RoleIDs *[]store.ID `json:"role_ids" check:"max=100" doc:"IDs of the app roles; to change them requires the permission user.list.role, too"`
+	RoleIDs *[]store.ID `json:"role_ids" names:"roles,app_role" check:"max=100" doc:"IDs of the app roles; to change them requires the permission user.list.role, too"`
 	Status  *store.Flag `json:"status" doc:"Status: 1 enabled, the default of a new user; 0 disabled, which ends the sessions"`
 }
 
@@ -199,7 +199,7 @@ func setAppRoles(tx *store.Tx, req *web.Request, in *rolesIn) (*AppUser, error) 
 // rolesIn are the roles of an app user.
 type rolesIn struct {
 	web.ByID
-	RoleIDs []store.ID `json:"role_ids" check:"required,max=100" doc:"IDs of all app roles of the app user, which replace the current ones"`
+	RoleIDs []store.ID `json:"role_ids" names:"roles,app_role" check:"required,max=100" doc:"IDs of all app roles of the app user, which replace the current ones"`
 }
 
 // appUserCSV describes the CSV files of app users. Whether an address is verified is not in them:

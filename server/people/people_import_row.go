@@ -17,14 +17,12 @@ import (
 // importCheck validates rows against the database and the previous rows.
 type importCheck struct {
 	tx    *store.Tx
-	depts map[string][]store.ID
 	roles map[string]store.ID // roles looked up so far, by folded name; 0 if there is none
 	lines map[string]int      // line of a value, by column and folded value
 }
 
 func newImportCheck(tx *store.Tx) *importCheck {
-	return &importCheck{tx, store.PolicyCache.Get(tx).DeptPaths(store.ActorOf(tx).Scope(tx)),
-		map[string]store.ID{}, map[string]int{}}
+	return &importCheck{tx, map[string]store.ID{}, map[string]int{}}
 }
 
 // hasHashes reports whether a file has the column of password hashes.

@@ -111,8 +111,8 @@ type userIn struct {
 	Sex      *int64      `json:"sex" check:"enum=sex" doc:"Sex: 0 not given, 1 male, 2 female"`
 	Email    *string     `json:"email" check:"max=254,email" doc:"E-mail address, unique unless empty"`
 	Mobile   *string     `json:"mobile" check:"max=32,mobile"`
-	DeptID   *store.ID   `json:"dept_id" doc:"ID of the department; 0 for none"`
-	RoleIDs  *[]store.ID `json:"role_ids" check:"max=100"`
+	DeptID   *store.ID   `json:"dept_id" names:"department,department" doc:"ID of the department; 0 for none"`
+	RoleIDs  *[]store.ID `json:"role_ids" names:"roles,role" check:"max=100" doc:"IDs of the roles"`
 	Status   *store.Flag `json:"status" doc:"Status: 1 enabled, the default of a new user; 0 disabled, which ends the sessions"`
 }
 
@@ -177,7 +177,7 @@ func SeenUser(req *web.Request, tx *store.Tx, id store.ID) (*store.User, error) 
 }
 
 type effectiveIn struct {
-	UserID store.ID `query:"user_id" check:"required"`
+	UserID store.ID `query:"user_id" names:"user,user" check:"required" doc:"ID of the user"`
 }
 
 // effective has the permissions and the data scope that a user has now.

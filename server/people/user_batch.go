@@ -14,8 +14,8 @@ import (
 // UsersEdit has the fields that can be changed for many users at once.
 type UsersEdit struct {
 	Status  *store.Flag `json:"status" doc:"Status: 1 enabled; 0 disabled, which ends the sessions. Requires the permission admin.list.status"`
-	DeptID  *store.ID   `json:"dept_id" doc:"ID of the department; 0 for none. Requires the permission admin.list.update"`
-	RoleIDs *[]store.ID `json:"role_ids" check:"max=100" doc:"IDs of the roles, which replace those of each user. Requires the permission admin.list.update"`
+	DeptID  *store.ID   `json:"dept_id" names:"department,department" doc:"ID of the department; 0 for none. Requires the permission admin.list.update"`
+	RoleIDs *[]store.ID `json:"role_ids" names:"roles,role" check:"max=100" doc:"IDs of the roles, which replace those of each user. Requires the permission admin.list.update"`
 }
 
 func (in *UsersEdit) apply(u *store.User) error {

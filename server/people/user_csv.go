@@ -8,7 +8,6 @@ import (
 	"reeve/server/web"
 	"reeve/store"
 	"reeve/store/errs"
-	"reeve/store/fold"
 	"reeve/store/kv"
 )
 
@@ -30,12 +29,12 @@ func readUserRow(c *importCheck, row csvRow, faults errs.Faults) store.User {
 		"roles")
 	u := store.User{Status: true}
 	assignUser(in, &u)
-	u.DeptID = deptAt(row.cells["department"], c.depts, faults)
+	u.DeptID = deptAt(c.tx, row.cells["department"], faults)
 	return u
 }
 
-func deptAt(path string, paths map[string][]store.ID, faults errs.Faults) store.ID {
-	found := paths[fold.Key(path)]
+func deptAt(tx *store.Tx, path string, faults errs.Faults) store.ID {
+	found := store.PolicyCache.Get(tx).DeptsAt(store.ActorOf(tx).Scope(tx), path)
 	switch {
 	case path == "":
 	case len(found) == 0:

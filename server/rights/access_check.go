@@ -25,7 +25,7 @@ func AccessCheckRoutes() []web.Route {
 			web.Options{
 				ReadOnly: true,
 				Note: "Answers for a token as the next request with it would be answered, at most 100 " +
-					"permissions at a time. A user is named by user_id, and must be in your data scope.",
+					"permissions at a time. A user is named by user_id or user, and must be in your data scope.",
 			}),
 	}
 }
@@ -89,8 +89,8 @@ func introspect(req *web.Request, in *introspectIn) (out *introspection, err err
 
 type checkIn struct {
 	Token       string     `json:"token" check:"max=4000" doc:"Token of a session or an API key; one of token, user_id and app_user_id is required"`
-	UserID      store.ID   `json:"user_id" doc:"ID of a user in your data scope"`
-	AppUserID   store.ID   `json:"app_user_id" doc:"ID of an app user"`
+	UserID      store.ID   `json:"user_id" names:"user,user" doc:"ID of a user in your data scope"`
+	AppUserID   store.ID   `json:"app_user_id" names:"app_user,app_user" doc:"ID of an app user"`
 	Permissions []string   `json:"permissions" check:"max=100" doc:"Keys of permissions; empty or absent to ask only whose token it is"`
 	Explain     store.Flag `json:"explain" doc:"1 to get reasons"`
 }

@@ -103,7 +103,12 @@ type appRoleIn struct {
 	Default     *store.Flag `json:"default" doc:"1 to give the role to app users who register; 0, the default, not to. At most 20 roles"`
 }
 
-func grantAppRole(tx *store.Tx, req *web.Request, in *grantIn) (*appRole, error) {
+type appGrantIn struct {
+	web.ByID
+	RuleIDs []store.ID `json:"rule_ids" names:"permissions,app_permission" check:"required,max=10000" doc:"IDs of all app permissions of the role, which replace the current ones; a permission includes neither its parent nor its children"`
+}
+
+func grantAppRole(tx *store.Tx, req *web.Request, in *appGrantIn) (*appRole, error) {
 	return web.Edit(tx, req, &appRoles, in.ID, func(r *store.AppRole) { r.RuleIDs = in.RuleIDs })
 }
 
@@ -113,7 +118,7 @@ var appPermissions = web.Resource[store.AppPermission, *store.AppPermission]{
 }
 
 type appPermissionIn struct {
-	ParentID *store.ID   `json:"parent_id" doc:"ID of the parent; 0 for a root"`
+	ParentID *store.ID   `json:"parent_id" names:"parent,app_permission" doc:"ID of the parent; 0 for a root"`
 	Key      *string     `json:"key" check:"create,max=100,key" doc:"Unique key, which begins with app. and by which programs check the permission"`
 	Name     *string     `json:"name" check:"create,min=1,max=64"`
 	Sort     *int64      `json:"sort" check:"min=-1000000,max=1000000"`

@@ -71,7 +71,7 @@ func getDept(tx *store.Tx, req *web.Request, in *web.ByID) (*dept, error) {
 }
 
 type deptIn struct {
-	ParentID *store.ID   `json:"parent_id" doc:"ID of the parent department; 0 for a root"`
+	ParentID *store.ID   `json:"parent_id" names:"parent,department" doc:"ID of the parent department; 0 for a root"`
 	Name     *string     `json:"name" check:"create,min=1,max=64"`
 	Leader   *string     `json:"leader" check:"max=64"`
 	Phone    *string     `json:"phone" check:"max=32,mobile"`

@@ -7,7 +7,7 @@ import (
 )
 
 type explainIn struct {
-	UserID store.ID `query:"user_id" doc:"ID of the user; either user_id or key_id is required"`
+	UserID store.ID `query:"user_id" names:"user,user" doc:"ID of the user; either user_id or key_id is required"`
 	KeyID  store.ID `query:"key_id" doc:"ID of the API key"`
 	Key    string   `query:"key" check:"required"`
 	pastTime
@@ -58,7 +58,7 @@ func explain(req *web.Request, in *explainIn) (*store.Explanation, error) {
 }
 
 type explainAppIn struct {
-	UserID store.ID `query:"user_id" check:"required" doc:"ID of the app user"`
+	UserID store.ID `query:"user_id" names:"user,app_user" check:"required" doc:"ID of the app user"`
 	Key    string   `query:"key" check:"required"`
 	pastTime
 }

@@ -245,7 +245,7 @@ type KeyWithToken struct {
 type apiKeyFields struct {
 	Name      *string     `json:"name" check:"create,min=1,max=64" doc:"Name of the program that uses the key"`
 	DataScope *string     `json:"data_scope" check:"enum=key_scope" doc:"Data scope that narrows that of the roles, relative to the owner; empty for no narrowing"`
-	DeptIDs   *[]store.ID `json:"dept_ids" check:"max=1000" doc:"IDs of the departments of the data scope custom"`
+	DeptIDs   *[]store.ID `json:"dept_ids" names:"departments,department" check:"max=1000" doc:"IDs of the departments of the data scope custom"`
 	Networks  *[]string   `json:"networks" check:"max=20" doc:"IP addresses and networks that it may be used from, such as 192.0.2.7 or 10.0.0.0/8; empty for all"`
 	Rate      *int64      `json:"rate_limit" check:"min=0,max=100000000" doc:"Requests per minute; 0 for the setting security.key_rate_limit"`
 	Status    *store.Flag `json:"status" doc:"Status: 1 enabled, the default of a new key; 0 disabled"`
@@ -254,12 +254,12 @@ type apiKeyFields struct {
 
 type keyIn struct {
 	apiKeyFields
-	RoleIDs *[]store.ID `json:"role_ids" check:"create,min=1,max=100" doc:"IDs of the roles, which must be within what you can grant; not the owner role"`
+	RoleIDs *[]store.ID `json:"role_ids" names:"roles,role" check:"create,min=1,max=100" doc:"IDs of the roles, which must be within what you can grant; not the owner role"`
 }
 
 type ownKeyIn struct {
 	apiKeyFields
-	RoleIDs *[]store.ID `json:"role_ids" check:"max=100" doc:"IDs of those of your roles that the key has; empty for all"`
+	RoleIDs *[]store.ID `json:"role_ids" names:"roles,role" check:"max=100" doc:"IDs of those of your roles that the key has; empty for all"`
 }
 
 type keyChange struct {

@@ -82,7 +82,7 @@ func parentTree(tx *store.Tx, _ *web.Request,
 }
 
 type permissionIn struct {
-	ParentID *store.ID   `json:"parent_id" doc:"ID of the parent, a menu or a page; 0 for a root"`
+	ParentID *store.ID   `json:"parent_id" names:"parent,permission" doc:"ID of the parent, a menu or a page; 0 for a root"`
 	Type     *int64      `json:"type" check:"create,enum=permission_type" doc:"Type: 0 menu, 1 page, 2 action"`
 	Key      *string     `json:"key" check:"create,max=100,key" doc:"Unique key, by which routes and buttons check the permission"`
 	Name     *string     `json:"name" check:"create,min=1,max=64"`

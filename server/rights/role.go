@@ -90,14 +90,14 @@ type roleIn struct {
 	Sort          *int64      `json:"sort" check:"min=-1000000,max=1000000"`
 	Status        *store.Flag `json:"status" doc:"Status: 1 enabled, the default of a new role; 0 disabled"`
 	DataScope     *string     `json:"data_scope" check:"enum=data_scope" doc:"Data scope; self for a new role"`
-	DeptIDs       *[]store.ID `json:"dept_ids" check:"max=1000" doc:"IDs of the departments of the data scope custom"`
-	GrantRoleIDs  *[]store.ID `json:"grant_role_ids" check:"max=100" doc:"IDs of the roles that users with this role can assign without having them. To add a role, you must have all its permissions"`
+	DeptIDs       *[]store.ID `json:"dept_ids" names:"departments,department" check:"max=1000" doc:"IDs of the departments of the data scope custom"`
+	GrantRoleIDs  *[]store.ID `json:"grant_role_ids" names:"grant_roles,role" check:"max=100" doc:"IDs of the roles that users with this role can assign without having them. To add a role, you must have all its permissions"`
 	RequireFactor *store.Flag `json:"require_factor" doc:"1 if users with the role must have a second factor: after security.factor_grace_days from their next sign-in, they can do nothing before they have set one up. Requires that you have one"`
 }
 
 type grantIn struct {
 	web.ByID
-	RuleIDs []store.ID `json:"rule_ids" check:"required,max=10000" doc:"IDs of all permissions of the role, which replace the current ones; a permission includes neither its parent nor its children"`
+	RuleIDs []store.ID `json:"rule_ids" names:"permissions,permission" check:"required,max=10000" doc:"IDs of all permissions of the role, which replace the current ones; a permission includes neither its parent nor its children"`
 }
 
 func grantRole(tx *store.Tx, req *web.Request, in *grantIn) (*Role, error) {

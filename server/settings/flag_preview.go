@@ -20,7 +20,7 @@ const (
 type flagPreviewIn struct {
 	Key    string      `json:"key" check:"required,key,max=129" doc:"Key of the flag, group.key, by which percentages are drawn"`
 	Values string      `json:"values" check:"raw,max=65536" doc:"Value of the flag as JSON, which need not be saved"`
-	UserID store.ID    `json:"user_id" doc:"ID of a user to ask about; 0 for all in your data scope"`
+	UserID store.ID    `json:"user_id" names:"user,user" doc:"ID of a user to ask about; 0 for all in your data scope"`
 	At     *store.Time `json:"at" doc:"Time to ask about; now by default"`
 }
 

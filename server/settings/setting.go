@@ -109,7 +109,7 @@ type settingFields struct {
 	Type     *string         `json:"type" check:"create,enum=setting_type"`
 	Options  *[]store.Option `json:"options" check:"max=200" doc:"Options; required for the types radio, select and checkbox"`
 	Props    *[]store.Prop   `json:"props" check:"max=50" doc:"Properties: min, max, step and maxlength are enforced; others are hints for the console"`
-	GroupID  *store.ID       `json:"group_id" check:"create"`
+	GroupID  *store.ID       `json:"group_id" names:"group,setting_group" check:"create" doc:"ID of the setting group"`
 	Sort     *int64          `json:"sort" check:"min=-1000000,max=1000000"`
 }
 

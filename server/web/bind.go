@@ -61,12 +61,17 @@ func BindObject(fields []*Field, v reflect.Value, object map[string]any, path st
 		at := join(path, f.Name)
 		value, sent := object[f.Name]
 		switch {
+		case !sent && paired(f, object):
+		case f.IDs != nil && paired(f, object):
+			bad.Invalid.Add(at, "conflicts with %s", f.IDs.Name)
 		case !sent && f.Required:
 			bad.Missing.Add(at, "is required")
 		case sent && value == nil && f.CanBeEmpty():
 			FieldTarget(v, f).SetZero()
 		case sent && value == nil:
 			bad.Invalid.Add(at, "must not be null")
+		case sent && f.IDs != nil:
+			bad.bindNames(f, v, value, at)
 		case sent:
 			BindValue(f, FieldTarget(v, f), value, at, bad)
 		}

@@ -13,18 +13,27 @@ import (
 	"reeve/store/kv"
 )
 
-// Decode fills an input struct from the path, the query and the body. Its error reports
-// all faults at once.
+// Decode fills an input struct from the path, the query and the body, outside transactions. Its
+// error reports all faults at once, except those of names that no record has.
 func (req *Request) Decode(d *Input, in any) error {
+	named, err := req.decode(d, in)
+	if err != nil {
+		return err
+	}
+	return req.findNames(named)
+}
+
+// decode is Decode without the IDs of names, which findNames sets.
+func (req *Request) decode(d *Input, in any) ([]namedIDs, error) {
 	if d.idle && req.HTTP.URL.RawQuery == "" && req.HTTP.ContentLength == 0 {
-		return nil
+		return nil, nil
 	}
 
 	v := reflect.ValueOf(in).Elem()
 	bad := NewInputFaults()
 	query, err := parseQuery(req.HTTP.URL.RawQuery)
 	if err != nil {
-		return err
+		return nil, err
 	}
 
 	for name := range query {
@@ -39,9 +48,15 @@ func (req *Request) Decode(d *Input, in any) error {
 		case "path":
 			BindText(f, v, req.Params.ByName(f.Name), bad.Malformed)
 		case "query":
-			if text := f.queryText(query, bad.Malformed); text != "" {
+			switch text := f.queryText(query, bad.Malformed); {
+			case text != "" && f.IDs != nil && paired(f, query):
+				bad.Malformed.Add(f.Name, "conflicts with %s", f.IDs.Name)
+			case text != "" && f.IDs != nil:
+				bad.bindName(f, v, CheckText(f, text, f.Name, bad.Malformed), f.Name,
+					bad.Malformed)
+			case text != "":
 				BindText(f, v, text, bad.Malformed)
-			} else if f.Required {
+			case f.Required && !paired(f, query):
 				bad.Malformed.Add(f.Name, "is required")
 			}
 		}
@@ -49,23 +64,23 @@ func (req *Request) Decode(d *Input, in any) error {
 
 	if d.Protocol != nil && d.Protocol.Form {
 		if err := req.bindForm(d, v, bad); err != nil {
-			return err
+			return nil, err
 		}
 	} else if !d.Upload {
 		body, err := req.readBody()
 		if req.HTTP.ContentLength != 0 {
 			if err := req.AdmitAgain(); err != nil { // the body may have taken long to arrive
-				return err
+				return nil, err
 			}
 		}
 		if err != nil {
-			return err
+			return nil, err
 		}
 		req.bindRead(d, query, body, bad)
 		req.bindBody(d, v, body, bad)
 	}
 
-	return bad.err(d)
+	return bad.named, bad.err(d)
 }
 
 // bindForm sets the input fields from the form of a protocol.
@@ -107,6 +122,7 @@ type InputFaults struct {
 	Missing   errs.Faults // missing required fields of the body
 	Invalid   errs.Faults // invalid values in the body
 	lenient   bool        // unknown names in the body are ignored
+	named     []namedIDs  // names whose IDs are not known yet
 }
 
 func NewInputFaults() *InputFaults {

@@ -11,6 +11,7 @@ import (
 
 	"reeve/store"
 	"reeve/store/errs"
+	"reeve/store/names"
 )
 
 // Input describes the input of an operation: the fields of a struct, with their source
@@ -21,6 +22,7 @@ import (
 //	form:"group_id"                         form a form field next to the files of an upload
 //	check:"required,max=64"                 constraints, see newField
 //	doc:"Name of the role"                  description, a phrase with a noun
+//	names:"roles,role"                      field that takes names instead of IDs, see twin
 //	inline:"true"                           not a field, but a struct whose fields are, like an embedded one
 //
 // A pointer is nil if the field was not sent. null empties a field that can be empty.
@@ -54,6 +56,9 @@ type Field struct {
 	Raw      bool           // whether any characters are allowed, as in a password
 	filled   bool           // whether the record always has a value, though a change may omit it
 	Fields   []*Field       // fields of an object, or of the objects in an array
+	Names    *Field         // field that takes names instead of these IDs; nil for none
+	IDs      *Field         // field for the IDs of the names that it takes; nil for another field
+	Kind     *names.Kind    // kind of the names that it takes
 }
 
 // MaxLine is the default maximum length of a text in characters.
@@ -145,7 +150,11 @@ func newFields(t reflect.Type, method string) []*Field {
 			}
 			continue
 		}
-		fields = append(fields, newField(sf, i, method))
+		f := newField(sf, i, method)
+		fields = append(fields, f)
+		if tag := sf.Tag.Get("names"); tag != "" {
+			fields = append(fields, f.twin(tag))
+		}
 	}
 	return fields
 }

@@ -80,7 +80,11 @@ func Read[In, Out any](path, access, title string,
 	rt.Handler = HandlerName(handler)
 	rt.View = func(tx *store.Tx, req *Request, out *Envelope) error {
 		in := new(In)
-		if err := req.Decode(rt.Input, in); err != nil {
+		named, err := req.decode(rt.Input, in)
+		if err == nil {
+			err = findNames(tx, named)
+		}
+		if err != nil {
 			return err
 		}
 		data, err := handler(tx, req, in)

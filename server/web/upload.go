@@ -33,6 +33,7 @@ type Form struct {
 	in       *Input
 	value    reflect.Value // the input, whose form fields are set
 	sent     map[string]bool
+	named    []namedIDs
 	files    int
 }
 
@@ -140,6 +141,9 @@ func (f *Form) ended() error {
 	case f.files == 0:
 		return errs.Field(errs.Malformed, "file", "is required")
 	}
+	if err := f.body.req.findNames(f.named); err != nil {
+		return err
+	}
 	return f.body.req.seekCompleted()
 }
 
@@ -157,6 +161,8 @@ func (f *Form) set(part *multipart.Part) error {
 		faults.Add(name, "unknown field")
 	case f.sent[name]:
 		faults.Add(name, "is given twice")
+	case paired(field, f.sent):
+		faults.Add(name, "conflicts with %s", field.pair().Name)
 	default:
 		f.sent[name] = true
 		text, err := io.ReadAll(io.LimitReader(part, MaxFormField+1))
@@ -165,6 +171,9 @@ func (f *Form) set(part *multipart.Part) error {
 		}
 		if f.body.req.idempotency.add([]byte(name), text); len(text) > MaxFormField {
 			faults.Add(name, "is too long")
+		} else if len(text) > 0 && field.IDs != nil {
+			f.named = append(f.named, namedIDs{field, f.value,
+				[]string{CheckText(field, string(text), name, faults)}, name})
 		} else if len(text) > 0 {
 			BindText(field, f.value, string(text), faults)
 		}

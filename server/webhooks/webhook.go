@@ -234,7 +234,7 @@ type webhookCreation struct {
 type webhookChange struct {
 	web.ByID
 	webhookIn
-	OwnerID *store.ID `json:"owner_id" check:"filled" doc:"Your own ID, to become the owner"`
+	OwnerID *store.ID `json:"owner_id" names:"owner,user" check:"filled" doc:"Your own ID, to become the owner"`
 }
 
 // check checks the fields that were sent.

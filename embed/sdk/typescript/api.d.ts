@@ -401,6 +401,8 @@ export type Check = {
 }
 
 export type CheckPermissions = {
+  /** Username of the app user, instead of app_user_id */
+  app_user?: string | null
   /** ID of an app user */
   app_user_id?: number | null
   /** 1 to get reasons */
@@ -409,6 +411,8 @@ export type CheckPermissions = {
   permissions?: string[] | null
   /** Token of a session or an API key; one of token, user_id and app_user_id is required */
   token?: string | null
+  /** Username of the user, instead of user_id */
+  user?: string | null
   /** ID of a user in your data scope */
   user_id?: number | null
 }
@@ -546,6 +550,8 @@ export type ConfirmIdentity = {
 export type CreateAPIKey = {
   /** Data scope that narrows that of the roles, relative to the owner; empty for no narrowing */
   data_scope?: "" | "all" | "dept_tree" | "dept" | "self" | "custom" | null
+  /** Paths of the departments, instead of dept_ids; such as Sales/EU, where \/ is a slash in a name */
+  departments?: string[] | null
   /** IDs of the departments of the data scope custom */
   dept_ids?: number[] | null
   /** Time at which the key expires; 90 days after its creation by default, and at most as many days ahead as the setting security.key_max_days says */
@@ -557,7 +563,9 @@ export type CreateAPIKey = {
   /** Requests per minute; 0 for the setting security.key_rate_limit */
   rate_limit?: number
   /** IDs of the roles, which must be within what you can grant; not the owner role */
-  role_ids: number[]
+  role_ids?: number[]
+  /** Names of the roles, instead of role_ids */
+  roles?: string[]
   /** Status: 1 enabled, the default of a new key; 0 disabled */
   status?: 0 | 1
 }
@@ -566,6 +574,8 @@ export type CreateAppPermission = {
   /** Unique key, which begins with app. and by which programs check the permission */
   key: string
   name: string
+  /** Key of the app permission, instead of parent_id */
+  parent?: string | null
   /** ID of the parent; 0 for a root */
   parent_id?: number | null
   sort?: number
@@ -597,6 +607,8 @@ export type CreateAppUser = {
   password?: string
   /** IDs of the app roles; to change them requires the permission user.list.role, too */
   role_ids?: number[] | null
+  /** Names of the app roles, instead of role_ids */
+  roles?: string[] | null
   /** Status: 1 enabled, the default of a new user; 0 disabled, which ends the sessions */
   status?: 0 | 1
   /** Username: 3 to 32 letters, digits and . _ -; unique; texts that differ only in case, width, spaces or invisible characters are the same */
@@ -653,6 +665,8 @@ export type CreateDept = {
   email?: string | null
   leader?: string | null
   name: string
+  /** Path of the department, instead of parent_id; such as Sales/EU, where \/ is a slash in a name */
+  parent?: string | null
   /** ID of the parent department; 0 for a root */
   parent_id?: number | null
   phone?: string | null
@@ -701,6 +715,8 @@ export type CreateFileLink = {
 export type CreateOwnAPIKey = {
   /** Data scope that narrows that of the roles, relative to the owner; empty for no narrowing */
   data_scope?: "" | "all" | "dept_tree" | "dept" | "self" | "custom" | null
+  /** Paths of the departments, instead of dept_ids; such as Sales/EU, where \/ is a slash in a name */
+  departments?: string[] | null
   /** IDs of the departments of the data scope custom */
   dept_ids?: number[] | null
   /** Time at which the key expires; 90 days after its creation by default, and at most as many days ahead as the setting security.key_max_days says */
@@ -713,6 +729,8 @@ export type CreateOwnAPIKey = {
   rate_limit?: number
   /** IDs of those of your roles that the key has; empty for all */
   role_ids?: number[] | null
+  /** Names of the roles, instead of role_ids */
+  roles?: string[] | null
   /** Status: 1 enabled, the default of a new key; 0 disabled */
   status?: 0 | 1
 }
@@ -731,6 +749,8 @@ export type CreatePermission = {
   name: string
   /** How the menu opens url: link (default) in the same tab, tab in a new one */
   open?: "" | "link" | "tab" | null
+  /** Key of the permission, instead of parent_id */
+  parent?: string | null
   /** ID of the parent, a menu or a page; 0 for a root */
   parent_id?: number | null
   /** Path of the page in the console */
@@ -749,11 +769,15 @@ export type CreatePermission = {
 export type CreateRole = {
   /** Data scope; self for a new role */
   data_scope?: "all" | "dept_tree" | "dept" | "self" | "custom"
+  /** Paths of the departments, instead of dept_ids; such as Sales/EU, where \/ is a slash in a name */
+  departments?: string[] | null
   /** IDs of the departments of the data scope custom */
   dept_ids?: number[] | null
   description?: string | null
   /** IDs of the roles that users with this role can assign without having them. To add a role, you must have all its permissions */
   grant_role_ids?: number[] | null
+  /** Names of the roles, instead of grant_role_ids */
+  grant_roles?: string[] | null
   /** Name of the role; unique; texts that differ only in case, width, spaces or invisible characters are the same */
   name: string
   /** 1 if users with the role must have a second factor: after security.factor_grace_days from their next sign-in, they can do nothing before they have set one up. Requires that you have one */
@@ -765,7 +789,10 @@ export type CreateRole = {
 
 export type CreateSetting = {
   describe?: string | null
-  group_id: number
+  /** Key of the setting group, instead of group_id */
+  group?: string
+  /** ID of the setting group */
+  group_id?: number
   /** Key matching [a-z][a-z0-9_]*, unique in its group */
   key: string
   /** Options; required for the types radio, select and checkbox */
@@ -797,6 +824,8 @@ export type CreateSettingGroup = {
 }
 
 export type CreateUser = {
+  /** Path of the department, instead of dept_id; such as Sales/EU, where \/ is a slash in a name */
+  department?: string | null
   /** ID of the department; 0 for none */
   dept_id?: number | null
   /** E-mail address, unique unless empty */
@@ -809,7 +838,10 @@ export type CreateUser = {
   nickname?: string | null
   /** Password; any characters are allowed. If it and invite are absent, one is generated and returned once, and the user must change it */
   password?: string
+  /** IDs of the roles */
   role_ids?: number[] | null
+  /** Names of the roles, instead of role_ids */
+  roles?: string[] | null
   /** Sex: 0 not given, 1 male, 2 female */
   sex?: 0 | 1 | 2
   /** Status: 1 enabled, the default of a new user; 0 disabled, which ends the sessions */
@@ -2342,6 +2374,8 @@ export type PreviewFlag = {
   at?: string | null
   /** Key of the flag, group.key, by which percentages are drawn */
   key: string
+  /** Username of the user, instead of user_id */
+  user?: string | null
   /** ID of a user to ask about; 0 for all in your data scope */
   user_id?: number | null
   /** Value of the flag as JSON, which need not be saved */
@@ -2896,8 +2930,10 @@ export type SetAppPasswordWithLink = {
 }
 
 export type SetAppRolePermissions = {
-  /** IDs of all permissions of the role, which replace the current ones; a permission includes neither its parent nor its children */
-  rule_ids: number[]
+  /** Keys of the app permissions, instead of rule_ids */
+  permissions?: string[]
+  /** IDs of all app permissions of the role, which replace the current ones; a permission includes neither its parent nor its children */
+  rule_ids?: number[]
   /** Time of the last change as it was read, in any precision; 409 stale if the record has changed since */
   updated_at?: string
   /** Version of the record as it was read; 409 stale if the record has changed since */
@@ -2906,7 +2942,9 @@ export type SetAppRolePermissions = {
 
 export type SetAppUserRoles = {
   /** IDs of all app roles of the app user, which replace the current ones */
-  role_ids: number[]
+  role_ids?: number[]
+  /** Names of the app roles, instead of role_ids */
+  roles?: string[]
   /** Time of the last change as it was read, in any precision; 409 stale if the record has changed since */
   updated_at?: string
   /** Version of the record as it was read; 409 stale if the record has changed since */
@@ -2925,8 +2963,10 @@ export type SetPasswordWithLink = {
 }
 
 export type SetRolePermissions = {
+  /** Keys of the permissions, instead of rule_ids */
+  permissions?: string[]
   /** IDs of all permissions of the role, which replace the current ones; a permission includes neither its parent nor its children */
-  rule_ids: number[]
+  rule_ids?: number[]
   /** Time of the last change as it was read, in any precision; 409 stale if the record has changed since */
   updated_at?: string
   /** Version of the record as it was read; 409 stale if the record has changed since */
@@ -3063,6 +3103,8 @@ export type StartTrace = {
   minutes?: number
   /** Route of the requests that are traced, like /admin/list or PUT /admin/list/:id; empty or absent for any */
   route?: string | null
+  /** Username of the user, instead of user_id */
+  user?: string | null
   /** ID of the user whose requests are traced; 0 or absent for any */
   user_id?: number | null
 }
@@ -3272,6 +3314,8 @@ export type Undone = {
 export type UpdateAPIKey = {
   /** Data scope that narrows that of the roles, relative to the owner; empty for no narrowing */
   data_scope?: "" | "all" | "dept_tree" | "dept" | "self" | "custom" | null
+  /** Paths of the departments, instead of dept_ids; such as Sales/EU, where \/ is a slash in a name */
+  departments?: string[] | null
   /** IDs of the departments of the data scope custom */
   dept_ids?: number[] | null
   /** Time at which the key expires; 90 days after its creation by default, and at most as many days ahead as the setting security.key_max_days says */
@@ -3284,6 +3328,8 @@ export type UpdateAPIKey = {
   rate_limit?: number
   /** IDs of the roles, which must be within what you can grant; not the owner role */
   role_ids?: number[]
+  /** Names of the roles, instead of role_ids */
+  roles?: string[]
   /** Status: 1 enabled, the default of a new key; 0 disabled */
   status?: 0 | 1
   /** Time of the last change as it was read, in any precision; 409 stale if the record has changed since */
@@ -3296,6 +3342,8 @@ export type UpdateAppPermission = {
   /** Unique key, which begins with app. and by which programs check the permission */
   key?: string
   name?: string
+  /** Key of the app permission, instead of parent_id */
+  parent?: string | null
   /** ID of the parent; 0 for a root */
   parent_id?: number | null
   sort?: number
@@ -3333,6 +3381,8 @@ export type UpdateAppUser = {
   pending?: 0 | 1
   /** IDs of the app roles; to change them requires the permission user.list.role, too */
   role_ids?: number[] | null
+  /** Names of the app roles, instead of role_ids */
+  roles?: string[] | null
   /** Status: 1 enabled, the default of a new user; 0 disabled, which ends the sessions */
   status?: 0 | 1
   /** Time of the last change as it was read, in any precision; 409 stale if the record has changed since */
@@ -3386,6 +3436,8 @@ export type UpdateDept = {
   email?: string | null
   leader?: string | null
   name?: string
+  /** Path of the department, instead of parent_id; such as Sales/EU, where \/ is a slash in a name */
+  parent?: string | null
   /** ID of the parent department; 0 for a root */
   parent_id?: number | null
   phone?: string | null
@@ -3443,6 +3495,8 @@ export type UpdateFileGroup = {
 }
 
 export type UpdateFileRecord = {
+  /** Name of the folder, instead of group_id */
+  group?: string | null
   /** ID of the file group; 0 for none */
   group_id?: number | null
   name?: string
@@ -3455,6 +3509,8 @@ export type UpdateFileRecord = {
 }
 
 export type UpdateFileRecords = {
+  /** Name of the folder, instead of group_id */
+  group?: string | null
   /** ID of the file group; 0 for none */
   group_id?: number | null
   /** Visibility: 1 gives the file a public URL, a new one each time it is made public; 0 removes it */
@@ -3464,6 +3520,8 @@ export type UpdateFileRecords = {
 export type UpdateOwnAPIKey = {
   /** Data scope that narrows that of the roles, relative to the owner; empty for no narrowing */
   data_scope?: "" | "all" | "dept_tree" | "dept" | "self" | "custom" | null
+  /** Paths of the departments, instead of dept_ids; such as Sales/EU, where \/ is a slash in a name */
+  departments?: string[] | null
   /** IDs of the departments of the data scope custom */
   dept_ids?: number[] | null
   /** Time at which the key expires; 90 days after its creation by default, and at most as many days ahead as the setting security.key_max_days says */
@@ -3476,6 +3534,8 @@ export type UpdateOwnAPIKey = {
   rate_limit?: number
   /** IDs of those of your roles that the key has; empty for all */
   role_ids?: number[] | null
+  /** Names of the roles, instead of role_ids */
+  roles?: string[] | null
   /** Status: 1 enabled, the default of a new key; 0 disabled */
   status?: 0 | 1
   /** Time of the last change as it was read, in any precision; 409 stale if the record has changed since */
@@ -3543,6 +3603,8 @@ export type UpdatePermission = {
   name?: string
   /** How the menu opens url: link (default) in the same tab, tab in a new one */
   open?: "" | "link" | "tab" | null
+  /** Key of the permission, instead of parent_id */
+  parent?: string | null
   /** ID of the parent, a menu or a page; 0 for a root */
   parent_id?: number | null
   /** Path of the page in the console */
@@ -3576,11 +3638,15 @@ export type UpdateProfileOnPage = {
 export type UpdateRole = {
   /** Data scope; self for a new role */
   data_scope?: "all" | "dept_tree" | "dept" | "self" | "custom"
+  /** Paths of the departments, instead of dept_ids; such as Sales/EU, where \/ is a slash in a name */
+  departments?: string[] | null
   /** IDs of the departments of the data scope custom */
   dept_ids?: number[] | null
   description?: string | null
   /** IDs of the roles that users with this role can assign without having them. To add a role, you must have all its permissions */
   grant_role_ids?: number[] | null
+  /** Names of the roles, instead of grant_role_ids */
+  grant_roles?: string[] | null
   /** Name of the role; unique; texts that differ only in case, width, spaces or invisible characters are the same */
   name?: string
   /** 1 if users with the role must have a second factor: after security.factor_grace_days from their next sign-in, they can do nothing before they have set one up. Requires that you have one */
@@ -3596,6 +3662,9 @@ export type UpdateRole = {
 
 export type UpdateSetting = {
   describe?: string | null
+  /** Key of the setting group, instead of group_id */
+  group?: string
+  /** ID of the setting group */
   group_id?: number
   /** Key matching [a-z][a-z0-9_]*, unique in its group */
   key?: string
@@ -3634,6 +3703,8 @@ export type UpdateSettingGroup = {
 }
 
 export type UpdateUser = {
+  /** Path of the department, instead of dept_id; such as Sales/EU, where \/ is a slash in a name */
+  department?: string | null
   /** ID of the department; 0 for none */
   dept_id?: number | null
   /** E-mail address, unique unless empty */
@@ -3642,7 +3713,10 @@ export type UpdateUser = {
   fields?: UserFieldsInput
   mobile?: string | null
   nickname?: string | null
+  /** IDs of the roles */
   role_ids?: number[] | null
+  /** Names of the roles, instead of role_ids */
+  roles?: string[] | null
   /** Sex: 0 not given, 1 male, 2 female */
   sex?: 0 | 1 | 2
   /** Status: 1 enabled, the default of a new user; 0 disabled, which ends the sessions */
@@ -3656,16 +3730,22 @@ export type UpdateUser = {
 }
 
 export type UpdateUsers = {
+  /** Path of the department, instead of dept_id; such as Sales/EU, where \/ is a slash in a name */
+  department?: string | null
   /** ID of the department; 0 for none. Requires the permission admin.list.update */
   dept_id?: number | null
   /** IDs of the roles, which replace those of each user. Requires the permission admin.list.update */
   role_ids?: number[] | null
+  /** Names of the roles, instead of role_ids */
+  roles?: string[] | null
   /** Status: 1 enabled; 0 disabled, which ends the sessions. Requires the permission admin.list.status */
   status?: 0 | 1
 }
 
 export type UpdateWebhook = {
   description?: string | null
+  /** Username of the user, instead of owner_id */
+  owner?: string
   /** Your own ID, to become the owner */
   owner_id?: number
   /** Status: 1 enabled, the default of a new webhook; 0 disabled */
@@ -3682,6 +3762,8 @@ export type UpdateWebhook = {
 
 export type UploadFiles = {
   file: string[]
+  /** Name of the folder, instead of group_id */
+  group?: string
   /** ID of the file group; absent or 0 for none */
   group_id?: number
   /** Visibility: 1 lets everybody who knows the URL read the files; 0, the default, does not */
