@@ -27,8 +27,12 @@ func AppRoleRoutes() []web.Route {
 				Note: "Returns the tree of all app permissions. Their keys begin with app.",
 			}),
 		web.Get("/user/rule/:id", "user.rule.query", "Get an app permission", &appPermissions),
-		web.Create[appPermissionIn]("/user/rule", "user.rule.create", "Create an app permission",
-			&appPermissions),
+		web.Write("POST", "/user/rule", "user.rule.create", "Create an app permission",
+			createAppPermission, web.Options{
+				Note: "Without parent and parent_id, it is placed below the permissions that the " +
+					"beginning of its key names. Missing ones are created: app.order for " +
+					"app.order.refund.",
+			}),
 		web.Change[appPermissionIn]("/user/rule/:id", "user.rule.update",
 			"Change an app permission", &appPermissions),
 		web.Remove("/user/rule/:id", "user.rule.delete", "Delete an app permission",
@@ -123,6 +127,25 @@ type appPermissionIn struct {
 	Name     *string     `json:"name" check:"create,min=1,max=64"`
 	Sort     *int64      `json:"sort" check:"min=-1000000,max=1000000"`
 	Status   *store.Flag `json:"status" doc:"Status: 1 enabled, the default of a new permission; 0 disabled"`
+}
+
+var assignAppPermission = web.Assigning[appPermissionIn, store.AppPermission]()
+
+func createAppPermission(tx *store.Tx, _ *web.Request,
+	in *appPermissionIn) (*store.AppPermission, error) {
+	p := appPermissions.Blank
+	assignAppPermission(in, &p)
+	if in.ParentID == nil {
+		above, err := store.AppPermissionAbove(tx, p.Key)
+		if err != nil {
+			return nil, err
+		}
+		p.ParentID = above
+	}
+	if err := store.AppPermissions.Create(tx, &p); err != nil {
+		return nil, err
+	}
+	return &p, nil
 }
 
 func appPermissionTree(tx *store.Tx, _ *web.Request,

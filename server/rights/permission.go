@@ -23,8 +23,12 @@ func PermissionRoutes() []web.Route {
 				Note: "Returns menus and pages only, each with id, name, parent_id and children.",
 			}),
 		web.Get("/admin/rule-node/:id", "admin.rule.query", "Get a permission", &permissions), // httprouter does not allow :id beside parent
-		web.Create[permissionIn]("/admin/rule", "admin.rule.create", "Create a permission",
-			&permissions),
+		web.Write("POST", "/admin/rule", "admin.rule.create", "Create a permission",
+			createPermission, web.Options{
+				Note: "Without parent and parent_id, it is placed below the permissions that the " +
+					"beginning of its key names. Missing ones are created, as menus: shop and " +
+					"shop.order for shop.order.refund.",
+			}),
 		web.Change[permissionIn]("/admin/rule/:id", "admin.rule.update", "Change a permission",
 			&permissions),
 		web.Remove("/admin/rule/:id", "admin.rule.delete", "Delete a permission", &permissions,
@@ -94,6 +98,24 @@ type permissionIn struct {
 	Sort     *int64      `json:"sort" check:"min=-1000000,max=1000000"`
 	Show     *store.Flag `json:"show" doc:"Visibility in the menu: 1 shown, the default of a new permission; 0 hidden"`
 	Status   *store.Flag `json:"status" doc:"Status: 1 enabled, the default of a new permission; 0 disabled"`
+}
+
+var assignPermission = web.Assigning[permissionIn, store.Permission]()
+
+func createPermission(tx *store.Tx, _ *web.Request, in *permissionIn) (*store.Permission, error) {
+	p := permissions.Blank
+	assignPermission(in, &p)
+	if in.ParentID == nil {
+		above, err := store.PermissionAbove(tx, p.Key)
+		if err != nil {
+			return nil, err
+		}
+		p.ParentID = above
+	}
+	if err := store.Permissions.Create(tx, &p); err != nil {
+		return nil, err
+	}
+	return &p, nil
 }
 
 type showIn struct {

@@ -171,6 +171,8 @@ var fileMessages = []entry{
 	{"file_kind", "%s is of the kind %s, which is not allowed", "name kind",
 		"{name} 属于{kind}类，不允许上传"},
 	{"file_deleted", "the file has been deleted", "", "文件已被删除"},
+	{"action_above", "%s is an action, which can't have children; state the parent", "key",
+		"{key} 是操作，不能有下级；请指定上级"},
 	{"file_not_in_trash", "file %d not found in the trash", "id", "回收站中未找到文件 {id}"},
 	{"file_not_public", "public file not found", "", "未找到公开文件"},
 	{"link_expired", "invalid or expired link; request a new one", "", "链接无效或已过期；请重新获取"},
