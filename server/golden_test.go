@@ -126,7 +126,7 @@ var goldenAnswers = []struct{ file, method, url, body string }{
 	{"open_dicts", "GET", "/admin/dict", ""},
 	{"configuration", "GET", "/config?groups=look,site&dicts=*", ""},
 	{"dept", "POST", "/admin/dept",
-		`{"name":"Sales","leader":"Ann","phone":"+49 30 1","email":"sales@example.org","sort":1}`},
+		`{"name":"Sales","code":"sales","leader":"Ann","phone":"+49 30 1","email":"sales@example.org","sort":1}`},
 	{"dept_tree", "GET", "/admin/dept", ""},
 	{"role", "POST", "/admin/role",
 		`{"name":"Editor","description":"one\ntwo","data_scope":"custom","dept_ids":[1]}`},

@@ -44,7 +44,7 @@ var mayImport = map[string][]string{
 		"reeve/store/errs", "reeve/store/fold"},
 	"reeve/server/people": {"reeve/auth", "reeve/server/jobs", "reeve/server/mails",
 		"reeve/server/web", "reeve/store", "reeve/store/kv", "reeve/store/errs",
-		"reeve/store/fold"},
+		"reeve/store/fold", "reeve/store/names"},
 	"reeve/server/settings": {"reeve/server/changes", "reeve/server/redact",
 		"reeve/server/web", "reeve/store", "reeve/store/kv", "reeve/store/audit",
 		"reeve/store/errs", "reeve/store/feature"},

@@ -376,3 +376,54 @@ func TestNames_Candidates(t *testing.T) {
 		}
 	}
 }
+
+// TestNames_OfDepartments: paths with escapes, equal siblings, and codes.
+func TestNames_OfDepartments(t *testing.T) {
+	t.Parallel()
+	in := servertest.Start(t)
+	top := in.Dept(`R/D \ lab`, 0)
+	sharp := in.Dept("#sales", top)
+	one, two := in.Dept("Twin", 0), in.Dept("Twin", 0)
+	child := in.Dept("Child", two)
+	in.OK("PUT", fmt.Sprint("/admin/dept/", sharp), `{"code":"sales-eu"}`, "owner")
+	ann := in.Member("ann", 0)
+	move := func(name string) *servertest.Reply {
+		return in.Call("PUT", fmt.Sprint("/admin/list/", ann),
+			string(servertest.EncodeJSON(t, map[string]any{"department": name})), "owner")
+	}
+	goes := func(name string, dept store.ID) {
+		t.Helper()
+		move(name).Brief(200, fmt.Sprintf(`"dept_id":%d,`, dept))
+	}
+	fails := func(name, want string) {
+		t.Helper()
+		a := move(name)
+		if got := a.Envelope().Errors["department"]; a.Code != 422 || got != want {
+			t.Errorf("%s: %d %s, want %s", name, a.Code, got, want)
+		}
+	}
+
+	goes(`R\/D \\ lab`, top)
+	goes(`r\/d \\ LAB`, top)
+	goes(`R\/D \\ lab/\#sales`, sharp)
+	goes(`#sales-eu`, sharp)
+	goes(`Twin/Child`, child)
+	fails(`#sales-e`, `department "#sales-e" not found; did you mean #sales-eu?`)
+	fails(`#Sales-EU`, `department "#Sales-EU" not found; did you mean #sales-eu?`)
+	fails(`Twin`, `2 departments are named "Twin"; give them codes, and use those`)
+	in.OK("PUT", fmt.Sprint("/admin/dept/", two), `{"code":"twin-2"}`, "owner")
+	fails(`Twin`, `2 departments are named "Twin"; use a code: #twin-2`)
+	goes(`#twin-2`, two)
+	csv := in.OK("GET", "/admin/list-export", "", "owner").Body
+	if !strings.Contains(csv, ",#twin-2,") {
+		t.Errorf("the export has no code of a department without a path of its own: %s", csv)
+	}
+	in.OK("DELETE", fmt.Sprint("/admin/dept/", one), "", "owner")
+	goes(`Twin`, two)
+
+	created, failed, rows := in.Imported("username,department\nbob,#sales-eu\n" +
+		`carl,R\/D \\ lab/\#sales` + "\ndave,#none\n")
+	if created != 0 || failed != 1 {
+		t.Errorf("%d imported, %d failed: %v", created, failed, rows)
+	}
+}

@@ -83,7 +83,7 @@ func prepareRecords(in *servertest.Instance) {
 	in.Clerk("clerk", "admin.role.query")
 	in.Create("/admin/dept", `{"name":"Top"}`)
 	in.Create("/admin/dept",
-		`{"parent_id":1,"name":"Below","leader":"L","phone":"123456","email":"d@example.org","sort":3}`)
+		`{"parent_id":1,"name":"Below","code":"below","leader":"L","phone":"123456","email":"d@example.org","sort":3}`)
 	in.Create("/admin/role",
 		`{"name":"R","description":"d","sort":5,"data_scope":"custom","dept_ids":[2,1],"grant_role_ids":[2]}`)
 	in.OK("PUT", "/admin/role/3/rule", `{"rule_ids":[5,3]}`, "owner")

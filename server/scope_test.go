@@ -134,7 +134,7 @@ func TestDataScope_TopmostDeptsAreRoots(t *testing.T) {
 		if children != "" {
 			children = `,"children":[` + children + `]`
 		}
-		return fmt.Sprintf(`{"id":%d,"parent_id":%d,"name":"D%[1]d","leader":"","phone":"","email":"","sort":0,"status":1,"created_at":%[3]s,"updated_at":%[3]s,"version":1,"user_count":1%[4]s}`, id, parent, servertest.SomeMoment, children)
+		return fmt.Sprintf(`{"id":%d,"parent_id":%d,"name":"D%[1]d","code":"","leader":"","phone":"","email":"","sort":0,"status":1,"created_at":%[3]s,"updated_at":%[3]s,"version":1,"user_count":1%[4]s}`, id, parent, servertest.SomeMoment, children)
 	}
 	want := `{"data":{"data":[` + node(2, 0, "") + "," + node(10, 1, "") + "," + node(101, 100, "") + `]},"success":true,"msg":"ok","showType":0}` + "\n"
 	if body != want {

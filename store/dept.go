@@ -14,6 +14,7 @@ type Dept struct {
 	Ident
 	ParentID ID     `json:"parent_id"`
 	Name     string `json:"name" visible:"name"`
+	Code     string `json:"code" doc:"Unique key, by which requests can refer to the department as #code; empty for none"`
 	Leader   string `json:"leader" visible:"name"`
 	Phone    string `json:"phone"`
 	Email    string `json:"email" visible:"address"`
@@ -25,6 +26,7 @@ type Dept struct {
 // Depts and their indexes. Departments are a tree.
 var (
 	Depts        = kv.NewCollection[Dept]("dept").Undoable()
+	DeptByCode   = kv.NewUnique(Depts, "code", func(d *Dept) string { return d.Code })
 	DeptByParent = kv.NewRef(Depts, "parent_id", Depts, deptParent, kv.Restrict)
 
 	_ = Depts.Authorize(authorizeDept).Constraint(constrainDept).Constraint(kv.TreeConstraint(Depts, DeptByParent, deptParent)).Check(kv.TreeCheck(Depts, deptParent))
@@ -116,12 +118,30 @@ func (r *Policy) DeptPath(id ID) string {
 	return strings.TrimPrefix(path, "/")
 }
 
-// DeptsAt returns the departments in a scope with a path, as DeptPath writes it. Names that differ
-// only in case, width or spaces are equal. Several departments can have the same path.
-func (r *Policy) DeptsAt(scope *Scope, path string) (in []ID) {
-	key := ""
+// DeptRef returns the path of a department, or # and its code if another one has the same path.
+func (r *Policy) DeptRef(id ID) string {
+	path := r.DeptPath(id)
+	if d := r.depts.Get(id); d != nil && d.Code != "" && len(r.deptPaths()[pathKey(path)]) > 1 {
+		return "#" + d.Code
+	}
+	return path
+}
+
+// pathKey returns the key of a path in pathsOf.
+func pathKey(path string) (key string) {
 	for _, name := range pathNames(path) {
 		key += "/" + pathName(fold.Key(name))
+	}
+	return key
+}
+
+// DeptsAt returns the departments in a scope with a path, as DeptPath writes it, or the one with a
+// code after a #. Names that differ only in case, width or spaces are equal. Several departments
+// can have the same path.
+func (r *Policy) DeptsAt(scope *Scope, path string) (in []ID) {
+	key := path
+	if !strings.HasPrefix(path, "#") {
+		key = pathKey(path)
 	}
 	for _, id := range r.deptPaths()[key] {
 		if scope.HasDept(id) {
@@ -131,15 +151,27 @@ func (r *Policy) DeptsAt(scope *Scope, path string) (in []ID) {
 	return in
 }
 
-// ReadablePaths returns the paths in which all departments are in a scope.
-func (r *Policy) ReadablePaths(scope *Scope) iter.Seq[string] {
+// ReadableRefs returns references to the departments in a scope which name no department outside:
+// their paths, or their codes.
+func (r *Policy) ReadableRefs(scope *Scope) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		for id := range r.depts.All() {
-			if r.readable(scope, id) && !yield(r.DeptPath(id)) {
+		for id, d := range r.depts.All() {
+			if r.readable(scope, id) && !yield(r.DeptPath(id)) ||
+				d.Code != "" && scope.HasDept(id) && !yield("#"+d.Code) {
 				return
 			}
 		}
 	}
+}
+
+// DeptCodes returns the codes of departments, without those that have none.
+func (r *Policy) DeptCodes(ids []ID) (codes []string) {
+	for _, id := range ids {
+		if d := r.depts.Get(id); d != nil && d.Code != "" {
+			codes = append(codes, "#"+d.Code)
+		}
+	}
+	return codes
 }
 
 // readable reports whether a department and all its ancestors are in a scope.
@@ -173,7 +205,7 @@ func pathNames(path string) (names []string) {
 }
 
 // pathsOf returns the departments by their paths, with names in the form in which they are compared
-// and a slash before each.
+// and a slash before each, and by their codes, with a # before them.
 func pathsOf(depts *kv.RecordMap[Dept], below *kv.RecordMap[[]ID]) map[string][]ID {
 	paths := map[string][]ID{}
 	var add func(parent ID, path string)
@@ -183,7 +215,11 @@ func pathsOf(depts *kv.RecordMap[Dept], below *kv.RecordMap[[]ID]) map[string][]
 			return
 		}
 		for _, id := range *children {
-			at := path + "/" + pathName(fold.Key(depts.Get(id).Name))
+			d := depts.Get(id)
+			if d.Code != "" {
+				paths["#"+d.Code] = []ID{id}
+			}
+			at := path + "/" + pathName(fold.Key(d.Name))
 			paths[at] = append(paths[at], id)
 			add(id, at)
 		}

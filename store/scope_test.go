@@ -257,7 +257,7 @@ func TestDeptPath_FindsDepartments(t *testing.T) {
 		return errors.Join(editDept(1, func(d *Dept) {
 			d.Name = `A/B`
 		})(tx), editDept(2, func(d *Dept) { d.Name = `C\` })(tx),
-			Depts.Create(tx, &Dept{Name: "#E", Status: true}))
+			Depts.Create(tx, &Dept{Name: "#E", Code: "e-1", Status: true}))
 	})
 	view(t, db, func(tx *Tx) error {
 		rules := PolicyCache.Get(tx)
@@ -279,6 +279,9 @@ func TestDeptPath_FindsDepartments(t *testing.T) {
 			{`/D`, nil, nil},
 			{``, nil, nil},
 			{`\#E`, []ID{7}, nil},
+			{`#E`, nil, nil},
+			{`#e-1`, []ID{7}, nil},
+			{`#`, nil, nil},
 		} {
 			disktest.Equal(t, "at "+c.path, [][]ID{rules.DeptsAt(everything, c.path),
 				rules.DeptsAt(gaps, c.path)}, [][]ID{c.all, c.gaps})

@@ -29,6 +29,7 @@ type twig struct {
 	Name     string
 	Key      string
 	Leader   string
+	Code     string
 	Phone    string
 	Icon     string
 	Show     int

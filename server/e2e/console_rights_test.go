@@ -57,15 +57,20 @@ func TestConsoleDepartments(t *testing.T) {
 	p.see("No departments yet.")
 	p.click("button", "New department")
 	p.fill("Name", "Sales")
+	p.fill("Code", "Sales-EU")
+	p.click("button", "Create")
+	p.see("Use lower-case letters")
+	p.fill("Code", "sales-eu")
 	p.fill("Manager", "arch")
 	p.hit("choose ann", func() (runtime.RemoteObjectID, error) {
 		return element(p, `option("Ann Archer (ann)")`)
 	})
 	p.audit()
 	p.click("button", "Create")
+	p.row("Sales").see("sales-eu")
 	p.row("Sales").see("Ann Archer")
 	if d := c.named("/admin/dept", "Sales"); d == nil || d.Leader != "Ann Archer" ||
-		d.Phone != "+49 30 1" {
+		d.Code != "sales-eu" || d.Phone != "+49 30 1" {
 		t.Fatalf("made: %+v", d)
 	}
 

@@ -12,17 +12,19 @@ import (
 	"reeve/store/errs"
 	"reeve/store/fold"
 	"reeve/store/kv"
+	"reeve/store/names"
 )
 
 // importCheck validates rows against the database and the previous rows.
 type importCheck struct {
 	tx    *store.Tx
+	find  *names.Lookup
 	roles map[string]store.ID // roles looked up so far, by folded name; 0 if there is none
 	lines map[string]int      // line of a value, by column and folded value
 }
 
 func newImportCheck(tx *store.Tx) *importCheck {
-	return &importCheck{tx, map[string]store.ID{}, map[string]int{}}
+	return &importCheck{tx, &names.Lookup{Tx: tx}, map[string]store.ID{}, map[string]int{}}
 }
 
 // hasHashes reports whether a file has the column of password hashes.

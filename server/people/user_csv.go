@@ -9,6 +9,7 @@ import (
 	"reeve/store"
 	"reeve/store/errs"
 	"reeve/store/kv"
+	"reeve/store/names"
 )
 
 // userCSV describes the CSV files of users of the administration.
@@ -29,22 +30,20 @@ func readUserRow(c *importCheck, row csvRow, faults errs.Faults) store.User {
 		"roles")
 	u := store.User{Status: true}
 	assignUser(in, &u)
-	u.DeptID = deptAt(c.tx, row.cells["department"], faults)
+	u.DeptID = c.deptAt(row.cells["department"], faults)
 	return u
 }
 
-func deptAt(tx *store.Tx, path string, faults errs.Faults) store.ID {
-	found := store.PolicyCache.Get(tx).DeptsAt(store.ActorOf(tx).Scope(tx), path)
-	switch {
-	case path == "":
-	case len(found) == 0:
-		faults.Add("department", "department %q not found", echoed(path))
-	case len(found) > 1:
-		faults.Add("department", "%d departments are named %q", len(found), echoed(path))
-	default:
-		return found[0]
+// deptAt returns the ID of a department; 0 for none.
+func (c *importCheck) deptAt(path string, faults errs.Faults) store.ID {
+	if path == "" {
+		return 0
 	}
-	return 0
+	id, err := c.find.One(names.Of("department"), path, "department", faults)
+	if err != nil {
+		faults.Add("department", "%s", errs.Of(err).Msg)
+	}
+	return id
 }
 
 // MaxCellNames is the maximum number of roles in one cell.
@@ -141,7 +140,7 @@ func userRow(tx *store.Tx, u *store.User) []string {
 	rules := store.PolicyCache.Get(tx)
 	return []string{
 		u.Username, u.Nickname, u.Email, u.Mobile, strconv.FormatInt(u.Sex, 10),
-		rules.DeptPath(u.DeptID), roleNames(rules, u.RoleIDs),
+		rules.DeptRef(u.DeptID), roleNames(rules, u.RoleIDs),
 		strconv.FormatInt(web.FlagNumber(u.Status), 10),
 	}
 }

@@ -73,6 +73,7 @@ func getDept(tx *store.Tx, req *web.Request, in *web.ByID) (*dept, error) {
 type deptIn struct {
 	ParentID *store.ID   `json:"parent_id" names:"parent,department" doc:"ID of the parent department; 0 for a root"`
 	Name     *string     `json:"name" check:"create,min=1,max=64"`
+	Code     *string     `json:"code" check:"max=64,code" doc:"Unique key, by which requests can refer to the department as #code; empty for none"`
 	Leader   *string     `json:"leader" check:"max=64"`
 	Phone    *string     `json:"phone" check:"max=32,mobile"`
 	Email    *string     `json:"email" check:"max=254,email"`

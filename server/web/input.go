@@ -70,6 +70,8 @@ var Patterns = map[string]struct {
 }{
 	"key": {regexp.MustCompile(`^[a-z][a-z0-9_-]*(\.[a-z][a-z0-9_-]*){0,4}$`),
 		errs.Say("must be 1 to 5 lower-case segments separated by dots")},
+	"code": {regexp.MustCompile(`^$|^[a-z0-9][a-z0-9._-]*$`),
+		errs.Say("must be lower-case letters, digits, periods, underscores and hyphens, starting with a letter or digit")},
 	"username": {regexp.MustCompile(`^[A-Za-z0-9._-]*$`),
 		errs.Say("must contain only letters, digits, periods, underscores and hyphens")},
 	"email": {store.AddressPattern, errs.Say("must be an email address")},

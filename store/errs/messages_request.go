@@ -134,8 +134,10 @@ var requestMessages = []entry{
 	{"csv_cells", "line %d: wrong number of cells", "line", "第 {line} 行：单元格数量不符"},
 	{"csv_quote", "line %d: misplaced quotation mark", "line", "第 {line} 行：引号位置错误"},
 	{"csv_same", "is the same as on line %d", "line", "与第 {line} 行相同"},
-	{"dept_path_not_found", "department %q not found", "path", "未找到部门 {path}"},
-	{"dept_path_unclear", "%d departments are named %q", "count path", "有 {count} 个部门名为 {path}"},
+	{"dept_path_unclear", "%d departments are named %q; give them codes, and use those", "count path",
+		"有 {count} 个部门名为 {path}；请为其设置编码并使用编码"},
+	{"dept_path_codes", "%d departments are named %q; use a code: %s", "count path codes",
+		"有 {count} 个部门名为 {path}；请使用编码：{codes}"},
 	{"role_name_not_found", "role %q not found", "name", "未找到角色 {name}"},
 	{"roles_max", "must name at most %d roles", "max", "最多指定 {max} 个角色"},
 

@@ -550,7 +550,7 @@ export type ConfirmIdentity = {
 export type CreateAPIKey = {
   /** Data scope that narrows that of the roles, relative to the owner; empty for no narrowing */
   data_scope?: "" | "all" | "dept_tree" | "dept" | "self" | "custom" | null
-  /** Paths of the departments, instead of dept_ids; such as Sales/EU, where \/ is a slash in a name */
+  /** Paths of the departments, instead of dept_ids; such as Sales/EU, where \/ is a slash in a name; or # and the code, such as #sales-eu */
   departments?: string[] | null
   /** IDs of the departments of the data scope custom */
   dept_ids?: number[] | null
@@ -662,10 +662,12 @@ export type CreateCustomField = {
 }
 
 export type CreateDept = {
+  /** Unique key, by which requests can refer to the department as #code; empty for none */
+  code?: string | null
   email?: string | null
   leader?: string | null
   name: string
-  /** Path of the department, instead of parent_id; such as Sales/EU, where \/ is a slash in a name */
+  /** Path of the department, instead of parent_id; such as Sales/EU, where \/ is a slash in a name; or # and the code, such as #sales-eu */
   parent?: string | null
   /** ID of the parent department; 0 for a root */
   parent_id?: number | null
@@ -715,7 +717,7 @@ export type CreateFileLink = {
 export type CreateOwnAPIKey = {
   /** Data scope that narrows that of the roles, relative to the owner; empty for no narrowing */
   data_scope?: "" | "all" | "dept_tree" | "dept" | "self" | "custom" | null
-  /** Paths of the departments, instead of dept_ids; such as Sales/EU, where \/ is a slash in a name */
+  /** Paths of the departments, instead of dept_ids; such as Sales/EU, where \/ is a slash in a name; or # and the code, such as #sales-eu */
   departments?: string[] | null
   /** IDs of the departments of the data scope custom */
   dept_ids?: number[] | null
@@ -769,7 +771,7 @@ export type CreatePermission = {
 export type CreateRole = {
   /** Data scope; self for a new role */
   data_scope?: "all" | "dept_tree" | "dept" | "self" | "custom"
-  /** Paths of the departments, instead of dept_ids; such as Sales/EU, where \/ is a slash in a name */
+  /** Paths of the departments, instead of dept_ids; such as Sales/EU, where \/ is a slash in a name; or # and the code, such as #sales-eu */
   departments?: string[] | null
   /** IDs of the departments of the data scope custom */
   dept_ids?: number[] | null
@@ -824,7 +826,7 @@ export type CreateSettingGroup = {
 }
 
 export type CreateUser = {
-  /** Path of the department, instead of dept_id; such as Sales/EU, where \/ is a slash in a name */
+  /** Path of the department, instead of dept_id; such as Sales/EU, where \/ is a slash in a name; or # and the code, such as #sales-eu */
   department?: string | null
   /** ID of the department; 0 for none */
   dept_id?: number | null
@@ -993,6 +995,8 @@ export type DeliveryPage = {
 }
 
 export type Dept = {
+  /** Unique key, by which requests can refer to the department as #code; empty for none */
+  code: string
   created_at: string
   email: string
   id: number
@@ -1016,6 +1020,8 @@ export type DeptNamed = {
 
 export type DeptNode = {
   children?: DeptNode[]
+  /** Unique key, by which requests can refer to the department as #code; empty for none */
+  code: string
   created_at: string
   email: string
   id: number
@@ -3314,7 +3320,7 @@ export type Undone = {
 export type UpdateAPIKey = {
   /** Data scope that narrows that of the roles, relative to the owner; empty for no narrowing */
   data_scope?: "" | "all" | "dept_tree" | "dept" | "self" | "custom" | null
-  /** Paths of the departments, instead of dept_ids; such as Sales/EU, where \/ is a slash in a name */
+  /** Paths of the departments, instead of dept_ids; such as Sales/EU, where \/ is a slash in a name; or # and the code, such as #sales-eu */
   departments?: string[] | null
   /** IDs of the departments of the data scope custom */
   dept_ids?: number[] | null
@@ -3433,10 +3439,12 @@ export type UpdateCustomField = {
 }
 
 export type UpdateDept = {
+  /** Unique key, by which requests can refer to the department as #code; empty for none */
+  code?: string | null
   email?: string | null
   leader?: string | null
   name?: string
-  /** Path of the department, instead of parent_id; such as Sales/EU, where \/ is a slash in a name */
+  /** Path of the department, instead of parent_id; such as Sales/EU, where \/ is a slash in a name; or # and the code, such as #sales-eu */
   parent?: string | null
   /** ID of the parent department; 0 for a root */
   parent_id?: number | null
@@ -3520,7 +3528,7 @@ export type UpdateFileRecords = {
 export type UpdateOwnAPIKey = {
   /** Data scope that narrows that of the roles, relative to the owner; empty for no narrowing */
   data_scope?: "" | "all" | "dept_tree" | "dept" | "self" | "custom" | null
-  /** Paths of the departments, instead of dept_ids; such as Sales/EU, where \/ is a slash in a name */
+  /** Paths of the departments, instead of dept_ids; such as Sales/EU, where \/ is a slash in a name; or # and the code, such as #sales-eu */
   departments?: string[] | null
   /** IDs of the departments of the data scope custom */
   dept_ids?: number[] | null
@@ -3638,7 +3646,7 @@ export type UpdateProfileOnPage = {
 export type UpdateRole = {
   /** Data scope; self for a new role */
   data_scope?: "all" | "dept_tree" | "dept" | "self" | "custom"
-  /** Paths of the departments, instead of dept_ids; such as Sales/EU, where \/ is a slash in a name */
+  /** Paths of the departments, instead of dept_ids; such as Sales/EU, where \/ is a slash in a name; or # and the code, such as #sales-eu */
   departments?: string[] | null
   /** IDs of the departments of the data scope custom */
   dept_ids?: number[] | null
@@ -3703,7 +3711,7 @@ export type UpdateSettingGroup = {
 }
 
 export type UpdateUser = {
-  /** Path of the department, instead of dept_id; such as Sales/EU, where \/ is a slash in a name */
+  /** Path of the department, instead of dept_id; such as Sales/EU, where \/ is a slash in a name; or # and the code, such as #sales-eu */
   department?: string | null
   /** ID of the department; 0 for none */
   dept_id?: number | null
@@ -3730,7 +3738,7 @@ export type UpdateUser = {
 }
 
 export type UpdateUsers = {
-  /** Path of the department, instead of dept_id; such as Sales/EU, where \/ is a slash in a name */
+  /** Path of the department, instead of dept_id; such as Sales/EU, where \/ is a slash in a name; or # and the code, such as #sales-eu */
   department?: string | null
   /** ID of the department; 0 for none. Requires the permission admin.list.update */
   dept_id?: number | null

@@ -90,10 +90,11 @@ export function Departments() {
         reload={reload}
         reveal={reveal}
         name={(node) => node.name}
-        texts={(node) => [node.leader]}
+        texts={(node) => [node.leader, node.code]}
         empty={t('dept.empty')}
         createText={t('dept.create')}
         columns={[
+          { key: 'code', title: t('dept.code'), width: 120, wide: true, render: (node) => <span title={node.code}>{node.code}</span> },
           { key: 'leader', title: t('dept.leader'), width: 160, wide: true, render: (node) => <bdi title={node.leader}>{node.leader}</bdi> },
           { key: 'phone', title: t('dept.phone'), width: 144, wide: true, render: (node) => <span title={node.email || undefined}>{node.phone}</span> },
           {

@@ -14,7 +14,7 @@ import { useEditor } from '../../ui/useEditor'
 
 const nameOf = (node: DeptNode) => node.name
 
-type Values = Pick<Dept, 'parent_id' | 'name' | 'leader' | 'phone' | 'email'> & { status: boolean }
+type Values = Pick<Dept, 'parent_id' | 'name' | 'code' | 'leader' | 'phone' | 'email'> & { status: boolean }
 
 // DeptDrawer creates or edits a department.
 export function DeptDrawer({ edits, tree, onClose, reload, saved }: NodeProps<DeptNode>) {
@@ -36,12 +36,20 @@ export function DeptDrawer({ edits, tree, onClose, reload, saved }: NodeProps<De
       open={Boolean(edits)}
       save={save}
       onClose={onClose}
-      {...filled({ parent_id: parent?.id ?? 0, name: '', leader: '', phone: '', email: '', status: true })}
+      {...filled({ parent_id: parent?.id ?? 0, name: '', code: '', leader: '', phone: '', email: '', status: true })}
     >
       {(form) => (
         <>
           <NameField />
           <ParentSelect tree={tree} self={node?.id} name={nameOf} />
+          <Form.Item
+            name="code"
+            label={t('dept.code')}
+            extra={t('dept.code.help')}
+            rules={[{ pattern: /^[a-z0-9][a-z0-9._-]*$/, message: t('dept.code.form') }]}
+          >
+            <Input maxLength={64} />
+          </Form.Item>
           <Leader form={form} />
           <Form.Item name="phone" label={t('dept.phone')}>
             <Input maxLength={32} type="tel" />
@@ -56,7 +64,15 @@ export function DeptDrawer({ edits, tree, onClose, reload, saved }: NodeProps<De
   )
 }
 
-const valuesOf = ({ parent_id, name, leader, phone, email, status }: DeptNode): Values => ({ parent_id, name, leader, phone, email, status: status === 1 })
+const valuesOf = ({ parent_id, name, code, leader, phone, email, status }: DeptNode): Values => ({
+  parent_id,
+  name,
+  code,
+  leader,
+  phone,
+  email,
+  status: status === 1,
+})
 
 // Leader is a name. Users who can list users select one, which fills in an empty email and
 // phone.
