@@ -56,6 +56,16 @@ func (u *keyUses) of(k *store.APIKey) *keyUse {
 	return use
 }
 
+// KeyHash returns the hash and the first characters of the token of a key, see NewKey; ok is false if
+// it is none.
+func KeyHash(token string) (hash, hint string, ok bool) {
+	if !IsKey(token) || !plausible(token) {
+		return "", "", false
+	}
+	sum, _, _ := hashToken(token)
+	return sum.String(), token[:len(keyPrefix)+4], true
+}
+
 // NewKey returns the token of a new key, its hash for the store, and its first characters, by which
 // people recognize it.
 func NewKey() (token, hash, hint string) {

@@ -60,7 +60,9 @@ var goodBodies = sync.OnceValue(func() map[string]goodBody {
 			`{"key":"good","title":"T","describe":"d","values":"a","type":"select","options":[{"label":"A","value":"a"}],"props":[{"name":"n","value":"v"}],"group_id":2,"sort":1}`},
 		"PUT /system/setting/:id": {servertest.OwnSetting(1),
 			`{"key":"good","title":"T","describe":"d","values":"a","type":"select","options":[{"label":"A","value":"a"}],"props":[{"name":"n","value":"v"}],"group_id":2,"sort":1}`},
-		"PUT /system/setting": {"/system/setting", `{"values":{"site.title":"x"}}`},
+		"PUT /system/setting":      {"/system/setting", `{"values":{"site.title":"x"}}`},
+		"POST /system/setup/plan":  {"/system/setup/plan", setupBody},
+		"POST /system/setup/apply": {"/system/setup/apply", setupBody},
 		"POST /system/webhook": {"/system/webhook",
 			`{"url":"https://example.org/2","description":"d","types":["role.*"],"status":0,"secret":"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}`},
 		"PUT /system/webhook/:id": {"/system/webhook/1",
@@ -602,3 +604,6 @@ func TestField_AllMissingReported(t *testing.T) {
 
 	in.Unchanged(before)
 }
+
+// setupBody is a setup with a role.
+const setupBody = `{"files":[{"name":"shop","values":{"roles":{"Support":{"permissions":["system.info"]}}}}],"prune":0}`

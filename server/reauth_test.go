@@ -28,6 +28,7 @@ var sensitive = []string{
 	"POST /admin/key", "PUT /admin/key/:id", "POST /admin/key/:id/rotate",
 	"POST /admin/key/:id/adopt", "POST /admin/key/:id/resume",
 	"POST /admin/account/key", "PUT /admin/account/key/:id", "POST /admin/account/key/:id/rotate",
+	"POST /system/setup/apply",
 	"POST /system/webhook", "PUT /system/webhook/:id", "POST /system/webhook/:id/secret",
 }
 

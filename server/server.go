@@ -35,6 +35,7 @@ import (
 	"reeve/server/person"
 	"reeve/server/rights"
 	"reeve/server/settings"
+	"reeve/server/setup"
 	"reeve/server/web"
 	"reeve/server/webhooks"
 	"reeve/store"
@@ -119,10 +120,11 @@ func (f *features) routes() []web.Route {
 		people.CustomFieldRoutes(),
 		ops.ClientRoutes(f.Ops),
 		choices.Routes(f.Choices),
+		setup.Routes(f.Jobs),
 	)
 }
 
-func jobKinds() map[string]jobs.Kind {
+func jobKinds(c *web.Server) map[string]jobs.Kind {
 	return map[string]jobs.Kind{
 		people.UserRealm.ImportJob:    people.UserRealm.ImportKind(),
 		people.AppUserRealm.ImportJob: people.AppUserRealm.ImportKind(),
@@ -131,6 +133,7 @@ func jobKinds() map[string]jobs.Kind {
 			Apply:  people.ApplyUserUpdate,
 			Undo:   people.UndoUserUpdate,
 		},
+		setup.JobKind:    setup.Job(c),
 		changes.UndoKind: {Access: "", Apply: changes.ApplyUndo, Undo: changes.RevertUndo},
 
 		people.UserRealm.DeleteJob:    people.UserRealm.DeleteKind(),
@@ -190,7 +193,7 @@ func New(config web.Config, db *store.DB, a *auth.Auth, log zerolog.Logger) (*Se
 }
 
 func newFeatures(c *web.Server) (f features, err error) {
-	f.Jobs, f.Streams = jobs.NewJobs(c, jobKinds()), changes.NewStreams(c)
+	f.Jobs, f.Streams = jobs.NewJobs(c, jobKinds(c)), changes.NewStreams(c)
 	f.Sender = webhooks.NewSender(c, f.Streams)
 	f.Reads, f.Files = settings.NewSecretReads(c, f.Streams), files.NewDownloads()
 	f.Person = &person.Person{S: c, Sender: f.Sender}

@@ -23,6 +23,22 @@ func undoTable(name string) kv.Table {
 	return reeve.Tables[i]
 }
 
+// tableNamed returns a collection; nil if there is none.
+func tableNamed(name string) kv.Table {
+	i := slices.IndexFunc(reeve.Tables, func(t kv.Table) bool { return t.Name() == name })
+	if i < 0 {
+		return nil
+	}
+	return reeve.Tables[i]
+}
+
+// canUndo reports whether a change can be undone: of other collections than those of undoTable, it
+// is the creation of a record that the API can delete, whose secrets cannot come back.
+func canUndo(c *audit.Change) bool {
+	return undoTable(c.Collection) != nil ||
+		c.Operation == "create" && (c.Collection == APIKeys.Name() || c.Collection == Webhooks.Name())
+}
+
 // UndoConflict is a value that has changed since.
 type UndoConflict struct {
 	Collection string
@@ -72,11 +88,31 @@ func PlanUndo(tx *Tx, entries []*audit.Entry) (*UndoPlan, error) {
 }
 
 // ofGroup reports whether a change of a permission followed from that of its group of settings.
-func ofGroup(e *audit.Entry, c *audit.Change) bool {
-	return c.Collection == Permissions.Name() &&
+func ofGroup(tx *Tx, e *audit.Entry, c *audit.Change) bool {
+	return c.Collection == Permissions.Name() && groupOfPermission(changedKey(tx, c)) != "" &&
 		slices.ContainsFunc(e.Changes, func(other audit.Change) bool {
 			return other.Collection == SettingGroups.Name()
 		})
+}
+
+// changedKey returns the key of a changed permission: the new one, or that of a deleted one.
+func changedKey(tx *Tx, c *audit.Change) (key string) {
+	for _, f := range c.Fields {
+		if f.Name != "key" {
+			continue
+		}
+		value := f.New.Plain
+		if value == nil {
+			value = f.Old.Plain
+		}
+		if json.Unmarshal(value, &key) == nil {
+			return key
+		}
+	}
+	if p, err := Permissions.Get(tx, ID(c.ID)); err == nil {
+		return p.Key
+	}
+	return ""
 }
 
 type undoPlanner struct {
@@ -94,11 +130,11 @@ func (p *undoPlanner) lose(c *audit.Change, what string) {
 // change adds the inverse of a change. Permissions follow their group of settings again, except
 // that a deleted one comes back itself, with its ID, so that roles can have it again.
 func (p *undoPlanner) change(e *audit.Entry, c *audit.Change) error {
-	follows := ofGroup(e, c)
+	follows := ofGroup(p.tx, e, c)
 	if follows && c.Operation != "delete" {
 		return nil
 	}
-	if undoTable(c.Collection) == nil {
+	if !canUndo(c) {
 		p.follower(c)
 		return nil
 	}

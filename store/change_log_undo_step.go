@@ -24,7 +24,7 @@ type UndoStep struct {
 // the actor may not change the record, so that it reveals no values of a record outside the data
 // scope.
 func (s *UndoStep) Conflicts(tx *Tx) (conflicts []UndoConflict, err error) {
-	table := undoTable(s.Collection)
+	table := tableNamed(s.Collection)
 	exists := table.Exists(tx, s.ID)
 	switch {
 	case !exists && s.Operation == "create":
@@ -62,7 +62,7 @@ func (s *UndoStep) Conflicts(tx *Tx) (conflicts []UndoConflict, err error) {
 // Validate returns the error with which Apply would fail before other steps are applied. It writes
 // nothing.
 func (s *UndoStep) Validate(tx *Tx) error {
-	table := undoTable(s.Collection)
+	table := tableNamed(s.Collection)
 	switch s.Operation {
 	case "create":
 		return table.ValidateRecreate(tx, s.ID, s.Fields)
@@ -109,7 +109,7 @@ func (s *UndoStep) Inverse(tx *Tx) (inverse UndoStep, err error) {
 		return inverse, nil
 	}
 
-	is, err := undoTable(s.Collection).FieldsOf(tx, s.ID)
+	is, err := tableNamed(s.Collection).FieldsOf(tx, s.ID)
 	if s.Operation == "delete" && s.Collection != Files.Name() {
 		inverse.Operation, inverse.Fields = "create", is
 		return inverse, err
@@ -129,7 +129,7 @@ func (s *UndoStep) Inverse(tx *Tx) (inverse UndoStep, err error) {
 
 // Apply makes the change of the step.
 func (s *UndoStep) Apply(tx *Tx) error {
-	table := undoTable(s.Collection)
+	table := tableNamed(s.Collection)
 	switch s.Operation {
 	case "create":
 		if err := s.protectReserved(tx); err != nil {

@@ -227,3 +227,12 @@ func pathsOf(depts *kv.RecordMap[Dept], below *kv.RecordMap[[]ID]) map[string][]
 	add(0, "")
 	return paths
 }
+
+// SplitDeptPath returns the path of the parent of a department, "" for a root, and its name.
+func SplitDeptPath(path string) (parent, name string) {
+	all := pathNames(path)
+	for _, above := range all[:len(all)-1] {
+		parent += "/" + pathName(above)
+	}
+	return strings.TrimPrefix(parent, "/"), all[len(all)-1]
+}

@@ -35,7 +35,8 @@ type Job struct {
 type JobStep struct {
 	Ident
 	JobID ID              `json:"job_id"`
-	Input json.RawMessage `json:"input"`
+	Input json.RawMessage `json:"input"` // null if it is sealed
+	Seal  kv.Sealed       `json:"seal"`  // the input, if it has secrets
 	Count int64           `json:"count"` // number of records that the step changes
 	Made  []ID            `json:"made"`  // IDs of the records it created; nil until it has run
 	kv.Timestamps
@@ -56,13 +57,38 @@ var (
 	JobByState = kv.NewEach(Jobs, "state", func(j *Job) string { return j.State })
 	JobByUser  = refToUser(Jobs, func(j *Job) ID { return j.UserID }, kv.Dangle)
 
-	JobSteps  = kv.NewCollection[JobStep]("job_step").Unlogged()
+	JobSteps = kv.NewCollection[JobStep]("job_step").Unlogged()
+	_        = JobSteps.Sealed(func(s *JobStep) *kv.Sealed { return &s.Seal }, stepPlace,
+		func(_ *Tx, s *JobStep) (string, error) { return "step of job " + s.JobID.String(), nil })
 	StepByJob = kv.NewRef(JobSteps, "job_id", Jobs, func(s *JobStep) ID {
 		return s.JobID
 	}, kv.Cascade)
 )
 
 var _ = manage(Access{Table: Jobs, Query: "admin.list.query"})
+
+// stepPlace is the place that a sealed input is bound to, see kv.Tx.Seal.
+func stepPlace(s *JobStep) string { return "job " + s.JobID.String() }
+
+// SetInput sets the input of the step, sealed if it has secrets.
+func (s *JobStep) SetInput(tx *Tx, input json.RawMessage, secret bool) (err error) {
+	if !secret {
+		s.Input = input
+		return nil
+	}
+	s.Input = nil
+	s.Seal, err = tx.Seal(stepPlace(s), string(input))
+	return err
+}
+
+// OpenInput returns the input of the step.
+func (s *JobStep) OpenInput(tx *Tx) (json.RawMessage, error) {
+	if len(s.Seal.Box) == 0 {
+		return s.Input, nil
+	}
+	text, err := tx.Unseal(stepPlace(s), s.Seal)
+	return json.RawMessage(text), err
+}
 
 // JobActor returns the user, the API key or the operator for whom a job runs, with the permissions that they have
 // now.

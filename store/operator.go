@@ -23,6 +23,9 @@ func Operator(name string) *Actor {
 // IsOperator reports whether the actor is an Operator.
 func (a *Actor) IsOperator() bool { return a.operator }
 
+// IsOwner reports whether the actor is a person with the owner role, or an operator.
+func (a *Actor) IsOwner() bool { return a.isOwner() }
+
 // Known reports whether the actor is a user, a key or an operator, not Anonymous.
 func (a *Actor) Known() bool { return a.ID != 0 || a.operator }
 

@@ -60,7 +60,7 @@ var reeve = kv.Schema{
 		APIKeys, KeySecrets, CompletedRequests,
 		Links, Mails,
 		TOTPs, RecoverySets, Passkeys,
-		CustomFields,
+		CustomFields, SetupMarks,
 	},
 	Caches: []kv.AnyCache{PolicyCache, AppPolicyCache, PermissionTree, SettingCache, DictCache,
 		CustomFieldCache},
@@ -110,6 +110,6 @@ var reeve = kv.Schema{
 			return nil
 		}},
 		{Title: "texts are compared as people read them; users have the API key that created them", Run: compareTexts},
-		{Title: "departments have a code", Run: func(*Tx) error { return nil }}, // which no department has yet
+		{Title: "departments have a code; marks of setup files", Run: func(*Tx) error { return nil }},
 	},
 }

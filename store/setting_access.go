@@ -229,3 +229,6 @@ func FreeGroupPermissions(tx *Tx) error {
 
 	return nil
 }
+
+// IsGroupPermission reports whether a permission key is reserved for a group of settings.
+func IsGroupPermission(key string) bool { return groupOfPermission(key) != "" }

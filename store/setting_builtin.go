@@ -384,3 +384,14 @@ func AddBuiltins(tx *Tx, groups map[string]SettingGroup, texts map[string]Builti
 	}
 	return nil
 }
+
+// BuiltinDefault returns the default of a built-in setting, and whether it is one.
+func BuiltinDefault(group, key string) (value string, is bool) {
+	if b := builtinOf(group, key); b != nil {
+		return b.Default, true
+	}
+	return "", false
+}
+
+// IsBuiltinGroup reports whether a group has built-in settings.
+func IsBuiltinGroup(key string) bool { return isBuiltinGroup(key) }

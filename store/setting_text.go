@@ -6,6 +6,19 @@ import (
 	"reeve/store/errs"
 )
 
+// NormalSetting returns the text with which a JSON value is stored in a setting of a type with options
+// and props. The error says what is wrong with it.
+func NormalSetting(s *Setting, value any) (string, error) {
+	text, err := SettingText(s, value)
+	if err != nil {
+		return "", err
+	}
+	if _, known := settingTypes[s.Type]; !known {
+		return "", errs.Say("has an unknown type")
+	}
+	return normalize(s, text)
+}
+
 // SettingText converts a JSON value to the stored text.
 func SettingText(s *Setting, value any) (string, error) {
 	switch v := value.(type) {

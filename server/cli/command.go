@@ -21,7 +21,8 @@ type command struct {
 }
 
 // commands is the table of commands.
-var commands = slices.Concat(serverCommands, recordCommands, dataCommands, plainCommands)
+var commands = slices.Concat(serverCommands, recordCommands, setupCommands, dataCommands,
+	plainCommands)
 
 // serverCommands are about the server.
 var serverCommands = []command{
@@ -149,6 +150,30 @@ var recordCommands = []command{
 		flags: func(f *pflag.FlagSet, _ *program) {
 			f.StringSlice("type", nil, "only events of this `TYPE`, such as user.created; can be repeated")
 		},
+	},
+}
+
+// setupCommands work with setup files.
+var setupCommands = []command{
+	{
+		name:  "plan",
+		args:  "FILE|DIR…",
+		help:  "Print what apply would change; the exit code is 2 if that is something",
+		call:  (*program).plan,
+		flags: setupFlags,
+	},
+	{
+		name:  "apply",
+		args:  "FILE|DIR…",
+		help:  "Make the installation as setup files say: permissions, roles, settings and more",
+		call:  (*program).apply,
+		flags: setupFlags,
+	},
+	{
+		name: "export",
+		args: "DIR",
+		help: "Write the installation as setup files, without users and secrets",
+		call: (*program).exportSetup,
 	},
 }
 

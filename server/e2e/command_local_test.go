@@ -15,7 +15,8 @@ type commandStep struct {
 	words string // split at spaces; DIR is a directory of the test
 	want  string // regular expression of the output, or of the error if code is not 0
 	code  int
-	alone int // code without a server, if it differs
+	alone int  // code without a server, if it differs
+	found bool // whether the code is 2, with output: a check has found something
 }
 
 // commandScript has every command that works beside a running server.
@@ -69,6 +70,16 @@ var commandScript = []commandStep{
 	{words: "backup now", want: `backup/reeve-\d+-\d+\.tar`},
 	{words: "backup list --json", want: `reeve-\d+-\d+\.tar`},
 	{words: "support DIR/s.tar.gz", want: `s\.tar\.gz`},
+	{words: "plan DIR/shop.toml", want: `\+ role Support\n    permissions: \["shop.order.refund"\]`, found: true},
+	{words: "apply DIR/shop.toml --reason trial", want: `\+ permission shop.order.refund`},
+	{words: "plan DIR/shop.toml", want: `^no changes\n$`},
+	{words: "apply DIR/shop.toml", want: `^no changes\n$`},
+	{words: "setting set site.title Other", want: `saved`},
+	{words: "plan DIR/shop.toml", want: `^~ setting site.title\n    value: "Other" → "Shop"\n$`, found: true},
+	{words: "export DIR/out", want: `wrote \d files`},
+	{words: "plan DIR/out", want: `^no changes\n$`},
+	{words: "plan DIR/bad.toml", want: `line 1, column`, code: 1},
+	{words: "plan DIR/password", want: `password`, code: 1},
 	{words: "log level", want: `^info\n|no server is running`, alone: 1},
 	{words: "log level debug", want: `^debug\n|no server is running`, alone: 1},
 	{words: "log level loud", want: `the level must be|no server is running`, code: 1},
@@ -102,6 +113,15 @@ func runCommands(t *testing.T, data string, running bool) {
 		t.Fatal(err)
 	}
 
+	for name, text := range map[string]string{
+		"shop.toml": "permissions.\"shop.order.refund\" = \"Refund\"\nroles.Support.permissions = [\"shop.order.refund\"]\nsettings.\"site.title\" = \"Shop\"\n",
+		"bad.toml":  "roles = [\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+
 	for _, step := range commandScript {
 		if running && step.words == "event tail" {
 			continue // it has a test of its own, because it does not end
@@ -114,6 +134,9 @@ func runCommands(t *testing.T, data string, running bool) {
 		text := r.out
 		if want != 0 {
 			text = r.err
+		}
+		if step.found {
+			want = 2
 		}
 		if r.code != want || !regexp.MustCompile(step.want).MatchString(text) {
 			t.Errorf("%s (running: %v): %+v, want %d and %s", step.words, running, r, want, step.want)

@@ -186,4 +186,6 @@ func (d *Deletions[T, Out]) revert(tx *store.Tx, input json.RawMessage, id store
 	return err
 }
 
-func (d *Deletions[T, Out]) JobKind() Kind { return Kind{d.Access, d.apply, d.revert} }
+func (d *Deletions[T, Out]) JobKind() Kind {
+	return Kind{Access: d.Access, Apply: d.apply, Undo: d.revert}
+}

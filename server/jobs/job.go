@@ -32,6 +32,7 @@ const (
 
 // Kind is a kind of job.
 type Kind struct {
+	Secret bool   // whether the steps have secrets, so that they are stored encrypted
 	Access string // permission that the user needs at every step; "" if apply checks
 	// Apply makes the changes of one step and returns the records that it created or
 	// changed, and the data for undo: the input, or the input with the old values.
@@ -104,7 +105,7 @@ func (js *Runner) Begin(req *web.Request, kind string,
 
 	for chunk := range slices.Chunk(steps, 10) { // ten, so that no transaction writes more than a few MiB
 		if err == nil {
-			err = js.storeSteps(req, id, chunk)
+			err = js.storeSteps(req, kind, id, chunk)
 		}
 	}
 	if err == nil {
@@ -154,7 +155,7 @@ func roomForJob(tx *store.Tx, user store.ID) error {
 	return nil
 }
 
-func (js *Runner) storeSteps(req *web.Request, job store.ID, steps []Step) error {
+func (js *Runner) storeSteps(req *web.Request, kind string, job store.ID, steps []Step) error {
 	inputs := make([]json.RawMessage, len(steps))
 	for i, step := range steps {
 		var err error
@@ -164,11 +165,11 @@ func (js *Runner) storeSteps(req *web.Request, job store.ID, steps []Step) error
 	}
 	return req.DB.Update(req.Actor, func(tx *store.Tx) error {
 		for i, input := range inputs {
-			if err := store.JobSteps.Create(tx, &store.JobStep{
-				JobID: job,
-				Input: input,
-				Count: int64(steps[i].Records),
-			}); err != nil {
+			step := &store.JobStep{JobID: job, Count: int64(steps[i].Records)}
+			if err := step.SetInput(tx, input, js.kinds[kind].Secret); err != nil {
+				return err
+			}
+			if err := store.JobSteps.Create(tx, step); err != nil {
 				return err
 			}
 		}
@@ -338,14 +339,18 @@ func applyStep(tx *store.Tx, job, id store.ID, kind Kind) error {
 		return err
 	}
 
-	made, undo, err := kind.Apply(tx, step.Input)
+	input, err := step.OpenInput(tx)
+	if err != nil {
+		return err
+	}
+	made, undo, err := kind.Apply(tx, input)
 	if err != nil {
 		return err
 	}
 
 	_, err = store.JobSteps.UpdateQuietly(tx, id, func(s *store.JobStep) error {
-		s.Made, s.Input = append([]store.ID{}, made...), undo
-		return nil
+		s.Made = append([]store.ID{}, made...)
+		return s.SetInput(tx, undo, kind.Secret)
 	})
 	if err != nil {
 		return err
@@ -417,9 +422,14 @@ func (js *Runner) undo(j *store.Job, kind Kind, id store.ID) error {
 				return err
 			}
 
+			input, err := step.OpenInput(tx)
+			if err != nil {
+				return err
+			}
+
 			few := step.Made[max(0, len(step.Made)-undoRecords):]
 			for _, made := range few {
-				if err := kind.Undo(tx, step.Input, made); err != nil &&
+				if err := kind.Undo(tx, input, made); err != nil &&
 					!errs.Is(err, errs.NotFound) {
 					return err
 				}

@@ -141,18 +141,12 @@ func (bad *InputFaults) err(d *Input) error {
 		kind = errs.Malformed
 	}
 
-	all, order := errs.Faults{}, []string{}
-	for _, faults := range []errs.Faults{bad.Invalid, bad.Missing, bad.Malformed} {
-		for name, text := range faults {
-			all.Add(name, "%s", text)
-		}
-	}
-
+	order := []string{}
 	for _, f := range d.Fields {
 		order = append(order, f.Name)
 	}
 
-	return all.Err(kind, order...)
+	return bad.All().Err(kind, order...)
 }
 
 // hasParameter reports whether a query parameter is known. The name of a list may end in

@@ -49,6 +49,9 @@ type Route struct {
 	View func(tx *store.Tx, req *Request, out *Envelope) error
 	Act  func(req *Request, out *Envelope) error
 	Raw  func(req *Request, w http.ResponseWriter) error
+
+	newInput func() any // returns an empty input; nil unless Write made the route, like run
+	run      func(tx *store.Tx, req *Request, in any) (any, error)
 }
 
 // appearance reports whether a route exists. While it does not, it answers like an unknown path.
@@ -120,6 +123,10 @@ func Write[In, Out any](method, path, access, title string,
 		return out, err
 	})
 	rt.Handler = HandlerName(handler)
+	rt.newInput = func() any { return new(In) }
+	rt.run = func(tx *store.Tx, req *Request, in any) (any, error) {
+		return handler(tx, req, in.(*In))
+	}
 	return rt.With(options...)
 }
 

@@ -135,6 +135,7 @@ var nouns = []entry{
 	{"user", "user", "", "用户"},
 	{"file_group", "folder", "", "文件夹"},
 	{"webhook", "webhook", "", "Webhook 推送"},
+	{"setup_mark", "mark of a setup file", "", "配置文件标记"},
 	{"key", "API key", "", "API 密钥"},
 	{"key_secret", "secret of an API key", "", "API 密钥的密文"},
 	{"file", "file", "", "文件"},

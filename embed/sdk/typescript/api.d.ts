@@ -245,6 +245,24 @@ export type AppUserPage = {
   total: number
 }
 
+export type Applied = {
+  /** Changes, in the order in which they are made */
+  changes: Change[]
+  /** Job of a setup with many changes; it is still running if it takes longer than 30 seconds */
+  job?: Job
+}
+
+export type ApplySetup = {
+  files: {
+  /** Name of the file, which owns the objects that it creates */
+  name: string
+  /** Content of the file; see GET /setup.schema.json */
+  values: Record<string, unknown>
+}[]
+  /** 1 to delete the objects that these files have created and no longer have */
+  prune?: 0 | 1
+}
+
 export type AuthEvent = {
   /** Permission that was checked */
   ability: string
@@ -376,6 +394,17 @@ export type Challenge = {
   signature: string
 }
 
+export type Change = {
+  /** Fields that are set; none of an object that is deleted */
+  fields: ChangedField[]
+  /** Name or key of the object */
+  key: string
+  /** Kind of the object, such as role or setting */
+  kind: string
+  /** What is done: create, update or delete */
+  operation: "create" | "update" | "delete"
+}
+
 export type ChangeLogInfo = {
   /** Number of the newest entry; 0 for none */
   entries: number
@@ -383,6 +412,16 @@ export type ChangeLogInfo = {
   generation: string
   /** SHA-256 of the newest entry, hexadecimal */
   sha256: string
+}
+
+export type ChangedField = {
+  name: string
+  /** any JSON value */
+  new?: unknown
+  /** Value before; absent for a new object */
+  old?: unknown
+  /** 1 for a secret, whose values are left out; otherwise absent */
+  secret?: 0 | 1
 }
 
 export type Check = {
@@ -1277,6 +1316,11 @@ export type Explanation = {
   reason: string
   /** Roles that grant the permission; for role_disabled, the disabled roles that would */
   roles: RoleID[]
+}
+
+export type Exported = {
+  /** Tables of objects; see GET /setup.schema.json */
+  values: Record<string, unknown>
 }
 
 export type Failure = {
@@ -2373,6 +2417,22 @@ export type PermissionNode = {
 
 export type PermissionTree = {
   data: PermissionNode[]
+}
+
+export type Plan = {
+  /** Changes, in the order in which they are made */
+  changes: Change[]
+}
+
+export type PlanSetup = {
+  files: {
+  /** Name of the file, which owns the objects that it creates */
+  name: string
+  /** Content of the file; see GET /setup.schema.json */
+  values: Record<string, unknown>
+}[]
+  /** 1 to delete the objects that these files have created and no longer have */
+  prune?: 0 | 1
 }
 
 export type PreviewFlag = {
@@ -4065,6 +4125,8 @@ export type Access =
   | 'system.setting.refresh'
   | 'system.setting.save'
   | 'system.setting.update'
+  | 'system.setup.apply'
+  | 'system.setup.query'
   | 'system.webhook.create'
   | 'system.webhook.delete'
   | 'system.webhook.query'
@@ -4173,6 +4235,7 @@ export type Api = {
     '/metrics': { body: undefined; answer: unknown }
     '/openapi.json': { body: undefined; answer: unknown }
     '/sdk': { body: undefined; answer: Clients }
+    '/setup.schema.json': { body: undefined; answer: unknown }
     '/system/audit': { body: undefined; answer: LogPage }
     '/system/audit-export': { body: undefined; answer: unknown }
     [path: `/system/audit/${number}`]: { body: undefined; answer: LogDetail }
@@ -4210,6 +4273,7 @@ export type Api = {
     [path: `/system/setting-group/${number}`]: { body: undefined; answer: SettingGroup }
     '/system/setting-value': { body: undefined; answer: Record<string, Record<string, unknown>> }
     [path: `/system/setting/${number}`]: { body: undefined; answer: Setting }
+    '/system/setup': { body: undefined; answer: Exported }
     '/system/webhook': { body: undefined; answer: WebhookOutPage }
     [path: `/system/webhook/${number}`]: { body: undefined; answer: Webhook }
     [path: `/system/webhook/${number}/delivery`]: { body: undefined; answer: DeliveryPage }
@@ -4300,6 +4364,8 @@ export type Api = {
     '/system/setting-group': { body: CreateSettingGroup; answer: SettingGroup }
     '/system/setting/flag-preview': { body: PreviewFlag; answer: FlagPreview }
     '/system/setting/refresh': { body: undefined; answer: Refresh }
+    '/system/setup/apply': { body: ApplySetup; answer: Applied }
+    '/system/setup/plan': { body: PlanSetup; answer: Plan }
     '/system/webhook': { body: CreateWebhook; answer: WebhookWithSecret }
     [path: `/system/webhook/${number}/replay`]: { body: ReplayEventsToWebhook; answer: Webhook }
     [path: `/system/webhook/${number}/resume`]: { body: ResumeWebhook; answer: Webhook }

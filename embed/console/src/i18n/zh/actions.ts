@@ -218,4 +218,6 @@ export const actions: Record<string, string> = {
   'given.Start a trace': '开始追踪',
   'given.Stop a trace': '停止追踪',
   'given.Stop traces': '停止多个追踪',
+  'given.Export the setup': '导出配置',
+  'given.Apply a setup': '应用配置',
 }

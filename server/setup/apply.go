@@ -1,0 +1,350 @@
+package setup
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+
+	"reeve/auth"
+	"reeve/server/jobs"
+	"reeve/server/web"
+	"reeve/store"
+	"reeve/store/errs"
+	"reeve/store/kv"
+)
+
+// JobKind is the kind of jobs that apply a setup.
+const JobKind = "setup"
+
+// Applied is what applying a setup has changed.
+type Applied struct {
+	Plan
+	Job *store.Job `json:"job,omitempty" doc:"Job of a setup with many changes; it is still running if it takes longer than 30 seconds"`
+}
+
+// operation is what is done for one change. A change can have two: references to objects that are
+// created after it are set by a later one.
+type operation struct {
+	Kind      string   `json:"kind"`
+	Key       string   `json:"key"`
+	Operation string   `json:"operation"`
+	Names     []string `json:"names"` // fields to set
+	Want      *wanted  `json:"want"`  // nil for a deletion
+	ID        store.ID `json:"id"`    // record to delete
+}
+
+// step is the part of a setup that one transaction applies, and how to revert it once it has been
+// applied.
+type step struct {
+	Operations []operation      `json:"operations"`
+	Inverse    []store.UndoStep `json:"inverse,omitempty"`
+}
+
+// applier applies setups, by a job if there is much to do.
+type applier struct{ jobs *jobs.Runner }
+
+func (a applier) apply(req *web.Request, in *filesIn) (*Applied, error) {
+	plan, err := planSetup(req, in)
+	if err != nil {
+		return nil, err
+	}
+	if len(plan.Changes) == 0 {
+		return &Applied{Plan: *plan}, nil
+	}
+
+	if parts := partsOf(plan.operations()); len(parts) > 1 {
+		id, ended, err := a.jobs.Begin(req, JobKind, parts)
+		if err != nil {
+			return nil, err
+		}
+		job, err := a.jobs.Wait(req, id, ended)
+		return &Applied{*plan, job}, err
+	}
+
+	err = req.DB.Update(req.Actor, func(tx *store.Tx) (err error) {
+		req.Committed = nil                                             // discard those of an earlier run
+		if plan, err = newPlan(tx, req.Server.Routes, in); err != nil { // again: something may have changed
+			return err
+		}
+		_, err = run(tx, req, plan.operations())
+		return err
+	})
+	if err == nil {
+		for _, fn := range req.Committed {
+			fn()
+		}
+	}
+	return &Applied{Plan: *plan}, err
+}
+
+// operations returns the operations of a plan in their order.
+func (p *Plan) operations() (all []operation) {
+	for _, c := range p.Changes {
+		k, op := kindOf(c.Kind), operation{Kind: c.Kind, Key: c.Key, Operation: c.Operation, Want: c.want, ID: c.id}
+		late := []string{}
+		for _, name := range c.names() {
+			if name == k.late {
+				late = append(late, name)
+			} else {
+				op.Names = append(op.Names, name)
+			}
+		}
+		if c.Operation != "update" || len(op.Names) > 0 {
+			all = append(all, op)
+		}
+		if len(late) > 0 {
+			op.Operation, op.Names = "update", late
+			all = append(all, op)
+		}
+	}
+
+	// References to objects of the same kind are set when all of these exist.
+	slices.SortStableFunc(all, func(a, b operation) int { return a.round() - b.round() })
+	return all
+}
+
+// round orders operations: a reference to objects of the same kind is set after these are created,
+// and before other kinds, which stay in their order.
+func (o *operation) round() int {
+	round := 2 * rank(o.Kind)
+	switch {
+	case o.Operation == "delete":
+		return 2 * len(kinds) // in their own order
+	case len(o.Names) == 1 && o.Names[0] == kindOf(o.Kind).late:
+		return round + 1
+	}
+	return round
+}
+
+// weight is the number of records that an operation is expected to change.
+func (o *operation) weight() int {
+	if o.Operation == "update" {
+		return 2
+	}
+	return 4 // with its mark, and a secret, a permission or a delivery position
+}
+
+// partsOf divides operations into steps that one transaction can apply.
+func partsOf(all []operation) (parts []jobs.Step) {
+	var part *step
+	weight := 0
+	for _, op := range all {
+		if part == nil || weight+op.weight() > kv.MaxRecordsPerWrite {
+			part, weight = &step{}, 0
+			parts = append(parts, jobs.Step{Input: part})
+		}
+		part.Operations = append(part.Operations, op)
+		weight += op.weight()
+		parts[len(parts)-1].Records++
+	}
+	return parts
+}
+
+// Job returns the kind of jobs that apply a setup.
+func Job(s *web.Server) jobs.Kind {
+	return jobs.Kind{
+		Secret: true,
+		Access: "system.setup.apply",
+		Apply: func(tx *store.Tx, input json.RawMessage) (made []store.ID, undo json.RawMessage, err error) {
+			var part step
+			if err := json.Unmarshal(input, &part); err != nil {
+				return nil, nil, err
+			}
+			if err := requireOwner(tx); err != nil {
+				return nil, nil, err
+			}
+			r, err := http.NewRequest(http.MethodPost, "/system/setup/apply", nil)
+			if err != nil {
+				return nil, nil, err
+			}
+
+			req := &web.Request{Server: s, HTTP: r, Actor: store.ActorOf(tx), DB: s.DB.WithRecorder(nil)}
+			if part.Inverse, err = run(tx, req, part.Operations); err != nil {
+				return nil, nil, err
+			}
+			for i := range part.Inverse {
+				made = append(made, store.ID(i+1)) // positions, since they are of several collections
+			}
+			undo, err = json.Marshal(part)
+			return made, undo, err
+		},
+		Undo: func(tx *store.Tx, input json.RawMessage, position store.ID) error {
+			var part step
+			if err := json.Unmarshal(input, &part); err != nil {
+				return err
+			}
+			err := part.Inverse[position-1].Apply(tx)
+			if errs.Is(err, errs.Invalid) || errs.Is(err, errs.Conflict) {
+				return nil // the record cannot be as it was any more
+			}
+			return err
+		},
+	}
+}
+
+// runner runs operations in a transaction.
+type runner struct {
+	*state
+	req     *web.Request
+	inverse []store.UndoStep
+}
+
+// run runs operations, and returns how to revert them.
+func run(tx *store.Tx, req *web.Request, all []operation) ([]store.UndoStep, error) {
+	s, err := newState(tx, req.Server.Routes)
+	if err != nil {
+		return nil, err
+	}
+	r := &runner{state: s, req: req}
+	for i := range all {
+		if err := r.do(&all[i]); err != nil {
+			return nil, placed(&all[i], err)
+		}
+	}
+	return r.inverse, nil
+}
+
+// placed returns an error with the object that it is about.
+func placed(op *operation, err error) error {
+	e := errs.Of(err)
+	if e.Kind == errs.Internal {
+		return err
+	}
+	about := *e
+	about.Msg = errs.Say("%s %s: %s", errs.Noun(kindOf(op.Kind).records.Noun()), op.Key, e.Msg)
+	about.Fields = nil
+	for name, fault := range e.Fields {
+		if about.Fields == nil {
+			about.Fields = errs.Faults{}
+		}
+		about.Fields.Add(op.Key+"."+name, "%s", fault)
+	}
+	return &about
+}
+
+func (r *runner) do(op *operation) error {
+	k := kindOf(op.Kind)
+	switch op.Operation {
+	case "create":
+		return r.create(k, op)
+	case "delete":
+		return r.remove(k, op)
+	}
+	had := r.find(k, op.Key)
+	if had == nil {
+		return errs.New(errs.NotFound, "%s %q not found", errs.Noun(k.records.Noun()), op.Key)
+	}
+	return r.update(k, op, had.id)
+}
+
+// create creates an object and marks it as one of the file.
+func (r *runner) create(k *kind, op *operation) error {
+	body, err := r.bodyOf(k, op.Want, op.Names, true)
+	if err != nil {
+		return err
+	}
+	if k.late != "" {
+		delete(body, k.late)
+	}
+	made, err := r.routes[k.create].Within(r.tx, r.req, r.pathIDs(k, op.Key, 0), body)
+	if err != nil {
+		return err
+	}
+	id, err := idOf(made)
+	if err != nil {
+		return err
+	}
+
+	r.add(k.name, id, op.Key, object{})
+	r.inverse = append(r.inverse, store.UndoStep{Collection: k.records.Name(), ID: id, Operation: "delete"})
+	if err := r.setRefs(k, op, id); err != nil {
+		return err
+	}
+	if k.name == "API key" {
+		if err := r.setKeySecret(op.Want, id); err != nil {
+			return err
+		}
+	}
+	return store.MarkSetup(r.tx, op.Want.Owner, k.name, id)
+}
+
+// idOf returns the ID in the response of a route.
+func idOf(made any) (store.ID, error) {
+	text, err := json.Marshal(made)
+	if err != nil {
+		return 0, err
+	}
+	var record struct{ ID store.ID }
+	return record.ID, json.Unmarshal(text, &record)
+}
+
+// setRefs sets references that have a route of their own.
+func (r *runner) setRefs(k *kind, op *operation, id store.ID) error {
+	for _, ref := range k.refs {
+		if ref.route == "" || !slices.Contains(op.Names, ref.field) {
+			continue
+		}
+		body := map[string]any{ref.field: op.Want.Fields[ref.field]}
+		if _, err := r.routes[ref.route].Within(r.tx, r.req, map[string]store.ID{"id": id}, body); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// setKeySecret gives a new API key the secret that the command has written to a file.
+func (r *runner) setKeySecret(w *wanted, id store.ID) error {
+	token, _ := secretOf(w.Fields["secret"])
+	hash, hint, ok := auth.KeyHash(token)
+	if !ok {
+		return errs.Field(errs.Invalid, "secret_file", "has no API key")
+	}
+	return store.RotateKeySecret(r.tx, id, hash, hint, 0)
+}
+
+func (r *runner) update(k *kind, op *operation, id store.ID) error {
+	before, err := k.records.FieldsOf(r.tx, id)
+	if err != nil {
+		return err
+	}
+	body, err := r.bodyOf(k, op.Want, op.Names, false)
+	if err != nil {
+		return err
+	}
+	if len(body) > 0 {
+		if _, err := r.routes[k.update].Within(r.tx, r.req, r.pathIDs(k, op.Key, id), body); err != nil {
+			return err
+		}
+	}
+	if err := r.setRefs(k, op, id); err != nil {
+		return err
+	}
+
+	after, err := k.records.FieldsOf(r.tx, id)
+	if err != nil {
+		return err
+	}
+	back := store.UndoStep{Collection: k.records.Name(), ID: id, Operation: "update", Fields: kv.Fields{}}
+	for name, value := range before {
+		if string(after[name]) != string(value) && name != "version" && name != "updated_at" {
+			back.Fields[name] = value
+		}
+	}
+	r.inverse = append(r.inverse, back)
+	return nil
+}
+
+func (r *runner) remove(k *kind, op *operation) error {
+	before, err := k.records.FieldsOf(r.tx, op.ID)
+	if err != nil {
+		return err
+	}
+	_, err = r.routes[k.remove].Within(r.tx, r.req, r.pathIDs(k, op.Key, op.ID), nil)
+	if err != nil {
+		return err
+	}
+	r.inverse = append(r.inverse, store.UndoStep{
+		Collection: k.records.Name(), ID: op.ID, Operation: "create", Fields: before,
+	})
+	return store.UnmarkSetup(r.tx, k.name, op.ID)
+}

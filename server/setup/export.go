@@ -1,0 +1,185 @@
+package setup
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"reeve/server/web"
+	"reeve/store"
+)
+
+// Exported are all objects, in the form of a file.
+type Exported struct {
+	Values map[string]any `json:"values" doc:"Tables of objects; see GET /setup.schema.json"`
+}
+
+// defaults are the values that a new object has, besides 0, false and empty ones, by kind and field.
+var defaults = map[string]object{
+	"permission":     {"show": true, "status": true, "type": json.Number("2")},
+	"app permission": {"status": true},
+	"department":     {"status": true},
+	"role":           {"status": true, "data_scope": "self"},
+	"app role":       {"status": true},
+	"dictionary":     {"status": true, "type": "default"},
+	itemKind:         {"switch": true, "status": "default"},
+	"custom field":   {},
+	"webhook":        {"status": true},
+	"API key":        {"status": true},
+}
+
+func export(tx *store.Tx, req *web.Request, _ *web.None) (*Exported, error) {
+	if err := requireOwner(tx); err != nil {
+		return nil, err
+	}
+	s, err := newState(tx, req.Server.Routes)
+	if err != nil {
+		return nil, err
+	}
+	own, err := builtin(tx)
+	if err != nil {
+		return nil, err
+	}
+
+	values := map[string]any{}
+	put := func(table, key string, value any) {
+		rows, _ := values[table].(map[string]any)
+		if rows == nil {
+			rows = map[string]any{}
+			values[table] = rows
+		}
+		rows[key] = value
+	}
+	for _, k := range kinds {
+		for _, o := range s.kinds[k.name].byKey {
+			if k.table == "" || s.skips(k, o, own) {
+				continue
+			}
+			table, fields := s.exported(k, o)
+			put(table, o.key, fields)
+		}
+	}
+	return &Exported{values}, nil
+}
+
+// skips reports whether an object is left out: what every installation has, and the permissions of
+// groups of settings, which come with the group.
+func (s *state) skips(k *kind, o *current, own map[string]bool) bool {
+	switch k.name {
+	case "permission":
+		return own[o.key] || store.IsGroupPermission(o.key)
+	case "role":
+		return o.id == store.OwnerRole
+	case "setting group":
+		return store.IsBuiltinGroup(o.key)
+	case "setting":
+		group, key := splitSetting(o.key)
+		value, is := store.BuiltinDefault(group, key)
+		return is && (sameValue(o.fields["value"], s.defaultOf(o, value)) ||
+			o.fields["type"] == "secret" && !s.hasSecret(o.id))
+	}
+	return false
+}
+
+// defaultOf returns the default of a built-in setting as a file has it.
+func (s *state) defaultOf(o *current, text string) any {
+	kind, _ := o.fields["type"].(string)
+	value, err := s.valueOf(&store.Setting{Type: kind, Values: text})
+	if err != nil {
+		return nil
+	}
+	return value
+}
+
+func (s *state) hasSecret(id store.ID) bool {
+	text, err := store.SettingSecretText(s.tx, id)
+	return err == nil && text != ""
+}
+
+// exported returns the table of an object, and its fields without those that a new one has anyway.
+func (s *state) exported(k *kind, o *current) (table string, row map[string]any) {
+	row = map[string]any{}
+	for name, value := range o.fields {
+		if usual, has := defaults[k.name][name]; has && !sameValue(value, usual) || !has && !isEmpty(value) {
+			row[name] = value
+		}
+	}
+
+	switch k.name {
+	case "permission", "app permission":
+		if row["parent"] = o.fields["parent"]; row["parent"] == parentKey(o.key) {
+			delete(row, "parent")
+		}
+	case "dictionary":
+		row["items"] = s.itemsOf(o.key)
+	case "setting":
+		group, key := splitSetting(o.key)
+		if _, is := store.BuiltinDefault(group, key); is {
+			return k.table, map[string]any{"value": o.fields["value"]}
+		}
+		if o.fields["type"] == "flag" {
+			flag, _ := o.fields["value"].(map[string]any)
+			delete(row, "value")
+			delete(row, "type")
+			maps.Copy(row, flag)
+			return flagTable, row
+		}
+		row["type"] = o.fields["type"]
+		row["value"] = o.fields["value"]
+	case "API key", "webhook":
+		row["secret_file"] = fileName(k.table + "-" + o.key)
+	}
+	return k.table, row
+}
+
+// fileName returns a text with the characters that a file name can have everywhere.
+func fileName(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' {
+			return r
+		}
+		return '-'
+	}, text) + ".secret"
+}
+
+// itemsOf returns the items of a dictionary in their order.
+func (s *state) itemsOf(dict string) []any {
+	type item struct {
+		key string
+		row map[string]any
+	}
+	items := []item{}
+	for _, o := range s.kinds[itemKind].byKey {
+		if code, value, _ := strings.Cut(o.key, "/"); code == dict {
+			_, row := s.exported(kindOf(itemKind), o)
+			row["value"] = value
+			items = append(items, item{o.key, row})
+		}
+	}
+	slices.SortFunc(items, func(a, b item) int { return strings.Compare(a.key, b.key) })
+	rows := []any{}
+	for _, i := range items {
+		rows = append(rows, i.row)
+	}
+	return rows
+}
+
+// isEmpty reports whether a value is 0, false or empty.
+func isEmpty(value any) bool {
+	switch v := value.(type) {
+	case nil:
+		return true
+	case string:
+		return v == ""
+	case bool:
+		return !v
+	case json.Number:
+		return v == "0"
+	case []any:
+		return len(v) == 0
+	case map[string]any:
+		return len(v) == 0
+	}
+	return false
+}

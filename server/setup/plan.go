@@ -1,0 +1,282 @@
+package setup
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"reeve/server/web"
+	"reeve/store"
+	"reeve/store/errs"
+)
+
+// Plan is what would change.
+type Plan struct {
+	Changes []*Change `json:"changes" doc:"Changes, in the order in which they are made"`
+}
+
+// Change is the change of one object.
+type Change struct {
+	Kind      string         `json:"kind" doc:"Kind of the object, such as role or setting"`
+	Key       string         `json:"key" doc:"Name or key of the object"`
+	Operation string         `json:"operation" enum:"change_kind" doc:"What is done: create, update or delete"`
+	Fields    []ChangedField `json:"fields" doc:"Fields that are set; none of an object that is deleted"`
+
+	want *wanted
+	id   store.ID // ID of an object that exists
+}
+
+// ChangedField is the change of a field.
+type ChangedField struct {
+	Name   string     `json:"name"`
+	Old    any        `json:"old,omitempty" doc:"Value before; absent for a new object"`
+	New    any        `json:"new,omitempty"`
+	Secret store.Flag `json:"secret,omitempty" doc:"1 for a secret, whose values are left out; otherwise absent"`
+}
+
+// names returns the names of the changed fields.
+func (c *Change) names() (names []string) {
+	for _, f := range c.Fields {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+// newPlan compares files with the installation.
+func newPlan(tx *store.Tx, routes []web.Route, in *filesIn) (*Plan, error) {
+	if err := requireOwner(tx); err != nil {
+		return nil, err
+	}
+	s, err := newState(tx, routes)
+	if err != nil {
+		return nil, err
+	}
+	r, err := s.read(in)
+	if err != nil {
+		return nil, err
+	}
+
+	plan := &Plan{Changes: []*Change{}}
+	for _, w := range r.inOrder() {
+		if c := r.compare(w); c != nil {
+			plan.Changes = append(plan.Changes, c)
+		}
+	}
+	removed, err := r.removals(in)
+	if err != nil {
+		return nil, err
+	}
+	plan.Changes = append(plan.Changes, removed...)
+	return plan, r.faults.Err(errs.Invalid)
+}
+
+// inOrder returns the objects with those first to which others refer.
+func (r *reader) inOrder() []*wanted {
+	all := slices.Clone(r.all)
+	slices.SortStableFunc(all, func(a, b *wanted) int {
+		return cmp.Or(cmp.Compare(rank(a.Kind), rank(b.Kind)), strings.Compare(a.Key, b.Key))
+	})
+	return all
+}
+
+func rank(kindName string) int {
+	return slices.IndexFunc(kinds, func(k *kind) bool { return k.name == kindName })
+}
+
+// compare returns the change that an object needs; nil for none. It adds what is wrong with it to
+// the faults.
+func (r *reader) compare(w *wanted) *Change {
+	k := kindOf(w.Kind)
+	had := r.s.find(k, w.Key)
+	c := &Change{Kind: w.Kind, Key: w.Key, Operation: "update", Fields: []ChangedField{}, want: w}
+	if had == nil {
+		c.Operation, had = "create", &current{fields: object{}}
+	} else {
+		c.id, c.Key = had.id, had.key
+	}
+
+	clean := r.check(k, w, c.Operation == "create")
+	for _, name := range slices.Sorted(maps.Keys(w.Fields)) {
+		if name == "secret_file" || name == "secret" && c.Operation == "update" {
+			continue
+		}
+		value, ok := clean[name]
+		if !ok {
+			continue // a fault
+		}
+		was, exists := had.fields[name]
+		secret := k.hide != nil && k.hide(name, r.merged(had, w))
+		changed := !exists || !sameValue(was, value)
+		if secret && c.Operation == "update" {
+			changed = r.s.secretChanged(k, c.id, name, value)
+		}
+		if !changed || name == "type" && exists && sameValue(was, value) {
+			continue
+		}
+		f := ChangedField{Name: name, Old: was, New: value}
+		if secret {
+			f.Old, f.New, f.Secret = nil, nil, true
+		}
+		c.Fields = append(c.Fields, f)
+	}
+
+	if c.Operation == "update" && len(c.Fields) == 0 {
+		return nil
+	}
+	return c
+}
+
+// merged returns the fields of an object as they will be.
+func (r *reader) merged(had *current, w *wanted) object {
+	all := maps.Clone(had.fields)
+	maps.Copy(all, w.Fields)
+	return all
+}
+
+// check checks the fields of an object as its route does, and returns their values in the form of
+// current ones.
+func (r *reader) check(k *kind, w *wanted, create bool) object {
+	route := r.s.routes[k.update]
+	if create {
+		route = r.s.routes[k.create]
+	}
+	body, err := r.s.bodyOf(k, w, slices.Collect(maps.Keys(w.Fields)), create)
+	if err != nil {
+		r.fail(w, err)
+		return nil
+	}
+	if create && k.name == "API key" && w.Fields["secret"] == nil {
+		r.faults.Add(w.at+".secret_file", "is required: the file that the command writes the secret of a new key to")
+	}
+
+	canonical, bad := route.Canonical(body)
+	for name, fault := range bad.All() {
+		if name == "values" {
+			name = "value"
+		}
+		r.faults.Add(w.at+"."+name, "%s", fault)
+	}
+
+	clean := object{}
+	for name, value := range w.Fields {
+		ref := k.ref(name)
+		switch raw, known := canonical[name]; {
+		case ref != nil:
+			clean[name] = r.checkRef(ref, value, w.at+"."+name)
+		case known:
+			clean[name] = inFile(route.Input.Find("json", name).Typ, decoded(raw))
+		default:
+			clean[name] = value
+		}
+	}
+	return clean
+}
+
+// checkRef returns the keys of the objects that a field refers to, sorted.
+func (r *reader) checkRef(ref *ref, value any, at string) any {
+	list, ok := value.([]any)
+	if !ok {
+		r.faults.Add(at, "must be an array")
+		return []any{}
+	}
+
+	k, reserved := kindOf(ref.kind), r.reserved()
+	names := []string{}
+	for i, element := range list {
+		name, ok := element.(string)
+		if !ok {
+			r.faults.Add(fmt.Sprintf("%s[%d]", at, i), "must be a string")
+			continue
+		}
+		switch had, want := r.s.find(k, name), r.known[k.name+" "+k.folded(name)]; {
+		case had != nil:
+			name = had.key
+		case want != nil:
+			name = want.Key
+		case k.name == "permission" && reserved[name]:
+		default:
+			r.faults.Add(fmt.Sprintf("%s[%d]", at, i), "%s %q not found", errs.Noun(k.records.Noun()), name)
+		}
+		names = append(names, name)
+	}
+
+	slices.Sort(names)
+	all := []any{}
+	for _, name := range slices.Compact(names) {
+		all = append(all, name)
+	}
+	return all
+}
+
+func (r *reader) fail(w *wanted, err error) {
+	e := errs.Of(err)
+	for name, fault := range e.Fields {
+		r.faults.Add(w.at+"."+name, "%s", fault)
+	}
+	if len(e.Fields) == 0 {
+		r.faults.Add(w.at, "%s", e.Msg)
+	}
+}
+
+// sameValue reports whether two values are equal in JSON.
+func sameValue(a, b any) bool {
+	x, err1 := json.Marshal(a)
+	y, err2 := json.Marshal(b)
+	return err1 == nil && err2 == nil && string(x) == string(y)
+}
+
+// secretChanged reports whether a secret is another one than in a file. One that is unset stays as
+// it is, and so do those that can only be set when the object is created.
+func (s *state) secretChanged(k *kind, id store.ID, name string, value any) bool {
+	text, is := secretOf(value)
+	switch {
+	case is && text == "unset":
+		return false
+	case k.name == "setting":
+		had, err := store.SettingSecretText(s.tx, id)
+		return err != nil || had != text
+	case name == "url":
+		w, err := store.Webhooks.Get(s.tx, id)
+		if url, ok := value.(string); ok && !is {
+			text = url
+		}
+		return err != nil || w.URL != text
+	}
+	return false
+}
+
+// removals returns the deletions: of items that a dictionary no longer has and, if the files are to
+// be pruned, of objects that they have created and no longer have.
+func (r *reader) removals(in *filesIn) (all []*Change, err error) {
+	gone := func(k *kind, key string, id store.ID) {
+		all = append(all, &Change{Kind: k.name, Key: key, Operation: "delete", Fields: []ChangedField{}, id: id})
+	}
+	items := kindOf(itemKind)
+	for _, o := range r.s.kinds[itemKind].byKey {
+		dict, _, _ := strings.Cut(o.key, "/")
+		if r.whole[dict] && r.known[itemKind+" "+o.key] == nil {
+			gone(items, o.key, o.id)
+		}
+	}
+
+	if in.Prune != nil && bool(*in.Prune) {
+		err = each(r.s.tx, store.SetupMarks, func(m *store.SetupMark) error {
+			k := kindOf(m.Kind)
+			key, exists := r.s.kinds[k.name].keys[m.RecordID]
+			owned := slices.ContainsFunc(in.Files, func(f fileIn) bool { return f.Name == m.Owner })
+			if owned && exists && r.known[k.name+" "+k.folded(key)] == nil &&
+				!slices.ContainsFunc(all, func(c *Change) bool { return c.Kind == k.name && c.id == m.RecordID }) {
+				gone(k, key, m.RecordID)
+			}
+			return nil
+		})
+	}
+
+	slices.SortFunc(all, func(a, b *Change) int { // the opposite of the order of creation
+		return -cmp.Or(cmp.Compare(rank(a.Kind), rank(b.Kind)), strings.Compare(a.Key, b.Key))
+	})
+	return all, err
+}

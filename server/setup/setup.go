@@ -1,0 +1,86 @@
+// Package setup brings an installation to the state that setup files describe: permissions, roles,
+// departments, settings, flags, dictionaries, custom fields, webhooks and API keys, by their names.
+//
+// A file is read into objects (file.go), which are compared with the current ones (current.go) in
+// a plan of changes (plan.go). Applying a plan (apply.go) calls the routes of the resources in one
+// transaction, or in the steps of a job if there are many, so that what is valid, who may do it,
+// and what the change log says is the same as for single requests. Export (export.go) is the
+// inverse.
+//
+// To add a kind of object, add a row to kinds.
+package setup
+
+import (
+	"reeve/server/jobs"
+	"reeve/server/redact"
+	"reeve/server/web"
+	"reeve/store"
+	"reeve/store/errs"
+)
+
+// Routes returns the routes of the package.
+func Routes(js *jobs.Runner) []web.Route {
+	a := applier{js}
+	return []web.Route{
+		web.Read("/system/setup", "system.setup.query", "Export the setup", export, web.Options{
+			AllowedForCommands: true,
+
+			Keys:             web.ByNoKey,
+			RequiresScopeAll: true,
+			Note: "The objects that a setup file can have, in its form. Values of secrets are \"unset\", " +
+				"which means unchanged. Requires the owner role.",
+		}),
+		web.Action("POST", "/system/setup/plan", "system.setup.query", "Plan a setup", planSetup,
+			web.Options{
+				ReadOnly:         true,
+				Keys:             web.ByNoKey,
+				Validates:        true,
+				RequiresScopeAll: true,
+				Hidden:           redact.Fields{Values: true},
+				Note: "Returns the changes with which the installation would be as the files say, and " +
+					"changes nothing. Requires the owner role.",
+			}),
+		web.Action("POST", "/system/setup/apply", "system.setup.apply", "Apply a setup", a.apply,
+			web.Options{
+				Confirmed:        true,
+				Validates:        true,
+				RequiresScopeAll: true,
+				Hidden:           redact.Fields{Values: true},
+				Note: "All or nothing. Up to 200 records are changed in one transaction; more by a job, " +
+					"which goes on after a restart and is undone if one of its steps is refused. The " +
+					"change log has it as one operation, which can be undone. Requires the owner role.",
+			}),
+		web.Raw("/setup.schema.json", web.Public, "Get the JSON Schema of setup files",
+			"application/schema+json", schema, web.Options{
+				Note: "For editors: a TOML file can begin with the comment #:schema and this URL.",
+			}),
+	}
+}
+
+// filesIn is the input of a plan and of applying it.
+type filesIn struct {
+	Files []fileIn    `json:"files" check:"required,min=1,max=100"`
+	Prune *store.Flag `json:"prune" doc:"1 to delete the objects that these files have created and no longer have"`
+}
+
+type fileIn struct {
+	Name   string         `json:"name" check:"required,max=64" doc:"Name of the file, which owns the objects that it creates"`
+	Values map[string]any `json:"values" check:"required" doc:"Content of the file; see GET /setup.schema.json"`
+}
+
+// requireOwner returns an error unless the caller is an owner or an operator: a setup can change
+// anything.
+func requireOwner(tx *store.Tx) error {
+	if !store.ActorOf(tx).IsOwner() {
+		return errs.New(errs.Denied, "the owner role is required").Coded("owner_required")
+	}
+	return nil
+}
+
+func planSetup(req *web.Request, in *filesIn) (plan *Plan, err error) {
+	err = req.DB.View(req.Actor, func(tx *store.Tx) error {
+		plan, err = newPlan(tx, req.Server.Routes, in)
+		return err
+	})
+	return plan, err
+}
