@@ -63,7 +63,7 @@ var mayImport = map[string][]string{
 		"reeve/store/errs", "reeve/store/fold"},
 	"reeve/server/mails": {"reeve/auth", "reeve/server/mail", "reeve/server/web",
 		"reeve/store", "reeve/store/kv", "reeve/store/audit", "reeve/store/errs"},
-	"reeve/server/ops": {"reeve/server/manual", "reeve/server/monitor",
+	"reeve/server/ops": {"reeve/server/limit", "reeve/server/manual", "reeve/server/monitor",
 		"reeve/server/sdk", "reeve/server/web", "reeve/store", "reeve/store/kv",
 		"reeve/store/errs"},
 	"reeve/server/pages": {"reeve/auth", "reeve/server/account",

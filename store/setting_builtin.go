@@ -1,6 +1,7 @@
 package store
 
 import (
+	"net/url"
 	"regexp"
 	"slices"
 	"strconv"
@@ -28,6 +29,7 @@ type Builtin struct {
 	keep     bool                                // the value can only be raised; only the configuration file can lower it
 	email    bool                                // the value is an e-mail address
 	domains  bool                                // the value is a list of domains
+	origins  bool                                // the value is a list of origins
 }
 
 // SecurityPermission is required to change a security setting, in addition to the permission of
@@ -118,6 +120,11 @@ var (
 
 	ReauthMinutes = secured(number("security", "reauth_minutes", 10, 1, 24*60))
 
+	// Pages of these origins may call the API, and programs at these origins get the users that this
+	// server has signed in, besides the origins in the configuration.
+	CORSOrigins    = forOwners(origins(optional(text("security", "cors_origins", "", 4000))))
+	ForwardOrigins = forOwners(origins(optional(text("security", "forward_origins", "", 4000))))
+
 	PasswordHistory = secured(number("security", "password_history", 0, 0, 10))
 )
 
@@ -168,6 +175,13 @@ func normalizeBuiltin(b *Builtin, s *Setting, text string) (string, error) {
 	}
 	if b.domains && text != "" && !domainList.MatchString(text) {
 		return "", errs.Say("must be domains like example.org, separated by commas")
+	}
+	if b.origins {
+		for origin := range strings.FieldsSeq(strings.ReplaceAll(text, ",", " ")) {
+			if !isOrigin(origin) {
+				return "", errs.Say("must be origins like https://app.example.org, separated by commas")
+			}
+		}
 	}
 	if _, err := strconv.Atoi(text); s.Type == "number" && err != nil {
 		return "", errs.Say("must be an integer")
@@ -395,3 +409,16 @@ func BuiltinDefault(group, key string) (value string, is bool) {
 
 // IsBuiltinGroup reports whether a group has built-in settings.
 func IsBuiltinGroup(key string) bool { return isBuiltinGroup(key) }
+
+// isOrigin reports whether a text is the origin of a web page in the form of browsers: without a
+// path, and without the port that the scheme has anyway.
+func isOrigin(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && (u.Scheme == "http" && u.Port() != "80" || u.Scheme == "https" && u.Port() != "443") &&
+		u.Hostname() != "" && u.User == nil && text == u.Scheme+"://"+strings.ToLower(u.Host)
+}
+
+// Origins returns the origins in a setting that origins has declared.
+func (s *TextSetting) Origins(tx *Tx) []string {
+	return strings.Fields(strings.ReplaceAll(s.Get(tx), ",", " "))
+}

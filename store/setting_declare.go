@@ -62,6 +62,12 @@ func domains(s *TextSetting) *TextSetting {
 	return s
 }
 
+// origins marks a text as a comma-separated list of origins.
+func origins(s *TextSetting) *TextSetting {
+	s.origins = true
+	return s
+}
+
 func image(group, key string) *TextSetting {
 	return &TextSetting{declare(Builtin{
 		Group:    group,

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
@@ -206,10 +207,8 @@ func (c *Config) setForward(s *web.Config) error {
 		Origins:     c.values.Strings("forward_auth.origins"),
 		CrossOrigin: c.values.Strings("forward_auth.cross_origin"),
 	}
-	if f.URL == "" && len(f.Origins) > 0 {
-		if f.URL = s.PublicURL; f.URL == "" {
-			return errors.New("forward_auth.origins needs forward_auth.url or server.public_url, to which browsers are sent to sign in")
-		}
+	if f.URL = cmp.Or(f.URL, s.PublicURL); f.URL == "" && len(f.Origins) > 0 {
+		return errors.New("forward_auth.origins needs forward_auth.url or server.public_url, to which browsers are sent to sign in")
 	}
 	if err := checkPublic("forward_auth.url", f.URL, s.BasePath); err != nil {
 		return err

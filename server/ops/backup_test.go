@@ -16,6 +16,7 @@ import (
 
 	"reeve/auth"
 	"reeve/server"
+	"reeve/server/limit"
 	"reeve/server/ops"
 	"reeve/server/servertest"
 	"reeve/server/web"
@@ -151,14 +152,14 @@ func (p *patient) SetWriteDeadline(t time.Time) error {
 }
 
 func (p *patient) Write(b []byte) (int, error) {
-	if left := time.Until(p.deadline); left <= 0 || len(b) > web.PaceBytes {
+	if left := time.Until(p.deadline); left <= 0 || len(b) > limit.PaceBytes {
 		p.late = append(p.late, fmt.Sprintf("%d bytes with %s left", len(b), left))
 	}
 	return p.ResponseRecorder.Write(b)
 }
 
 // TestBackup_MinimumRate: a backup may take any time at the minimum rate.
-// Its deadline is extended after every PaceBytes, and not after fewer.
+// Its deadline is extended after every limit.PaceBytes, and not after fewer.
 func TestBackup_MinimumRate(t *testing.T) {
 	t.Parallel()
 	in, data := withFile(t)
@@ -169,12 +170,12 @@ func TestBackup_MinimumRate(t *testing.T) {
 	}
 
 	for i := 1; i < len(w.moved); i++ {
-		if n := w.moved[i] - w.moved[i-1]; n < web.PaceBytes || n > 2*web.PaceBytes {
+		if n := w.moved[i] - w.moved[i-1]; n < limit.PaceBytes || n > 2*limit.PaceBytes {
 			t.Errorf("the deadline was moved after %d bytes", n)
 		}
 	}
 
-	if len(w.moved) < w.Body.Len()/(2*web.PaceBytes) {
+	if len(w.moved) < w.Body.Len()/(2*limit.PaceBytes) {
 		t.Errorf("the deadline was moved %d times over %d bytes", len(w.moved), w.Body.Len())
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"reeve/server/limit"
 	"reeve/server/web"
 	"reeve/store"
 	"reeve/store/errs"
@@ -70,7 +71,7 @@ func backup(req *web.Request, _ *web.None, w http.ResponseWriter) (err error) {
 	} else {
 		_, err = b.WriteTo(out)
 	}
-	if web.TooSlow(err) {
+	if limit.TooSlow(err) {
 		req.Server.Limits.Rate.Count()
 	}
 	if err == nil { // the client has the whole backup, even if recording its time fails

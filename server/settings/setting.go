@@ -166,6 +166,7 @@ func saveSetting(req *web.Request, tx *store.Tx, id store.ID,
 		return saved, err
 	}
 
+	req.Committed = append(req.Committed, req.Server.FollowSettings)
 	name, err := store.SecuritySetting(tx, saved)
 	if name != "" {
 		now := saved.Values

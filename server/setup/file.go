@@ -25,7 +25,7 @@ type reader struct {
 	owner  string // name of the file that is read
 	prefix string // begins places, if there are several files
 	all    []*wanted
-	known  map[string]*wanted // by kind and folded key
+	known  map[string]*wanted // objects by kind and folded key
 	whole  map[string]bool    // dictionaries whose items are listed, by code
 	faults errs.Faults
 }

@@ -14,7 +14,7 @@ type object map[string]any
 
 // kind is a kind of objects in setup files.
 type kind struct {
-	name    string // as people read it, in the singular
+	name    string // name for people, in the singular
 	table   string // table of the files
 	records kv.Table
 

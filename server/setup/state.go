@@ -16,13 +16,13 @@ import (
 // state has the objects of the installation in one transaction.
 type state struct {
 	tx     *store.Tx
-	routes map[string]*web.Route // by method and path
-	kinds  map[string]*objects   // by the name of the kind
+	routes map[string]*web.Route // routes by method and path
+	kinds  map[string]*objects   // objects by the name of the kind
 }
 
 // objects are the objects of one kind.
 type objects struct {
-	byKey map[string]*current // by folded key
+	byKey map[string]*current // objects by folded key
 	keys  map[store.ID]string
 }
 

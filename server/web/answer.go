@@ -86,7 +86,7 @@ func (req *Request) shrinkAnswer(n int) {
 
 // answerTime returns the maximum time for sending a response of n bytes.
 func answerTime(n int) time.Duration {
-	return answerGrace + time.Duration(n)*(paceTime/PaceBytes)
+	return answerGrace + time.Duration(n)*(limit.PaceTime/limit.PaceBytes)
 }
 
 // takeTurn waits until the request may make its response, if that is likely to be large: so few are
@@ -196,13 +196,13 @@ func (req *Request) LeavePlace() {
 type longAnswer struct {
 	req  *Request
 	w    http.ResponseWriter
-	pace *pace
+	pace *limit.Pace
 	sent int
 }
 
 func NewLongAnswer(req *Request, w http.ResponseWriter) *longAnswer {
 	control := http.NewResponseController(w)
-	return &longAnswer{req: req, w: w, pace: newPace(req.Server.Grace, func(deadline time.Time) {
+	return &longAnswer{req: req, w: w, pace: limit.NewPace(req.Server.Grace, func(deadline time.Time) {
 		control.SetWriteDeadline(deadline) // fails only without a connection, in a test
 	})}
 }
@@ -216,7 +216,7 @@ func (a *longAnswer) Write(p []byte) (int, error) {
 	}
 	n, err := a.w.Write(p)
 	a.sent += n
-	a.pace.passed(n)
+	a.pace.Passed(n)
 	return n, err
 }
 

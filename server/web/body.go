@@ -121,12 +121,12 @@ func (req *Request) grow(b []byte, most, cost int64) ([]byte, error) {
 
 // bodyTime returns the maximum time for a body of n bytes to arrive.
 func bodyTime(n int64) time.Duration {
-	return min(bodyTimeout, bodyGrace+time.Duration(n)*(paceTime/PaceBytes))
+	return min(bodyTimeout, bodyGrace+time.Duration(n)*(limit.PaceTime/limit.PaceBytes))
 }
 
 // bodyFault returns the error for a body that could not be read.
 func (req *Request) bodyFault(err error) error {
-	if TooSlow(err) {
+	if limit.TooSlow(err) {
 		req.Server.Limits.Rate.Count()
 		return errs.New(errs.Malformed, "the body arrived too slowly").Because(err)
 	}

@@ -242,3 +242,31 @@ func TestCORS_ExposedHeaders(t *testing.T) {
 		}
 	}
 }
+
+// TestCORS_OriginsInSetting checks that an owner can add an origin, and that taking it away works
+// at once.
+func TestCORS_OriginsInSetting(t *testing.T) {
+	t.Parallel()
+	in := servertest.Start(t)
+	asks := func() string {
+		r := in.Request("GET", "/health", "", "owner")
+		r.Header.Set("Origin", "https://pages.example.org")
+		return in.Send(r).Header.Get("Access-Control-Allow-Origin")
+	}
+	if got := asks(); got != "" {
+		t.Errorf("%s may call", got)
+	}
+	in.OK("PUT", "/system/setting", `{"values":{"security.cors_origins":"https://pages.example.org, http://localhost:3000"}}`, "owner")
+	if got := asks(); got != "https://pages.example.org" {
+		t.Errorf("got %q", got)
+	}
+	in.OK("PUT", "/system/setting", `{"values":{"security.cors_origins":""}}`, "owner")
+	if got := asks(); got != "" {
+		t.Errorf("%s may still call", got)
+	}
+	for _, bad := range []string{"example.org", "https://example.org/", "https://example.org:443", "HTTPS://example.org", "ftp://example.org", "https://a.example https://u@b.example"} {
+		in.Call("PUT", "/system/setting", `{"values":{"security.cors_origins":"`+bad+`"}}`, "owner").Names(422, "values.security.cors_origins")
+	}
+	in.Clerk("saver", "system.setting.save", "system.security.save")
+	in.Call("PUT", "/system/setting", `{"values":{"security.cors_origins":"https://evil.example"}}`, "saver").Brief(403)
+}

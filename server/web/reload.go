@@ -1,16 +1,23 @@
 package web
 
 import (
+	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"slices"
+	"time"
+
+	"reeve/store"
 )
 
-// current is the configuration in force, and values that are made from it.
+// current is the configuration in force, and values that are made from it. Origins in settings are
+// added to those of the configuration.
 type current struct {
 	Config
-	hosts       *hosts           // nil for any
-	certificate *tls.Certificate // nil without TLS
+	cors, programs []string         // origins of the configuration alone
+	hosts          *hosts           // nil for any
+	certificate    *tls.Certificate // nil without TLS
 }
 
 // Now returns the configuration in force. Unlike Server.Config, with which the server was made, it
@@ -22,6 +29,8 @@ func (s *Server) Now() *Config { return &s.current.Load().Config }
 // whose files it reads again. It changes nothing if there is an error. Requests in flight go on with
 // what they have read.
 func (s *Server) Reload(config Config) error {
+	s.reloading.Lock()
+	defer s.reloading.Unlock()
 	next := &current{Config: s.Config}
 	next.TrustedProxies, next.AllowedHosts = config.TrustedProxies, config.AllowedHosts
 	next.CORSOrigins, next.MetricsToken = config.CORSOrigins, config.MetricsToken
@@ -38,7 +47,56 @@ func (s *Server) Reload(config Config) error {
 		next.certificate = &certificate
 	}
 
+	next.cors, next.programs = config.CORSOrigins, config.Forward.Origins
+	return s.replace(next)
+}
+
+// replace puts a configuration in force, with the origins in settings.
+func (s *Server) replace(next *current) error {
+	err := s.DB.View(store.System, func(tx *store.Tx) error {
+		next.CORSOrigins = slices.Concat(next.cors, store.CORSOrigins.Origins(tx))
+		next.Forward.Origins = next.programs
+		if next.Forward.URL != "" {
+			next.Forward.Origins = slices.Concat(next.programs, store.ForwardOrigins.Origins(tx))
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
 	next.hosts = newHosts(&next.Config)
 	s.current.Store(next)
 	return nil
+}
+
+// originsEvery is how often settings with origins are read again. A request that changes one calls
+// FollowSettings at once; it can also change by an undo.
+const originsEvery = time.Second
+
+// FollowSettings puts changed settings with origins in force.
+func (s *Server) FollowSettings() {
+	s.reloading.Lock()
+	defer s.reloading.Unlock()
+	was := s.current.Load()
+	next := *was
+	if err := s.replace(&next); err != nil {
+		s.Log.Error().Err(err).Msg("the settings with origins could not be read")
+	}
+	if slices.Equal(next.CORSOrigins, was.CORSOrigins) && slices.Equal(next.Forward.Origins, was.Forward.Origins) {
+		s.current.Store(was) // nothing has changed
+	}
+}
+
+// followSettings calls FollowSettings until ctx ends.
+func (s *Server) followSettings(ctx context.Context) {
+	tick := time.NewTicker(originsEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			s.FollowSettings()
+		}
+	}
 }

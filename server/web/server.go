@@ -39,6 +39,7 @@ import (
 
 	"reeve/auth"
 	"reeve/server/failure"
+	"reeve/server/limit"
 	"reeve/server/listen"
 	"reeve/server/live"
 	"reeve/server/monitor"
@@ -102,6 +103,9 @@ type Server struct {
 	handler  http.Handler
 	draining atomic.Bool
 	current  atomic.Pointer[current]
+
+	reloading sync.Mutex // held while current is replaced
+
 	FailPage func(req *Request, e *errs.Error, code int) bool // sends an error as a page, if the client wants one
 	Hides    func(path string) bool                           // reports whether a setting hides a path
 	Failures failure.Log
@@ -112,7 +116,7 @@ type Server struct {
 	Denials  denials
 	decoding chan struct{} // semaphore for decoding large bodies
 	making   chan struct{} // semaphore for making large responses
-	Grace    time.Duration // grace period of slow transfers: paceTime, except in tests
+	Grace    time.Duration // grace period of slow transfers: limit.PaceTime, except in tests
 	Monitor  *monitor.Monitor
 	Routes   []Route
 	Metrics  metrics
@@ -289,6 +293,7 @@ func (s *Server) Listen(ctx context.Context, beside Background, ready func(net.A
 	wg.Go(func() { s.Monitor.Run(tidy) })
 	wg.Go(func() { s.Failures.Run(tidy, s.Log) })
 	wg.Go(func() { s.keepCompleted(tidy) })
+	wg.Go(func() { s.followSettings(tidy) })
 	for _, task := range beside.Tasks {
 		wg.Go(func() { task(tidy) })
 	}
@@ -366,7 +371,7 @@ func New(config Config, db *store.DB, a *auth.Auth, log zerolog.Logger) (*Server
 		Auth:     a,
 		Log:      log,
 		Limits:   newLimits(connections),
-		Grace:    paceTime,
+		Grace:    limit.PaceTime,
 		Started:  time.Now(),
 		idHead:   hex.EncodeToString(head[:]),
 		decoding: make(chan struct{}, max(1, runtime.NumCPU()-1)), // leaves one core to other requests, if there are two

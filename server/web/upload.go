@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"time"
 
+	"reeve/server/limit"
 	"reeve/store/errs"
 )
 
@@ -248,12 +249,12 @@ func (u uploadReader) Read(p []byte) (int, error) {
 type patientBody struct {
 	io.ReadCloser
 	req  *Request
-	pace *pace
+	pace *limit.Pace
 }
 
 func newPatientBody(req *Request) *patientBody {
 	control := http.NewResponseController(&req.Writer)
-	return &patientBody{req.HTTP.Body, req, newPace(req.Server.Grace, func(deadline time.Time) {
+	return &patientBody{req.HTTP.Body, req, limit.NewPace(req.Server.Grace, func(deadline time.Time) {
 		control.SetReadDeadline(deadline) // SetReadDeadline fails only without a connection, in a test
 		control.SetWriteDeadline(deadline.Add(WriteTimeout))
 	})}
@@ -261,12 +262,12 @@ func newPatientBody(req *Request) *patientBody {
 
 func (b *patientBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
-	b.pace.passed(n)
-	if TooSlow(err) {
+	b.pace.Passed(n)
+	if limit.TooSlow(err) {
 		b.req.Server.Limits.Rate.Count()
 		err = errs.New(errs.Malformed,
-			"the upload is too slow: %d KiB must arrive within %d seconds", PaceBytes>>10,
-			int(b.pace.grace.Seconds())).Because(err)
+			"the upload is too slow: %d KiB must arrive within %d seconds", limit.PaceBytes>>10,
+			int(b.pace.Grace.Seconds())).Because(err)
 	}
 	return n, err
 }

@@ -11,6 +11,8 @@ var requestMessages = []entry{
 	{"etag_form", "must be the ETag returned when the record was read", "", "必须是读取该记录时返回的 ETag"},
 	{"event_app_user", "app users do not get events of this type", "", "应用用户不会收到此类型的事件"},
 	{"event_webhook", "only webhooks get events of this type", "", "仅 Webhook 会收到此类型的事件"},
+	{"origin_list", "must be origins like https://app.example.org, separated by commas", "",
+		"必须是以逗号分隔的来源，例如 https://app.example.org"},
 	{"setup_table", "must be a table", "", "必须是表"},
 	{"setup_unknown_table", "unknown table", "", "未知的表"},
 	{"setup_items", "must have a text or a table with a value in each place", "",
