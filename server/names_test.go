@@ -427,3 +427,82 @@ func TestNames_OfDepartments(t *testing.T) {
 		t.Errorf("%d imported, %d failed: %v", created, failed, rows)
 	}
 }
+
+// unnamedFilters are the columns of IDs that no parameter for names goes with, with the reason.
+var unnamedFilters = map[string]string{
+	"GET /system/loginlog user_id": "is of a user or an app user",
+}
+
+// TestNames_FilterLists goes over all lists: a filter by the ID of a record has a twin that takes
+// its name and finds the same.
+func TestNames_FilterLists(t *testing.T) {
+	t.Parallel()
+	in := withGoodBodies(t)
+	ran, found := 0, 0
+	for _, rt := range server.Routes() {
+		if rt.List == nil || rt.Binary != "" {
+			continue
+		}
+		twins := map[string]string{}
+		for _, c := range rt.List.Columns {
+			twins[c.IDs] = c.Name
+		}
+		for _, c := range rt.List.Columns {
+			if !c.Number || c.Uses&web.Param == 0 || !strings.HasSuffix(c.Name, "_id") {
+				continue
+			}
+			twin := rt.List.Column(twins[c.Name], web.Param)
+			if twin == nil {
+				monitored := strings.HasPrefix(rt.Path, "/system/monitor/") // events have usernames of their own
+				if unnamedFilters[rt.Name()+" "+c.Name] == "" && !monitored {
+					t.Errorf("%s: the filter %s takes no names", rt.Name(), c.Name)
+				}
+				continue
+			}
+
+			ran++
+			name := ""
+			in.View(func(tx *store.Tx) (err error) {
+				name, err = nameByKind[twin.Kind](tx, 1)
+				return err
+			})
+			at := func(query string) string {
+				return in.OK("GET", rt.Path+"?"+query, "", holder(&rt)).Body
+			}
+			want := at(c.Name + "=1")
+			object := string(servertest.EncodeJSON(t, map[string]any{twin.Name: []string{name}}))
+			for _, query := range []string{twin.Name + "=" + url.QueryEscape(name),
+				"filter=" + url.QueryEscape(object)} {
+				if got := at(query); got != want {
+					t.Errorf("%s?%s: %s, want %s", rt.Path, query, got, want)
+				}
+			}
+			if !strings.Contains(want, `"total":0`) {
+				found++
+			}
+			if got := at(twin.Name + "=nothing"); !strings.Contains(got, `"total":0`) {
+				t.Errorf("%s: %s without a record: %s", rt.Path, twin.Name, got)
+			}
+		}
+	}
+	if ran < 10 || found < 5 {
+		t.Errorf("only %d filters, of which %d find something", ran, found)
+	}
+}
+
+// TestNames_FilterDepartments: a path selects all departments with it, in the caller's data scope.
+func TestNames_FilterDepartments(t *testing.T) {
+	t.Parallel()
+	in := servertest.FourLevels(t)
+	role := in.Role("Reader", func(r *store.Role) { r.DataScope = "dept_tree" }, "admin.list.query")
+	in.Member("reader", 10, role)
+	twin := in.Dept("D2", 0)
+	in.Member("twin", twin)
+	in.Lists("/admin/list?department=D1%2FD10", "username", "owner", "in.10", "in.100", "in.101", "reader")
+	in.Lists("/admin/list?department=D2", "username", "owner", "in.2", "twin")
+	in.Lists("/admin/list?department=D1%2FD10%2FD100", "username", "reader", "in.100", "in.101")
+	in.Lists("/admin/list?department=D2", "username", "reader")
+	in.Lists("/admin/list?role=Reader", "username", "reader", "reader") // whose name the list shows
+	in.OK("PUT", "/admin/list?all=1&department=D2", `{"status":0}`, "owner").Brief(200, `"count":2`)
+	in.OK("PUT", "/admin/list?all=1&department=D7777", `{"status":0}`, "owner").Brief(200, `"count":0`)
+}

@@ -77,8 +77,10 @@ func SessionOf(tx *store.Tx, req *web.Request, s *store.Session) (*Session, erro
 
 var sessionColumns = []web.Column[store.Session]{
 	{Name: "id", Uses: web.Sorted},
-	{Name: "user_id", Uses: web.Filtered | web.Param, Numbers: web.IDs(store.SessionByUser)},
-	{Name: "app_user_id", Uses: web.Filtered | web.Param, Numbers: web.IDs(store.SessionByAppUser)},
+	{Name: "user_id", Uses: web.Filtered | web.Param, Numbers: web.IDs(store.SessionByUser),
+		Named: web.ByName("user", "user")},
+	{Name: "app_user_id", Uses: web.Filtered | web.Param, Numbers: web.IDs(store.SessionByAppUser),
+		Named: web.ByName("app_user", "app_user")},
 }
 
 var sessions = web.Resource[store.Session, *Session]{

@@ -104,7 +104,8 @@ var fileList = web.Resource[store.File, *File]{
 		return fileOf(req, f), nil
 	},
 	Columns: append([]web.Column[store.File]{
-		{Name: "group_id", Uses: web.Filtered | web.Param, Numbers: folders},
+		{Name: "group_id", Uses: web.Filtered | web.Param, Numbers: folders,
+			Named: web.ByName("group", "file_group")},
 		{Name: "kind", Uses: web.Filtered | web.Param, Texts: web.AnyText(store.FileByKind)},
 		{Name: "public", Uses: web.Filtered | web.Param, Texts: web.AnyText(store.FileByPublic)},
 	}, fileColumns...),

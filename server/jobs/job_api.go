@@ -27,7 +27,8 @@ var allJobs = web.Resource[store.Job, *store.Job]{
 	Columns: []web.Column[store.Job]{
 		{Name: "id", Uses: web.Sorted},
 		{Name: "state", Uses: web.Filtered | web.Param, Texts: web.AnyText(store.JobByState)},
-		{Name: "user_id", Uses: web.Filtered | web.Param, Numbers: web.IDs(store.JobByUser)},
+		{Name: "user_id", Uses: web.Filtered | web.Param, Numbers: web.IDs(store.JobByUser),
+			Named: web.ByName("user", "user")},
 	},
 	Scope: func(tx *store.Tx, req *web.Request) (kv.Condition, bool) {
 		return web.ScopedTo(tx, req, store.JobByUser)

@@ -194,11 +194,13 @@ func ListParameters(l *web.ListInfo) []any {
 	}
 
 	for _, name := range l.Names(web.Param) {
-		schema := Object{"type": "string"}
-		if l.Column(name, web.Param).Number {
+		schema, text := Object{"type": "string"}, "Filter by "+name
+		if c := l.Column(name, web.Param); c.Number {
 			schema = integer()
+		} else if c.Kind != nil {
+			text = c.Kind.Doc + ", to filter by it instead of " + c.IDs
 		}
-		add(name, "Filter by "+name, schema)
+		add(name, text, schema)
 	}
 
 	if l.CSV {

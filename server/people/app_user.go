@@ -106,7 +106,8 @@ var AppUsers = web.Resource[store.AppUser, *AppUser]{
 		web.TimeColumn("created_at", store.AppUserByCreated),
 		web.TimeColumn("login_time", store.AppUserByLogin),
 		{Name: "status", Uses: web.Filtered | web.Param, Texts: web.AnyText(store.AppUserByStatus)},
-		{Name: "role_id", Uses: web.Filtered | web.Param, Numbers: web.IDs(store.AppUserByRole)},
+		{Name: "role_id", Uses: web.Filtered | web.Param, Numbers: web.IDs(store.AppUserByRole),
+			Named: web.ByName("role", "app_role")},
 		{
 			Name:    "created_by_key",
 			Uses:    web.Filtered | web.Param,

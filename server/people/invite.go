@@ -85,7 +85,8 @@ func (r *Realm[T, Out, P]) invitations() *web.Resource[store.Link, *Invitation] 
 		Output:     InvitationOf,
 		Columns: []web.Column[store.Link]{
 			{Name: "id", Uses: web.Sorted},
-			{Name: "user_id", Uses: web.Filtered | web.Param, Numbers: web.IDs(byUser)},
+			{Name: "user_id", Uses: web.Filtered | web.Param, Numbers: web.IDs(byUser),
+				Named: web.ByName("user", store.ByRealm(r.app, "user", "app_user"))},
 			web.TimeColumn("expires_at", store.LinkByExpiry),
 		},
 		Always:   func() kv.Condition { return store.PendingInvitations(r.app) },

@@ -72,8 +72,10 @@ var Users = web.Resource[store.User, *User]{
 		{Name: "status", Uses: web.Filtered | web.Param, Texts: web.AnyText(store.UserByStatus)},
 		{Name: "created_by_key", Uses: web.Filtered | web.Param, Numbers: web.IDs(store.UserByKey)},
 		{Name: "sex", Uses: web.Filtered | web.Param, Texts: web.AnyText(store.UserBySex)},
-		{Name: "role_id", Uses: web.Filtered | web.Param, Numbers: web.IDs(store.UserByRole)},
-		{Name: "dept_id", Uses: web.Filtered | web.Param, Numbers: inDepts},
+		{Name: "role_id", Uses: web.Filtered | web.Param, Numbers: web.IDs(store.UserByRole),
+			Named: web.ByName("role", "role")},
+		{Name: "dept_id", Uses: web.Filtered | web.Param, Numbers: inDepts,
+			Named: web.ByName("department", "department")},
 	},
 }
 

@@ -144,9 +144,11 @@ const (
 
 var keyColumns = []web.Column[store.APIKey]{
 	{Name: "id", Uses: web.Sorted},
-	{Name: "user_id", Uses: web.Filtered | web.Param, Numbers: web.IDs(store.KeyByUser)},
+	{Name: "user_id", Uses: web.Filtered | web.Param, Numbers: web.IDs(store.KeyByUser),
+		Named: web.ByName("user", "user")},
 	{Name: "personal", Uses: web.Filtered | web.Param, Texts: web.AnyText(store.KeyByKind)},
-	{Name: "role_id", Uses: web.Filtered | web.Param, Numbers: web.IDs(store.KeyByRole)},
+	{Name: "role_id", Uses: web.Filtered | web.Param, Numbers: web.IDs(store.KeyByRole),
+		Named: web.ByName("role", "role")},
 }
 
 var keys = web.Resource[store.APIKey, *ApiKey]{

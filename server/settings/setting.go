@@ -81,7 +81,8 @@ var settings = web.MemoryList[store.Setting]{
 		{Name: "id", Number: func(s *store.Setting) int64 { return int64(s.ID) }, Uses: web.Sorted},
 		{Name: "group_id", Number: func(s *store.Setting) int64 {
 			return int64(s.GroupID)
-		}, Uses: web.Param | web.Filtered | web.Sorted},
+		}, Uses: web.Param | web.Filtered | web.Sorted,
+			Named: web.ByName("group", "setting_group")},
 		{Name: "key", Text: func(s *store.Setting) string { return s.Key }, Uses: web.Sorted},
 		{Name: "title", Text: func(s *store.Setting) string { return s.Title }, Uses: web.Sorted},
 		{Name: "type", Text: func(s *store.Setting) string {

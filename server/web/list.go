@@ -12,6 +12,7 @@ import (
 	"reeve/store"
 	"reeve/store/errs"
 	"reeve/store/fold"
+	"reeve/store/names"
 )
 
 // Page sizes of a list.
@@ -34,7 +35,9 @@ const (
 type ColumnInfo struct {
 	Name   string
 	Uses   use
-	Number bool // whether its values are integers
+	Number bool        // whether its values are integers
+	Kind   *names.Kind // kind of the records whose names it takes; nil for other values
+	IDs    string      // column of the IDs of these records
 }
 
 // ListInfo is the declaration of a list, for parsing requests and for the OpenAPI

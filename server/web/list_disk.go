@@ -48,6 +48,7 @@ type Column[T any] struct {
 	Texts   func(tx *store.Tx, values []string) kv.Condition
 	Between func(tx *store.Tx, low, high store.Time) kv.Condition
 	Order   kv.Order[T] // order for Sorted
+	Named   *Named      // parameter that takes names instead of IDs; nil for none
 }
 
 // TimeColumn returns a column of times, for sorting and ranges.
@@ -162,7 +163,7 @@ func (req *Request) FindNamed(tx *store.Tx, collection, text string,
 func (t *Resource[T, Out]) Info() *ListInfo {
 	info := &ListInfo{Keywords: t.Keywords, Order: t.Order, custom: t.Custom != nil}
 	for _, c := range t.Columns {
-		info.Columns = append(info.Columns, ColumnInfo{c.Name, c.Uses, c.Numbers != nil})
+		info.Columns = append(info.Columns, infoOf(c.Name, c.Uses, c.Numbers != nil, c.Named)...)
 	}
 	return info
 }
@@ -238,6 +239,10 @@ func (t *Resource[T, Out]) query(tx *store.Tx, req *Request, ask *ListQuery,
 
 	for _, of := range ask.AnyOf {
 		c := t.column(of.Column)
+		of, err := c.Named.numbers(tx, of)
+		if err != nil {
+			return q, err
+		}
 		if c.Numbers != nil {
 			q.Where = append(q.Where, c.Numbers(tx, of.Numbers))
 		} else {
@@ -272,8 +277,8 @@ func (t *Resource[T, Out]) query(tx *store.Tx, req *Request, ask *ListQuery,
 
 func (t *Resource[T, Out]) column(name string) *Column[T] {
 	for i := range t.Columns {
-		if t.Columns[i].Name == name {
-			return &t.Columns[i]
+		if c := &t.Columns[i]; c.Name == name || c.Named != nil && c.Named.Name == name {
+			return c
 		}
 	}
 	panic("server: a question names a column that is not declared")

@@ -28,13 +28,14 @@ type MemoryColumn[T any] struct {
 	Number func(*T) int64 // also for a store.Time, which Ranged needs
 	Text   func(*T) string
 	Uses   use
+	Named  *Named // parameter that takes names instead of IDs; nil for none
 }
 
 // CachedList returns the GET route of a declaration, which needs no handler.
 func CachedList[T any](path, access, title string, l *MemoryList[T], options ...Options) Route {
 	info := &ListInfo{Keywords: l.Keywords, Order: l.Order, Under: l.Under != nil}
 	for _, c := range l.Columns {
-		info.Columns = append(info.Columns, ColumnInfo{c.Name, c.Uses, c.Number != nil})
+		info.Columns = append(info.Columns, infoOf(c.Name, c.Uses, c.Number != nil, c.Named)...)
 	}
 
 	rt := Route{
@@ -56,6 +57,11 @@ func CachedList[T any](path, access, title string, l *MemoryList[T], options ...
 				return err
 			}
 
+			for i, of := range ask.AnyOf {
+				if ask.AnyOf[i], err = l.column(of.Column).Named.numbers(tx, of); err != nil {
+					return err
+				}
+			}
 			rows = l.apply(rows, ask)
 			from := min(ask.Offset(), len(rows))
 			var page [DefaultPageSize]json.RawMessage
@@ -132,7 +138,7 @@ func keep[T any](rows []store.Row[T], holds func(store.Row[T]) bool) []store.Row
 
 func (l *MemoryList[T]) column(name string) *MemoryColumn[T] {
 	return &l.Columns[slices.IndexFunc(l.Columns, func(c MemoryColumn[T]) bool {
-		return c.Name == name
+		return c.Name == name || c.Named != nil && c.Named.Name == name
 	})]
 }
 

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"reflect"
 	"slices"
 	"strings"
@@ -42,22 +43,46 @@ func (f *Field) twin(tag string) *Field {
 	return t
 }
 
-// pair returns the twin of a field for IDs, or the field of which f is the twin; nil for none.
-func (f *Field) pair() *Field {
-	if f.IDs != nil {
-		return f.IDs
-	}
-	return f.Names
-}
-
-// paired reports whether values have the pair of a field.
+// paired reports whether values have the twin of a field, or the field of which f is the twin.
 func paired[V any](f *Field, values map[string]V) bool {
-	other := f.pair()
+	other := cmp.Or(f.IDs, f.Names)
 	if other == nil {
 		return false
 	}
 	_, has := values[other.Name]
 	return has
+}
+
+// Named is a parameter of a list that takes the names of records instead of the IDs of a column.
+type Named struct {
+	Name string
+	Kind *names.Kind
+}
+
+// ByName returns the parameter of a name for the records of a names.Kind.
+func ByName(name, kind string) *Named { return &Named{name, names.Of(kind)} }
+
+// infoOf returns the description of a column, and that of the parameter for names.
+func infoOf(name string, uses use, number bool, named *Named) []ColumnInfo {
+	infos := []ColumnInfo{{Name: name, Uses: uses, Number: number}}
+	if named != nil {
+		infos = append(infos, ColumnInfo{Name: named.Name, Uses: uses &^ Sorted, Kind: named.Kind,
+			IDs: name})
+	}
+	return infos
+}
+
+// numbers returns a condition, on the IDs if it is one on names. A name of no record matches none.
+func (n *Named) numbers(tx *store.Tx, of anyOf) (anyOf, error) {
+	if n == nil || of.Column != n.Name {
+		return of, nil
+	}
+	ids, err := n.Kind.Any(tx, of.Texts)
+	of.Numbers = make([]int64, len(ids))
+	for i, id := range ids {
+		of.Numbers[i] = int64(id)
+	}
+	return of, err
 }
 
 // namedIDs are names in a request whose IDs are not known yet.

@@ -2,6 +2,7 @@ package web
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"io"
 	"mime/multipart"
@@ -163,7 +164,7 @@ func (f *Form) set(part *multipart.Part) error {
 	case f.sent[name]:
 		faults.Add(name, "is given twice")
 	case paired(field, f.sent):
-		faults.Add(name, "conflicts with %s", field.pair().Name)
+		faults.Add(name, "conflicts with %s", cmp.Or(field.IDs, field.Names).Name)
 	default:
 		f.sent[name] = true
 		text, err := io.ReadAll(io.LimitReader(part, MaxFormField+1))

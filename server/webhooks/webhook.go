@@ -146,6 +146,7 @@ func (w *Sender) webhooks() *web.Resource[store.Webhook, *WebhookOut] {
 				Name:    "owner_id",
 				Uses:    web.Filtered | web.Param,
 				Numbers: web.IDs(store.WebhookByOwner),
+				Named:   web.ByName("owner", "user"),
 			},
 		},
 		Scope: func(tx *store.Tx, req *web.Request) (kv.Condition, bool) {

@@ -10,13 +10,12 @@ const maxCodes = 10
 
 // departments are addressed by their paths. An actor finds those in the data scope.
 var departments = &Kind{
-	Doc:  "Path of the department",
-	Docs: "Paths of the departments",
-	Form: "such as Sales/EU, where \\/ is a slash in a name; or # and the code, such as #sales-eu",
-	noun: store.Depts.Noun(),
-	find: func(tx *store.Tx, path string) ([]store.ID, error) {
-		return store.PolicyCache.Get(tx).DeptsAt(store.ActorOf(tx).Scope(tx), path), nil
-	},
+	Doc:   "Path of the department",
+	Docs:  "Paths of the departments",
+	Form:  "such as Sales/EU, where \\/ is a slash in a name; or # and the code, such as #sales-eu",
+	noun:  store.Depts.Noun(),
+	find:  deptsAt,
+	match: deptsAt,
 	near: func(tx *store.Tx, path string) ([]string, error) {
 		near := nearestTo(path)
 		for path := range store.PolicyCache.Get(tx).ReadableRefs(store.ActorOf(tx).Scope(tx)) {
@@ -33,4 +32,8 @@ var departments = &Kind{
 		return errs.Say("%d departments are named %q; use a code: %s", len(ids), quoted(path),
 			codes[:min(len(codes), maxCodes)])
 	},
+}
+
+func deptsAt(tx *store.Tx, path string) ([]store.ID, error) {
+	return store.PolicyCache.Get(tx).DeptsAt(store.ActorOf(tx).Scope(tx), path), nil
 }

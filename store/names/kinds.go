@@ -34,14 +34,20 @@ func reads(tx *store.Tx, permission string) bool {
 	return store.ActorOf(tx).HasPermission(tx, permission)
 }
 
-// anyone is for records that the choices of forms offer to every caller who can refer to them.
+// anyone is for records that every caller finds, such as those that the choices of forms offer.
 func anyone[T any](*store.Tx, *T) bool { return true }
 
 // named returns the kind of a collection whose names are unique. may reports whether the actor may
 // refer to a record.
 func named[T any](records *kv.Collection[T], by *kv.Unique[T], doc, docs string,
 	nameOf func(*T) string, may func(*store.Tx, *T) bool) *Kind {
-	k := &Kind{Doc: doc, Docs: docs, noun: records.Noun(), find: unique(records, by, may)}
+	k := &Kind{
+		Doc:   doc,
+		Docs:  docs,
+		noun:  records.Noun(),
+		find:  unique(records, by, may),
+		match: unique(records, by, anyone),
+	}
 	k.near = func(tx *store.Tx, name string) ([]string, error) {
 		near, similar := nearestTo(name), map[string]*T{}
 		for v, err := range records.All(tx) {

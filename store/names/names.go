@@ -33,6 +33,8 @@ type Kind struct {
 	Form string
 
 	noun string // noun of the collection
+	// match returns the records with a name, regardless of the actor, except for departments.
+	match func(tx *store.Tx, name string) ([]store.ID, error)
 	// find returns the records with a name that the actor may refer to: at most one, except for
 	// departments, of which several can have the same path.
 	find func(tx *store.Tx, name string) ([]store.ID, error)
@@ -63,10 +65,11 @@ func Of(name string) *Kind {
 	return kinds[name]
 }
 
-// Any returns the records with one of some names. Names of none are ignored.
+// Any returns the records with one of some names, for a filter of records that the actor may read:
+// also those that the actor could not refer to. Names of none are ignored.
 func (k *Kind) Any(tx *store.Tx, names []string) (ids []store.ID, err error) {
 	for _, name := range names {
-		found, err := k.find(tx, name)
+		found, err := k.match(tx, name)
 		if err != nil {
 			return nil, err
 		}

@@ -37,7 +37,12 @@ var (
 func people[T any](records *kv.Collection[T], by *kv.Unique[T], doc, query string,
 	nameOf func(*T) string, may func(*store.Tx, *T) bool,
 	narrow func(*store.Tx, *kv.Query[T])) *Kind {
-	k := &Kind{Doc: doc, noun: records.Noun(), find: unique(records, by, may)}
+	k := &Kind{
+		Doc:   doc,
+		noun:  records.Noun(),
+		find:  unique(records, by, may),
+		match: unique(records, by, anyone),
+	}
 	// near searches for users whose texts contain the name: there may be too many to compare.
 	k.near = func(tx *store.Tx, name string) (near []string, err error) {
 		if !reads(tx, query) {
