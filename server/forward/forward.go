@@ -200,7 +200,7 @@ func forwardedBy(tx *store.Tx, session *auth.Session, need string) (*forwardedUs
 
 	rules := store.PolicyCache.Get(tx)
 	who.groups = rules.RoleNames(rules.EnabledRoles(a.RoleIDs))
-	if scope := web.ScopeIn(tx, a); !scope.All {
+	if scope := store.ScopeIn(tx, a); !scope.All {
 		texts := make([]string, len(scope.DeptIDs))
 		for i, id := range scope.DeptIDs {
 			texts[i] = id.String()

@@ -96,12 +96,12 @@ type checkIn struct {
 }
 
 type CheckOut struct {
-	Active  bool              `json:"active" doc:"Whether the next request with the token would be accepted, or the user is enabled"`
-	User    *checkedUser      `json:"user" null:"true" doc:"Whom the token belongs to; null if it is not active"`
-	Allowed map[string]bool   `json:"allowed" doc:"Whether the user or key has each permission, by key"`
-	Unknown []string          `json:"unknown,omitempty" doc:"Keys of permissions that do not exist, perhaps mistyped; absent if there are none"`
-	Reasons map[string]string `json:"reasons,omitempty" doc:"Why or why not, by key, as in GET /admin/permission/explain; also unknown_token and password_change_required. Absent unless explain is 1"`
-	Scope   *web.CheckedScope `json:"data_scope" null:"true" doc:"Data scope; null if the token is not active, or of an app user"`
+	Active  bool                `json:"active" doc:"Whether the next request with the token would be accepted, or the user is enabled"`
+	User    *checkedUser        `json:"user" null:"true" doc:"Whom the token belongs to; null if it is not active"`
+	Allowed map[string]bool     `json:"allowed" doc:"Whether the user or key has each permission, by key"`
+	Unknown []string            `json:"unknown,omitempty" doc:"Keys of permissions that do not exist, perhaps mistyped; absent if there are none"`
+	Reasons map[string]string   `json:"reasons,omitempty" doc:"Why or why not, by key, as in GET /admin/permission/explain; also unknown_token and password_change_required. Absent unless explain is 1"`
+	Scope   *store.CheckedScope `json:"data_scope" null:"true" doc:"Data scope; null if the token is not active, or of an app user"`
 }
 
 type checkedUser struct {
@@ -152,7 +152,7 @@ func checkAccess(req *web.Request, in *checkIn) (out *CheckOut, err error) {
 
 		out = &CheckOut{Allowed: make(map[string]bool, len(in.Permissions))}
 		if c.actor != nil && c.refused == "" {
-			out.Active, out.Scope = true, web.ScopeIn(tx, c.actor)
+			out.Active, out.Scope = true, store.ScopeIn(tx, c.actor)
 			if out.User, err = c.user(tx); err != nil {
 				return err
 			}

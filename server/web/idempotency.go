@@ -129,7 +129,7 @@ func (i *idempotency) request() string {
 // scopeHash returns a hash of the data scope of the caller, beyond which a stored response must not
 // be sent.
 func scopeHash(tx *store.Tx) string {
-	b, err := json.Marshal(ScopeIn(tx, store.ActorOf(tx)))
+	b, err := json.Marshal(store.ScopeIn(tx, store.ActorOf(tx)))
 	if err != nil {
 		panic(err) // numbers can always be encoded
 	}
