@@ -21,7 +21,8 @@ var notForKeys = map[string]bool{
 	"system.webhook.secret": true, "system.backup": true,
 	"admin.list.act_as": true, "admin.list.act_as_write": true, "user.list.factor": true,
 	"admin.list.factor": true, "admin.list.password": true, "admin.list.erase": true,
-	"user.list.password": true, "user.list.erase": true,
+	"user.list.password": true, "user.list.erase": true, "system.setup.query": true,
+	"system.setup.apply": true,
 }
 
 // ForKeys reports whether an API key can have a permission.

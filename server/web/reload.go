@@ -69,33 +69,26 @@ func (s *Server) replace(next *current) error {
 	return nil
 }
 
-// originsEvery is how often settings with origins are read again. A request that changes one calls
-// FollowSettings at once; it can also change by an undo.
+// originsEvery is how often settings with origins are read again: an undo can change them, too.
 const originsEvery = time.Second
 
 // FollowSettings puts changed settings with origins in force.
 func (s *Server) FollowSettings() {
 	s.reloading.Lock()
 	defer s.reloading.Unlock()
-	was := s.current.Load()
-	next := *was
+	next := *s.current.Load()
 	if err := s.replace(&next); err != nil {
 		s.Log.Error().Err(err).Msg("the settings with origins could not be read")
-	}
-	if slices.Equal(next.CORSOrigins, was.CORSOrigins) && slices.Equal(next.Forward.Origins, was.Forward.Origins) {
-		s.current.Store(was) // nothing has changed
 	}
 }
 
 // followSettings calls FollowSettings until ctx ends.
 func (s *Server) followSettings(ctx context.Context) {
-	tick := time.NewTicker(originsEvery)
-	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-tick.C:
+		case <-time.After(originsEvery):
 			s.FollowSettings()
 		}
 	}
