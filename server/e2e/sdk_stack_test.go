@@ -34,7 +34,6 @@ func guideBlock(t *testing.T, info string) string {
 // needs.
 func startShopServer(t *testing.T, dir, shop string) (server *process, env []string) {
 	t.Helper()
-	needs(t, "curl")
 	address := freeAddress(t)
 	here := strings.NewReplacer("127.0.0.1:8080", address, "localhost:8080",
 		"localhost:"+portOf(address), "127.0.0.1:3000", shop)
@@ -44,8 +43,9 @@ func startShopServer(t *testing.T, dir, shop string) (server *process, env []str
 		filepath.Join(dir, "data"), "REEVE_ADMIN_PASSWORD="+manualPassword)
 	server = begin(t, cmd)
 	server.ready()
-	script := exec.Command("sh", "-c", here.Replace(guideBlock(t, "sh no-run the test")))
-	script.Dir = dir
+	noErr(t, os.WriteFile(filepath.Join(dir, "shop.toml"), []byte(here.Replace(guideBlock(t, "toml shop.toml"))), 0o600))
+	script := exec.Command("sh", "-e", "-c", strings.ReplaceAll("\n"+guideBlock(t, "sh no-run the test"), "\nreeve ", "\n"+binary+" "))
+	script.Dir, script.Env = dir, program(t).Env
 	if out, err := script.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
