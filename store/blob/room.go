@@ -33,7 +33,7 @@ func (b *Store) Room(n int64) error {
 		return err
 	}
 
-	stats := b.bolt.Stats()
+	stats := b.bolt.Bolt().Stats()
 	free += int64(stats.FreePageN+stats.PendingPageN) * PageSize
 	if free-n < floor {
 		return errs.New(errs.Full,

@@ -97,7 +97,7 @@ type Store struct {
 	Failed disk.WriteFailure
 
 	path    string
-	bolt    *bbolt.DB
+	bolt    disk.Handle
 	options Options
 
 	jobs   chan *job
@@ -117,6 +117,8 @@ type Store struct {
 	places   []uint64 // places of chunks without a blob entry, to be deleted
 	nudge    chan struct{}
 	stop     chan struct{}
+
+	writing chan struct{} // holds a value during a commit
 }
 
 // Open opens a files database, or creates it if there is none, and starts its writer and its
@@ -144,7 +146,7 @@ func OpenOffline(path string, o Options) (*Store, error) {
 func Fill(path, instance string) (*Store, error) {
 	b, _, err := open(path, Options{Instance: instance})
 	if err == nil {
-		b.bolt.NoSync = true
+		b.bolt.Bolt().NoSync = true
 		b.done.Go(b.write)
 	}
 	return b, err
@@ -160,6 +162,7 @@ func open(path string, o Options) (*Store, []string, error) {
 		suspects: map[Digest]bool{},
 		nudge:    make(chan struct{}, 1),
 		stop:     make(chan struct{}),
+		writing:  make(chan struct{}, 1),
 	}
 
 	_, err := os.Stat(path)
@@ -189,14 +192,7 @@ func (b *Store) open(readOnly bool) error {
 	options := disk.BoltOptions(readOnly)
 	options.PageSize = PageSize
 	options.NoStatistics = false // for the number of free pages
-	err := disk.RecoverDamage(b.path, func() (err error) {
-		b.bolt, err = bbolt.Open(b.path, 0o600, options)
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("open %s: %w", b.path, err)
-	}
-	return nil
+	return b.bolt.Open(b.path, options)
 }
 
 // create creates an empty files database, atomically.
@@ -370,7 +366,17 @@ func (b *Store) Stored() (stored, coming int64) { return b.stored.Load(), b.comi
 func (b *Store) Path() string { return b.path }
 
 // Bolt returns the open file, for its statistics.
-func (b *Store) Bolt() *bbolt.DB { return b.bolt }
+func (b *Store) Bolt() *bbolt.DB { return b.bolt.Bolt() }
+
+// Compaction returns a compaction of the file, while others use it. Its caller sets Verify.
+func (b *Store) Compaction() *disk.LiveCompaction {
+	return &disk.LiveCompaction{
+		Compaction: disk.Compaction{Path: b.path, PageSize: PageSize},
+		File:       &b.bolt,
+		Writing:    b.writing,
+		Failed:     &b.Failed,
+	}
+}
 
 // Close commits the jobs that are waiting and closes the file. Uploads that are not finished are
 // lost.
@@ -382,8 +388,8 @@ func (b *Store) Close() error {
 	close(b.stop)
 	b.done.Wait()
 	var err error
-	if b.bolt.NoSync {
-		err = b.bolt.Sync()
+	if b.bolt.Bolt().NoSync {
+		err = b.bolt.Bolt().Sync()
 	}
 	return errors.Join(err, b.bolt.Close())
 }

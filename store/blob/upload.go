@@ -73,7 +73,9 @@ func (b *Store) write() {
 				break more
 			}
 		}
+		b.writing <- struct{}{} // a compaction keeps the writer away while it replaces the file
 		b.commit(batch)
+		<-b.writing
 	}
 }
 

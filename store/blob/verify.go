@@ -2,6 +2,7 @@ package blob
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -16,15 +17,18 @@ import (
 type Fault func(format string, args ...any)
 
 // Verify reads every blob, and verifies the checksum of each chunk and the digest of the whole. It
-// returns the sizes of all blobs.
-func (b *Store) Verify(fault Fault) (sizes map[Digest]int64, err error) {
+// returns the sizes of all blobs. It ends early, without an error, when ctx ends.
+func (b *Store) Verify(ctx context.Context, fault Fault) (sizes map[Digest]int64, err error) {
 	digests, err := b.digests(fault)
 	if err != nil {
 		return nil, err
 	}
 	sizes = map[Digest]int64{}
 	for _, d := range digests {
-		size, err := b.check(d)
+		size, err := b.check(ctx, d)
+		if ctx.Err() != nil {
+			return sizes, nil
+		}
 		if err != nil {
 			fault("%s: blob %s: %s", FileName, d, disk.OneLine(err))
 		}
@@ -65,13 +69,13 @@ func (b *Store) digests(fault Fault) (ds []Digest, err error) {
 }
 
 // check reads a blob, compares it with its digest and returns its size.
-func (b *Store) check(d Digest) (int64, error) {
+func (b *Store) check(ctx context.Context, d Digest) (int64, error) {
 	r, err := b.Reader(d)
 	if err != nil {
 		return 0, err
 	}
 	sum := sha256.New()
-	if _, err := io.Copy(sum, r); err != nil {
+	if _, err := io.Copy(sum, untilDone{ctx, r}); err != nil {
 		return r.Size(), err
 	}
 	if got := Digest(sum.Sum(nil)); got != d {
@@ -80,9 +84,22 @@ func (b *Store) check(d Digest) (int64, error) {
 	return r.Size(), nil
 }
 
+// untilDone is a reader that returns an error when ctx has ended.
+type untilDone struct {
+	ctx context.Context
+	io.Reader
+}
+
+func (r untilDone) Read(p []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return r.Reader.Read(p)
+}
+
 // Inspect verifies a file that no process has open, like Verify. The error is fs.ErrNotExist if there
 // is no file.
-func Inspect(path, instance string, fault Fault) (sizes map[Digest]int64, err error) {
+func Inspect(ctx context.Context, path, instance string, fault Fault) (sizes map[Digest]int64, err error) {
 	warnings, err := disk.CheckPages(path, false)
 	if err != nil {
 		return nil, err
@@ -107,7 +124,7 @@ func Inspect(path, instance string, fault Fault) (sizes map[Digest]int64, err er
 		})
 	}
 	if err == nil {
-		sizes, err = b.Verify(fault)
+		sizes, err = b.Verify(ctx, fault)
 	}
 
 	return sizes, errors.Join(err, b.bolt.Close())

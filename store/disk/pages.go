@@ -90,14 +90,18 @@ func WalkPages(path string, repair bool) (live int64, warnings []string, err err
 		}
 	}
 
-	live = 2 * int64(meta.PageSize) // the two meta pages
+	return w.live(), warnings, nil
+}
+
+// live returns the bytes of the pages that were seen, with the two meta pages.
+func (w *pageWalk) live() int64 {
+	n := int64(2)
 	for i := range w.seen {
 		if w.seen[i].Load() {
-			live += int64(meta.PageSize)
+			n++
 		}
 	}
-
-	return live, warnings, nil
+	return n * int64(w.meta.PageSize)
 }
 
 // pageWalk reads a tree of pages, each at most once, and several branches concurrently
@@ -120,12 +124,17 @@ func newWalk(f *os.File, meta Meta, size int64) (w *pageWalk, end func() error) 
 		seen: make([]atomic.Bool, meta.Pages),
 		free: make(chan struct{}, runtime.GOMAXPROCS(0)-1),
 	}
-	mapped, err := mapFile(f, size) // saves a system call per page
+	return w, w.mapIn()
+}
+
+// mapIn maps the file into memory, which saves a system call per page, if that is possible.
+func (w *pageWalk) mapIn() (end func() error) {
+	mapped, err := mapFile(w.f, int64(w.size))
 	if err != nil {
-		return w, func() error { return nil }
+		return func() error { return nil }
 	}
 	w.mapped = mapped
-	return w, func() error { return unmapFile(mapped) }
+	return func() error { return unmapFile(mapped) }
 }
 
 // MaxPageDepth is larger than the depth of any real tree: 4 KiB pages with two keys

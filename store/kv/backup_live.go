@@ -28,7 +28,7 @@ type liveData struct {
 	file    *os.File
 	pages   *disk.Snapshot
 	closing sync.Once
-	stop    chan struct{} // closed by Close
+	stop    context.CancelFunc // ends watch
 	done    sync.WaitGroup
 
 	mu    sync.Mutex
@@ -48,18 +48,22 @@ var (
 
 // readLive sets a liveData as the snapshot, verifies it, and returns the references to blobs in it.
 func (b *Backup) readLive(ctx context.Context, db *DB) (refs []blobRef, err error) {
-	l := &liveData{db: db, stop: make(chan struct{})}
+	ctx, stop := context.WithCancel(ctx)
+	l := &liveData{db: db, stop: stop}
 	if !db.live.CompareAndSwap(nil, l) {
+		stop()
 		return nil, errOneLive
 	}
 
 	b.data = l
-	l.mu.Lock() // until it is verified, the transaction can't end
+	db.writing <- struct{}{} // a compaction must not replace the file between the two; before l.mu, which the writer takes
+	l.mu.Lock()              // until it is verified, the transaction can't end
 	defer l.mu.Unlock()
-	if l.file, err = os.Open(db.path); err != nil {
-		return nil, err
+	if l.file, err = os.Open(db.path); err == nil {
+		l.btx, err = db.bolt.Begin(false)
 	}
-	if l.btx, err = db.bolt.Begin(false); err != nil {
+	<-db.writing
+	if err != nil {
 		return nil, err
 	}
 
@@ -113,43 +117,15 @@ func (l *liveData) end(reason error) bool {
 	return true
 }
 
-// watchEvery is the interval at which watch tries whether a new transaction can begin, and
-// watchPatience is how long it may take.
-const (
-	watchEvery    = 250 * time.Millisecond
-	watchPatience = time.Second
-)
+// watchPatience is how long a writer waits before the transaction ends.
+const watchPatience = time.Second
 
-// watch ends the transaction when ctx ends, or when a writer waits for it. bbolt does not tell
-// that, but no new transaction can begin then.
+// watch ends the transaction when ctx ends, or when a writer waits for it.
 func (l *liveData) watch(ctx context.Context) {
-	every := time.NewTicker(watchEvery)
-	defer every.Stop()
-	for {
-		select {
-		case <-l.stop:
-			return
-		case <-ctx.Done():
-			l.end(context.Cause(ctx))
-			return
-		case <-every.C:
-		}
-
-		began := make(chan struct{})
-		l.done.Go(func() {
-			defer close(began)
-			if btx, err := l.db.bolt.Begin(false); err == nil { // an error if the database is being closed
-				btx.Rollback() // can't fail
-			}
-		})
-		select {
-		case <-began:
-		case <-l.stop:
-		case <-ctx.Done():
-		case <-time.After(watchPatience):
-			l.end(errGaveWay)
-			return
-		}
+	if l.db.bolt.WriterWaits(ctx, watchPatience) {
+		l.end(errGaveWay)
+	} else {
+		l.end(context.Cause(ctx))
 	}
 }
 
@@ -157,7 +133,7 @@ func (l *liveData) watch(ctx context.Context) {
 func (l *liveData) Close() (err error) {
 	l.closing.Do(func() {
 		l.end(os.ErrClosed)
-		close(l.stop)
+		l.stop()
 		l.done.Wait()
 		l.db.live.CompareAndSwap(l, nil)
 		if l.file != nil {

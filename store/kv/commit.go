@@ -144,7 +144,9 @@ func (db *DB) write() {
 		}
 
 		db.stats.took(batch)
+		db.writing <- struct{}{} // a compaction keeps the writer away while it replaces the file
 		db.commit(slices.Clone(batch))
+		<-db.writing
 	}
 }
 
@@ -165,7 +167,7 @@ func (db *DB) commit(batch []*job) {
 			return err
 		})
 		if errs.Is(err, errs.Full) &&
-			(db.makeRoom() || anyEssential(batch) && db.live.Load().end(errGaveWay)) {
+			(db.compacting.end(errGaveWayFull) || db.makeRoom() || anyEssential(batch) && db.live.Load().end(errGaveWay)) {
 			continue // nothing was changed; this ends because each call reduces what can be freed
 		}
 		if errors.Is(err, errUncomputable) && len(batch) > 1 {

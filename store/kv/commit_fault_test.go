@@ -78,7 +78,7 @@ func TestCommitFault_FileSizeLimit(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	for _, file := range []*bbolt.DB{db.bolt, db.files.blobs.Bolt()} {
+	for _, file := range []*bbolt.DB{db.bolt.Bolt(), db.files.blobs.Bolt()} {
 		file.MaxSize = 40 << 20
 	}
 

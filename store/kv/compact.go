@@ -1,14 +1,13 @@
 package kv
 
 import (
-	"encoding/binary"
+	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
-
-	"go.etcd.io/bbolt"
+	"sync/atomic"
+	"time"
 
 	"reeve/store/blob"
 	"reeve/store/disk"
@@ -17,11 +16,9 @@ import (
 // Compacted is the result of compacting one file.
 type Compacted struct {
 	Name          string
-	Before, After int64 // bytes
+	Before, After int64         // bytes
+	Paused        time.Duration // how long writes waited; 0 for a closed database
 }
-
-// compactSuffix ends the name of an unfinished copy. sweepDir removes such files.
-const compactSuffix = ".compact.new"
 
 // Compact rewrites the databases in dir without their free pages, since bbolt never shrinks a
 // file. No server may be using dir. Each file is copied, the copy verified, and then renamed
@@ -48,49 +45,81 @@ func Compact(dir string, options Options) (done []Compacted, err error) {
 	}
 
 	for _, part := range parts { // for all files, before the first is changed
-		if err := part.room(); err != nil {
+		live, _, err := disk.WalkPages(part.Path, false)
+		if err == nil {
+			err = needCopy(part.Path, live, 0)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
 
 	for _, part := range parts {
-		one, err := part.run()
+		before, after, err := part.Run()
 		if err != nil {
-			return done, fmt.Errorf("%s is as it was: %w", part.path, err)
+			return done, fmt.Errorf("%s is as it was: %w", part.Path, err)
 		}
-		done = append(done, one)
+		done = append(done, Compacted{filepath.Base(part.Path), before, after, 0})
 	}
 
 	return done, nil
 }
 
 // compactions verifies the files and returns those to compact.
-func compactions(data, files string, options Options) ([]compaction, error) {
+func compactions(data, files string, options Options) ([]disk.Compaction, error) {
 	report, refs, instance, err := inspect(data, options)
 	if err = errors.Join(err, beforeCompact(data, report)); err != nil {
 		return nil, err
 	}
 
-	parts := []compaction{{data, os.Getpagesize(), func(copied string) (*Report, error) {
-		report, _, _, err := inspect(copied, options)
-		return report, err
-	}}}
-
+	parts := []disk.Compaction{{
+		Path:     data,
+		PageSize: os.Getpagesize(),
+		Verify: func(ctx context.Context, copied string) error {
+			return verifyCopy(ctx, copied, options)
+		},
+	}}
 	there, err := disk.Exists(files)
 	if err != nil || !there && len(refs) == 0 {
 		return parts, err
 	}
 
-	verify := func(path string) (*Report, error) {
-		report := &Report{}
-		return report, inspectFiles(path, instance, refs, report)
-	}
-	report, err = verify(files)
+	report = &Report{}
+	err = inspectFiles(context.Background(), files, instance, refs, report)
 	if err = errors.Join(err, beforeCompact(files, report)); err != nil {
 		return nil, err
 	}
 
-	return append(parts, compaction{files, blob.PageSize, verify}), sweepBlobs(files, instance, refs)
+	parts = append(parts, disk.Compaction{
+		Path:     files,
+		PageSize: blob.PageSize,
+		Verify: func(ctx context.Context, copied string) error {
+			return verifyFilesCopy(ctx, copied, instance, refs)
+		},
+	})
+	return parts, sweepBlobs(files, instance, refs)
+}
+
+// verifyCopy returns an error if a copy of data.db is damaged, or if ctx has ended.
+func verifyCopy(ctx context.Context, copied string, options Options) error {
+	options.stop = &atomic.Bool{}
+	defer context.AfterFunc(ctx, func() { options.stop.Store(true) })()
+	report, _, _, err := inspect(copied, options)
+	if err := errors.Join(context.Cause(ctx), err); err != nil {
+		return err
+	}
+	return report.err("the copy")
+}
+
+// verifyFilesCopy returns an error if a copy of files.db is damaged or lacks content, or if ctx has
+// ended.
+func verifyFilesCopy(ctx context.Context, copied, instance string, refs []blobRef) error {
+	report := &Report{}
+	err := inspectFiles(ctx, copied, instance, refs, report)
+	if err := errors.Join(context.Cause(ctx), err); err != nil {
+		return err
+	}
+	return report.err("the copy")
 }
 
 // beforeCompact returns an error if a file to be compacted is damaged.
@@ -101,138 +130,11 @@ func beforeCompact(path string, report *Report) error {
 	return nil
 }
 
-// compaction is the compaction of one file.
-type compaction struct {
-	path     string
-	pageSize int
-	verify   func(copied string) (*Report, error)
-}
-
-// room returns an error if a copy of the pages in use does not fit on the disk. It adds a
-// tenth, because the copy may fill its pages less.
-func (c *compaction) room() error {
-	live, _, err := disk.WalkPages(c.path, false)
-	if err != nil {
-		return err
-	}
-	return disk.NeedSpace(filepath.Dir(c.path), live+live/10)
-}
-
-// run compacts the file. On an error, the file is unchanged.
-func (c *compaction) run() (done Compacted, err error) {
-	before, err := os.Stat(c.path)
-	if err != nil {
-		return done, err
-	}
-
-	copied := c.path + compactSuffix
-	after, err := c.copy(copied)
-	if err == nil {
-		err = disk.MoveFile(copied, c.path)
-	}
-	if err != nil {
-		if disk.IsFull(err) {
-			err = disk.FullError(err)
-		}
-		if e := os.Remove(copied); !errors.Is(e, fs.ErrNotExist) {
-			err = errors.Join(err, e)
-		}
-		return done, err
-	}
-
-	return Compacted{filepath.Base(c.path), before.Size(), after}, nil
-}
-
-// compactStep is the number of bytes that one commit copies. They are held in memory.
-const compactStep = 4 << 20
-
-// copy writes, syncs and verifies the copy and returns its size in bytes.
-func (c *compaction) copy(to string) (size int64, err error) {
-	from, err := c.open(c.path, true)
-	if err != nil {
-		return 0, err
-	}
-
-	defer func() { err = errors.Join(err, from.Close()) }()
-	into, err := c.open(to, false)
-	if err != nil {
-		return 0, err
-	}
-
-	err = disk.RecoverDamage(c.path, func() error { return bbolt.Compact(into, from, compactStep) })
-	if err = errors.Join(err, into.Close()); err != nil {
-		return 0, err
-	}
-
-	commit := 0
-	err = from.View(func(btx *bbolt.Tx) error {
-		commit = btx.ID()
-		return nil
-	})
-	if err = errors.Join(err, raiseCommits(to, uint64(commit))); err != nil {
-		return 0, err
-	}
-	if size, err = cutTail(to); err != nil {
-		return 0, err
-	}
-
-	report, err := c.verify(to)
-	if err == nil {
-		err = report.err("the copy")
-	}
-
-	return size, err
-}
-
-func (c *compaction) open(path string, readOnly bool) (file *bbolt.DB, err error) {
-	options := disk.BoltOptions(readOnly)
-	options.PageSize = c.pageSize
-	err = disk.RecoverDamage(path, func() (err error) {
-		file, err = bbolt.Open(path, 0o600, options)
-		return err
-	})
-	return file, err
-}
-
-// raiseCommits adds by, rounded up to an even number, to the transaction ID of a closed file,
-// so that it is not lower than the one in the commit mark. The parity of the ID determines the
-// position of a meta page, so it must not change. The file is not synced; cutTail does that.
-func raiseCommits(path string, by uint64) (err error) {
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
-	if err != nil {
-		return err
-	}
-
-	defer func() { err = errors.Join(err, f.Close()) }()
-	for _, offset := range disk.MetaOffsets(f) {
-		b := make([]byte, disk.MetaSize)
-		if _, err := f.ReadAt(b, offset+disk.PageHead); err != nil {
-			return err
-		}
-		binary.LittleEndian.PutUint64(b[48:], binary.LittleEndian.Uint64(b[48:])+by+by%2)
-		binary.LittleEndian.PutUint64(b[disk.MetaSize-8:], disk.MetaSum(b))
-		if _, err := f.WriteAt(b, offset+disk.PageHead); err != nil {
-			return err
-		}
-	}
-
-	return nil
-}
-
-// cutTail truncates a file after its last page, because bbolt grows files in large steps, syncs
-// it, and returns its size in bytes.
-func cutTail(path string) (size int64, err error) {
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
-	if err != nil {
-		return 0, err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	meta, _, err := disk.ReadMetas(f, false)
-	if err != nil {
-		return 0, err
-	}
-	size = int64(meta.Pages * meta.PageSize)
-	return size, errors.Join(f.Truncate(size), f.Sync())
+// needCopy returns an error if a copy of the pages in use, of live bytes, does not fit on the disk
+// of path, or leaves less than spare bytes free. It adds a tenth, because the copy may fill its
+// pages less.
+func needCopy(path string, live, spare int64) error {
+	return disk.NeedSpace(filepath.Dir(path), live+live/10+spare)
 }
 
 // sweepBlobs deletes the content that no record refers to, like a start of the server. A failed

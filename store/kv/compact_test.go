@@ -33,16 +33,15 @@ func sizeOf(t testing.TB, path string) int64 {
 	return info.Size()
 }
 
-func TestCompact_FreesSpace(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "data")
-	db, want := withFiles(t, dir)
+// wasteSpace creates and deletes records and content.
+func wasteSpace(t *testing.T, db *DB) {
+	t.Helper()
 	var ids []ID
 	for i := range 10 {
 		ids = append(ids,
 			mustPut(t, db, fmt.Sprint("file ", i), randomData(t, 2*blob.ChunkSize)).ID)
 	}
 
-	leaveUnswept(t, db, 5*blob.ChunkSize)
 	update(t, db, func(tx *Tx) error {
 		for _, id := range ids {
 			if err := Files.Delete(tx, id); err != nil {
@@ -64,6 +63,13 @@ func TestCompact_FreesSpace(t *testing.T) {
 		}
 		return nil
 	})
+}
+
+func TestCompact_FreesSpace(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	db, want := withFiles(t, dir)
+	leaveUnswept(t, db, 5*blob.ChunkSize)
+	wasteSpace(t, db)
 	digest := allOf(t, db, Files)[0].Digest
 	if err := db.SaveThumb(digest, "64x64", []byte("a picture")); err != nil {
 		t.Fatal(err)
@@ -78,8 +84,8 @@ func TestCompact_FreesSpace(t *testing.T) {
 	}
 
 	disktest.Equal(t, "what it says", done,
-		[]Compacted{{dataName, dataBefore, sizeOf(t, data)},
-			{blob.FileName, filesBefore, sizeOf(t, files)}})
+		[]Compacted{{dataName, dataBefore, sizeOf(t, data), 0},
+			{blob.FileName, filesBefore, sizeOf(t, files), 0}})
 	if filesBefore < 25*blob.ChunkSize || sizeOf(t, files) > 3<<20 ||
 		sizeOf(t, data) > dataBefore/2 {
 		t.Errorf("%v gave too little back", done)

@@ -73,7 +73,6 @@ import (
 	"sync/atomic"
 
 	"github.com/gofrs/flock"
-	"go.etcd.io/bbolt"
 
 	"reeve/store/disk"
 	"reeve/store/errs"
@@ -112,6 +111,8 @@ type Options struct {
 	// the default.
 	IndexFrom int
 
+	stop *atomic.Bool // set to end Verify early; nil for never
+
 	checkFrom    uint64 // test option: records from which a collection is verified in the background
 	drainFrom    uint64 // test option: entries from which the change log moves them to a segment
 	freelistFrom int64  // test option: bytes of the file from which the list of free pages is saved
@@ -125,7 +126,7 @@ type DB struct {
 	created   bool // database created by this Open
 	schema    *Schema
 	options   Options
-	bolt      *bbolt.DB
+	bolt      disk.Handle
 	lock      *flock.Flock
 	keys      *keyring
 	clock     func() Time
@@ -150,6 +151,9 @@ type DB struct {
 	failed  disk.WriteFailure
 	stats   stats
 	written chan struct{} // closed when the writer goroutine has ended
+	writing chan struct{} // holds a value during a commit
+
+	compacting compacting
 }
 
 // Warnings returns the problems that Open found and repaired or left, for the log.
@@ -188,6 +192,7 @@ func (db *DB) Close() error {
 	db.closed = true
 	close(db.jobs)
 	db.gate.Unlock()
+	db.compacting.close()
 	<-db.written
 	db.live.Load().end(errs.New(errs.Busy, "the server is shutting down"))
 	closed := db.log.close()

@@ -1,6 +1,7 @@
 package kv
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -202,7 +203,7 @@ func (db *DB) VerifyFiles(report *Report) error {
 		return err
 	}
 
-	sizes, err := b.Verify(report.fault)
+	sizes, err := b.Verify(context.Background(), report.fault)
 	if err == nil {
 		report.addFiles(sizes, refs)
 	}
@@ -211,8 +212,9 @@ func (db *DB) VerifyFiles(report *Report) error {
 }
 
 // inspectFiles is VerifyFiles for a file that no process has open.
-func inspectFiles(path, instance string, refs []blobRef, report *Report) error {
-	sizes, err := blob.Inspect(path, instance, report.fault)
+func inspectFiles(ctx context.Context, path, instance string, refs []blobRef,
+	report *Report) error {
+	sizes, err := blob.Inspect(ctx, path, instance, report.fault)
 	if errors.Is(err, fs.ErrNotExist) && len(refs) == 0 {
 		return nil
 	}

@@ -1,12 +1,11 @@
 package kv
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-
-	"go.etcd.io/bbolt"
 
 	"reeve/store/blob"
 	"reeve/store/disk"
@@ -38,7 +37,7 @@ func VerifyDir(dir string, options Options) (report *Report, err error) {
 		err = reportLog(dir, options, report)
 	}
 	if err == nil && options.Schema.hasFiles() {
-		err = inspectFiles(filepath.Join(dir, blob.FileName), instance, refs, report)
+		err = inspectFiles(context.Background(), filepath.Join(dir, blob.FileName), instance, refs, report)
 	}
 	if damage := reportDamage(err); damage != nil {
 		damage.Faults = append(damage.Faults, report.Faults...)
@@ -99,11 +98,7 @@ func fileOnly(path string, options Options) *DB {
 // readOnly runs fn on a database file that no process writes to.
 func readOnly(path string, options Options, fn func(*Tx) error) error {
 	db := fileOnly(path, options)
-	err := disk.RecoverDamage(path, func() (err error) {
-		db.bolt, err = bbolt.Open(path, 0o600, disk.BoltOptions(true))
-		return err
-	})
-	if err != nil {
+	if err := db.bolt.Open(path, disk.BoltOptions(true)); err != nil {
 		return err
 	}
 	return errors.Join(db.View(engine{}, fn), db.bolt.Close())

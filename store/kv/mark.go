@@ -111,7 +111,7 @@ type marker struct {
 // goroutine that updates the mark. A mark that is missing or cannot be written is a warning.
 func (db *DB) openMark() error {
 	// The last writes of a killed process may not be on the disk yet, but the mark will name them.
-	if err := db.bolt.Sync(); err != nil {
+	if err := db.bolt.Bolt().Sync(); err != nil {
 		return fmt.Errorf("sync %s: %w", db.path, err)
 	}
 

@@ -207,7 +207,7 @@ func TestMark_RaisedCommitsContinue(t *testing.T) {
 		dir := made(t)
 		path := filepath.Join(dir, dataName)
 		before := commitOf(t, path)
-		noErr(t, raiseCommits(path, by))
+		noErr(t, disk.RaiseCommits(path, by))
 		disktest.Equal(t, "number", commitOf(t, path), before+by+by%2)
 		file, err := bbolt.Open(path, 0o600, disk.BoltOptions(false))
 		noErr(t, err)

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"testing"
 
 	"reeve/store/disk/disktest"
@@ -221,8 +222,8 @@ func step(tx *Tx, m *model, r *rand.Rand) (what string, want *refusal, err error
 	return fmt.Sprint("edit beast ", id), want, err
 }
 
-// TestRandomWalk runs random operations on the database and on the model, several per transaction.
-// Some transactions fail at their end.
+// TestRandomWalk runs random operations on the database and on the model, several per transaction,
+// while the database is compacted now and then. Some transactions fail at their end.
 func TestRandomWalk(t *testing.T) {
 	r, dir, clock := disktest.Random(t), t.TempDir(), clockAt(1000)
 	options := Options{Schema: zoo(), Clock: clock.now}
@@ -230,6 +231,7 @@ func TestRandomWalk(t *testing.T) {
 	db := open(t, dir, options)
 	refused, stored, compared := 0, 0, 0
 	give := errors.New("given up")
+	var compaction sync.WaitGroup
 	for round := range disktest.Size(400, 2000, 20_000) {
 		if r.IntN(3) == 0 {
 			clock.Add(int64(r.IntN(3) - 1)) // sometimes back
@@ -266,7 +268,15 @@ func TestRandomWalk(t *testing.T) {
 		if err == nil {
 			m = tried
 		}
+		if round%50 == 20 {
+			compaction.Go(func() {
+				if _, err := db.Compact(t.Context(), ignore); err != nil && !errs.Is(err, errs.Busy) {
+					t.Error(err)
+				}
+			})
+		}
 		if round%50 == 49 {
+			compaction.Wait()
 			if round%200 == 199 {
 				shut(t, db)
 				db = open(t, dir, options)

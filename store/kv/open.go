@@ -53,6 +53,7 @@ func Open(dir string, options Options) (*DB, error) {
 		caches:  map[AnyCache]*atomic.Pointer[cached]{},
 		jobs:    make(chan *job, maxBatch),
 		written: make(chan struct{}),
+		writing: make(chan struct{}, 1),
 	}
 	db.stats.prepare()
 	if db.clock == nil {
@@ -228,17 +229,9 @@ func (db *DB) openFile() error {
 	}
 
 	db.warnings = append(db.warnings, warnings...)
-	err = disk.RecoverDamage(db.path, func() (err error) {
-		options := disk.BoltOptions(false)
-		options.NoStatistics = false // for the number of free pages
-		db.bolt, err = bbolt.Open(db.path, 0o600, options)
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("open %s: %w", db.path, err)
-	}
-
-	return nil
+	options := disk.BoltOptions(false)
+	options.NoStatistics = false // for the number of free pages
+	return db.bolt.Open(db.path, options)
 }
 
 // start brings an opened file up to this version of the program: migrations, end of a restore,

@@ -16,8 +16,9 @@ import (
 
 const dirVar, modeVar = "REEVE_TEST_DIR", "REEVE_TEST_MODE"
 
-// openerChild opens a directory that may be in use; in mode write it goes on to
-// write, and prints each number that was answered, until it is killed.
+// openerChild opens a directory that may be in use. In the modes write and compact it goes on to
+// write, and prints each number that was answered, until it is killed; in mode compact it is
+// compacted at the same time.
 func openerChild() int {
 	db, err := Open(dirOf(), Options{Schema: loggedZoo(), drainFrom: 20})
 	if err != nil {
@@ -25,7 +26,11 @@ func openerChild() int {
 		fmt.Println(errors.As(err, &used), err)
 		return 1
 	}
-	if os.Getenv(modeVar) != "write" {
+	switch os.Getenv(modeVar) {
+	case "compact":
+		go compactAlways(db)
+	case "write":
+	default:
 		return 0
 	}
 
@@ -85,10 +90,20 @@ func TestOpen_SecondOpenerRefused(t *testing.T) {
 }
 
 func TestCommit_SurvivesKill(t *testing.T) {
+	surviveKills(t, "write", disktest.Size(3, 20, 200))
+}
+
+func TestLiveCompact_SurvivesKill(t *testing.T) {
+	surviveKills(t, "compact", disktest.Size(3, 20, 100))
+}
+
+// surviveKills kills a child that writes in a mode, and checks that nothing that was answered is
+// lost.
+func surviveKills(t *testing.T, mode string, rounds int) {
 	dir, total := t.TempDir(), 0
-	for round := range disktest.Size(3, 20, 200) {
+	for round := range rounds {
 		cmd := exec.CommandContext(t.Context(), os.Args[0])
-		cmd.Env = append(os.Environ(), childVar+"=opener", modeVar+"=write", dirVar+"="+dir)
+		cmd.Env = append(os.Environ(), childVar+"=opener", modeVar+"="+mode, dirVar+"="+dir)
 		out, err := cmd.StdoutPipe()
 		if err != nil {
 			t.Fatal(err)

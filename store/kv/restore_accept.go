@@ -1,6 +1,7 @@
 package kv
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -151,7 +152,7 @@ func (in *staging) checkBlobs() error {
 		return nil
 	}
 	report := &Report{}
-	err := inspectFiles(in.path(blob.FileName), in.instance, in.refs, report)
+	err := inspectFiles(context.Background(), in.path(blob.FileName), in.instance, in.refs, report)
 	return errors.Join(in.blame(err), report.err("it"))
 }
 

@@ -2,6 +2,7 @@ package kv
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -131,8 +132,8 @@ func (s *Salvaging) run() (err error) {
 		return err
 	}
 
-	defer func() { err = errors.Join(err, s.db.bolt.Sync(), s.db.bolt.Close()) }()
-	s.db.bolt.NoSync = true // it is not used before it is complete
+	defer func() { err = errors.Join(err, s.db.bolt.Bolt().Sync(), s.db.bolt.Close()) }()
+	s.db.bolt.Bolt().NoSync = true // it is not used before it is complete
 	err = s.db.bolt.Update(func(btx *bbolt.Tx) error {
 		return s.db.makeBuckets(&Tx{db: s.db, bolt: btx, changes: newChanges()})
 	})
@@ -146,7 +147,7 @@ func (s *Salvaging) run() (err error) {
 		return err
 	}
 
-	s.db.bolt.NoSync = false
+	s.db.bolt.Bolt().NoSync = false
 	return s.db.migrate(false)
 }
 
@@ -183,7 +184,7 @@ func (s *Salvaging) finish() error {
 func (s *Salvaging) verify(path string) error {
 	report, refs, instance, err := inspect(path, s.db.options)
 	if err == nil && s.db.schema.hasFiles() {
-		err = inspectFiles(filepath.Join(s.to, blob.FileName), instance, refs, report)
+		err = inspectFiles(context.Background(), filepath.Join(s.to, blob.FileName), instance, refs, report)
 	}
 	s.report.Records, s.report.Blobs = report.Records, report.Blobs
 	slices.SortStableFunc(s.report.Changed, cmp.Compare[string])

@@ -25,7 +25,7 @@ func (db *DB) saveFreelist() {
 		if btx.Size() < from {
 			return nil
 		}
-		db.bolt.NoFreelistSync = false
+		db.bolt.Bolt().NoFreelistSync = false
 		return btx.Commit()
 	})
 }

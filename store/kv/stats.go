@@ -135,7 +135,7 @@ type FileStats struct {
 
 // FileStats returns the sizes of the database files: data.db, then files.db if it is open.
 func (db *DB) FileStats() ([]FileStats, error) {
-	data, err := fileStats(db.path, db.bolt)
+	data, err := fileStats(db.path, db.bolt.Bolt())
 	if err != nil {
 		return nil, err
 	}

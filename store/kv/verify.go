@@ -92,9 +92,14 @@ func (tx *Tx) Verify() *Report {
 
 // verify checks a collection: its totals, records, indexes, search texts and declared checks.
 func (c *collection) verify(tx *Tx, report *Report) {
-	got, broken := bucketTotals(tx, c.name, true, &atomic.Bool{})
+	stop := tx.db.options.stop
+	if stop == nil {
+		stop = &atomic.Bool{}
+	}
+
+	got, broken := bucketTotals(tx, c.name, true, stop)
 	for _, bucket := range c.buckets()[1:] {
-		entries, _ := bucketTotals(tx, bucket, false, &atomic.Bool{})
+		entries, _ := bucketTotals(tx, bucket, false, stop)
 		got.sum += entries.sum
 	}
 
@@ -104,7 +109,9 @@ func (c *collection) verify(tx *Tx, report *Report) {
 
 	last, present := ID(0), make([]int, len(c.indexes))
 	for v, err := range c.all(tx) {
-		report.Records++
+		if report.Records++; stop.Load() {
+			return
+		}
 		if err != nil {
 			report.fault("%s", disk.OneLine(err))
 			continue
@@ -120,6 +127,9 @@ func (c *collection) verify(tx *Tx, report *Report) {
 	}
 
 	for i, x := range c.indexes {
+		if stop.Load() {
+			return
+		}
 		x.verifyEntries(tx, present[i], report)
 	}
 
