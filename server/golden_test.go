@@ -177,6 +177,8 @@ var goldenAnswers = []struct{ file, method, url, body string }{
 	{"trace_list", "GET", "/system/monitor/trace", ""},
 	{"system_info", "GET", "/system/info", ""},
 	{"system_health", "GET", "/system/health", ""},
+	{"system_compact_none", "GET", "/system/compact", ""},
+	{"system_compact", "POST", "/system/compact", ""},
 	{"import_run", "POST", "/admin/list-import", "username,nickname\nbob,Bob\n"},
 	{"job", "GET", "/system/job/1", ""},
 	{"job_list", "GET", "/system/job", ""},

@@ -106,6 +106,7 @@ func (f *features) routes() []web.Route {
 		ops.MonitorRoutes(),
 		openapi.Routes(f.OpenAPI),
 		ops.SystemRoutes(),
+		ops.CompactRoutes(f.Ops),
 		settings.DictRoutes(),
 		settings.DictItemRoutes(),
 		jobs.Routes(),
@@ -239,6 +240,8 @@ func (s *Server) Run(ctx context.Context, ready func(net.Addr)) error {
 			files.KeepFiles(s.Server, ctx)
 		}, func(ctx context.Context) {
 			changes.KeepChangeLog(s.Server, ctx)
+		}, func(ctx context.Context) {
+			s.Ops.KeepCompact(s.Server, ctx)
 		}, s.Reads.Run, s.Person.Run, s.Streams.Run, s.Sender.Run, s.Outbox.Run, s.Fields.Run},
 		Stop: s.Streams.End,
 	}, ready)

@@ -61,6 +61,8 @@ type Options struct {
 	Origin Origin
 	// Log bounds the change log.
 	Log kv.LogLimits
+	// Progress is kv.Options.Progress.
+	Progress func(what string, done, total int64)
 
 	clock     func() Time // another one, in tests
 	indexFrom int         // see kv.Options.IndexFrom, in tests
@@ -100,6 +102,7 @@ func (o Options) engine() kv.Options {
 		IndexFrom: o.indexFrom,
 		Origin:    &o.Origin,
 		Log:       o.Log,
+		Progress:  o.Progress,
 	}
 	return options.DrainingFrom(o.drainFrom)
 }

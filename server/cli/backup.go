@@ -43,9 +43,7 @@ func (p *program) backupNow(c *client) error {
 	}
 
 	path := filepath.Join(dir, name)
-	bar := p.newProgress("backup")
-	size, err := writeNew(path, resp.Body, func(n int64) { bar.at(n, resp.ContentLength) })
-	bar.end()
+	size, err := writeNew(path, resp.Body, func(n int64) { p.progress.step("backup", n, resp.ContentLength) })
 	if err != nil {
 		return fmt.Errorf("the backup was not written: %w", err)
 	}

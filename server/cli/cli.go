@@ -59,8 +59,9 @@ type program struct {
 
 	firstName, first, firstFile string // values of usernameVariable, passwordVariable and passwordFileVariable
 
-	root   *cobra.Command
-	config *config.Config
+	root     *cobra.Command
+	progress *progress
+	config   *config.Config
 
 	reloading sync.Mutex     // held while config is replaced
 	breached  *breached.List // leaked passwords, for serve; nil for none
@@ -79,6 +80,8 @@ func Run(release Release, args []string, out, errOut io.Writer) error {
 func (p *program) runs(c *command) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		p.command, p.args, p.flags = c.name, args, cmd.Flags()
+		p.progress = p.newProgress()
+		defer p.progress.end()
 		p.firstName = cmp.Or(strings.TrimSpace(auth.TakeVariable(usernameVariable)), firstUser)
 		p.first, p.firstFile = auth.TakeVariable(passwordVariable), auth.TakeVariable(passwordFileVariable)
 		if !c.plain {

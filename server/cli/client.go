@@ -63,6 +63,9 @@ func newClient(dial func(context.Context) (net.Conn, error)) *client {
 // the jobs that it begins included, and nothing else: it sends no mails and no webhooks.
 func (p *program) serveItself() (*client, error) {
 	settings, err := p.settings(nil)
+	if err == nil {
+		err = local.Become(p.config.DataDir)
+	}
 	if err != nil {
 		return nil, err
 	}

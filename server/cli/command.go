@@ -237,7 +237,7 @@ var dataCommands = []command{
 	},
 	{
 		name: "compact",
-		help: "Reclaim free space by rewriting both database files; the server must be stopped",
+		help: "Reclaim free space by rewriting both database files, also beside a running server",
 		run:  (*program).compact,
 	},
 	{

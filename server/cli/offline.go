@@ -7,9 +7,11 @@ import (
 	"io"
 	"os"
 	"slices"
+	"time"
 
 	"filippo.io/age"
 
+	"reeve/server/local"
 	"reeve/store"
 	"reeve/store/kv"
 )
@@ -110,6 +112,9 @@ func (p *program) identities() ([]age.Identity, error) {
 }
 
 func (p *program) rotateKey() error {
+	if err := local.Become(p.config.DataDir); err != nil {
+		return err
+	}
 	n, err := store.RotateKey(p.config.DataDir, p.storeOptions())
 	if err != nil {
 		return err
@@ -156,11 +161,69 @@ func (p *program) salvage() error {
 	return err
 }
 
-func (p *program) compact() error {
+// compact compacts the files of a running server, or those of a stopped one.
+func (p *program) compact() (err error) {
+	pid, err := kv.Holder(p.config.DataDir)
+	if err != nil {
+		return err
+	}
+	if pid != 0 {
+		c, err := p.connect()
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, c.close()) }()
+		return p.compactLive(c)
+	}
+
+	if err := local.Become(p.config.DataDir); err != nil {
+		return err
+	}
 	done, err := store.Compact(p.config.DataDir, p.storeOptions())
 	for _, c := range done {
 		fmt.Fprintf(p.out, "%s: %.1f MiB before, %.1f MiB after\n", c.Name,
 			float64(c.Before)/(1<<20), float64(c.After)/(1<<20))
 	}
 	return err
+}
+
+// compactEvery is how often compactLive asks for the progress.
+const compactEvery = 200 * time.Millisecond
+
+// compactLive lets the running server compact its files, and waits.
+func (p *program) compactLive(c *client) error {
+	if err := c.call("POST", "/system/compact", nil, nil, nil); err != nil {
+		return err
+	}
+	for {
+		var now struct {
+			State string `json:"state"`
+			Done  int64  `json:"done_bytes"`
+			Total int64  `json:"total_bytes"`
+			Files []struct {
+				Name   string `json:"name"`
+				Before int64  `json:"before_bytes"`
+				After  int64  `json:"after_bytes"`
+			} `json:"files"`
+			Error string `json:"error"`
+		}
+		if err := c.get("/system/compact", nil, &now); err != nil {
+			return err
+		}
+		p.progress.step("compact", now.Done, now.Total)
+		if now.State == "running" {
+			time.Sleep(compactEvery)
+			continue
+		}
+
+		p.progress.end()
+		for _, f := range now.Files {
+			fmt.Fprintf(p.out, "%s: %.1f MiB before, %.1f MiB after\n", f.Name,
+				float64(f.Before)/(1<<20), float64(f.After)/(1<<20))
+		}
+		if now.State == "failed" {
+			return errors.New(now.Error)
+		}
+		return nil
+	}
 }

@@ -80,6 +80,7 @@ func (p *program) open() (*store.DB, *auth.Auth, error) {
 
 func (p *program) storeOptions() store.Options {
 	options := store.Options{
+		Progress:  p.progress.step,
 		Version:   p.version,
 		Keys:      server.Keys(),
 		Confirmed: server.ConfirmedKeys(),

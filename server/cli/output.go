@@ -108,20 +108,18 @@ func (p *program) printJSON(value any) error {
 	return out.Encode(value)
 }
 
-// progress writes how much of something is done, if people read it and it takes longer than a
+// progress writes how much of a command is done, if people read it and it takes longer than a
 // second.
 type progress struct {
 	out   io.Writer // nil for none
-	what  string
 	begun time.Time
 	last  time.Time
 	wrote bool
 }
 
-// newProgress returns a progress that says what is being done.
-func (p *program) newProgress(what string) *progress {
-	b := &progress{what: what, begun: time.Now()}
-	if isTerminal(p.err) && !p.json {
+func (p *program) newProgress() *progress {
+	b := &progress{begun: time.Now()}
+	if isTerminal(p.err) && p.command != "serve" {
 		b.out = p.err
 	}
 	return b
@@ -133,22 +131,21 @@ const (
 	progressWidth = 24
 )
 
-// at shows that done of total is done; a total of 0 is unknown.
-func (b *progress) at(done, total int64) {
+// step shows that done of total is done; a total of 0 is unknown. It does nothing on nil.
+func (b *progress) step(what string, done, total int64) {
 	now := time.Now()
-	if b.out == nil || now.Sub(b.begun) < progressAfter || now.Sub(b.last) < progressEvery {
+	if b == nil || b.out == nil || now.Sub(b.begun) < progressAfter || now.Sub(b.last) < progressEvery {
 		return
 	}
 
 	b.last, b.wrote = now, true
-	mib := float64(done) / (1 << 20)
 	if total <= 0 {
-		fmt.Fprintf(b.out, "\r%s: %.0f MiB ", b.what, mib)
+		fmt.Fprintf(b.out, "\r\x1b[K%d %s", done, what)
 		return
 	}
 	part := min(float64(done)/float64(total), 1)
 	full := int(part * progressWidth)
-	fmt.Fprintf(b.out, "\r%s [%s%s] %3.0f %% ", b.what, strings.Repeat("#", full),
+	fmt.Fprintf(b.out, "\r\x1b[K%s [%s%s] %3.0f %%", what, strings.Repeat("#", full),
 		strings.Repeat(".", progressWidth-full), 100*part)
 }
 

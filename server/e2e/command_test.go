@@ -105,7 +105,7 @@ func TestDataDirectory_OneProcessOnly(t *testing.T) {
 	}
 
 	before := snapshot(t, dir)
-	for _, words := range []string{"restore " + backup, "compact", "secret rotate",
+	for _, words := range []string{"restore " + backup, "secret rotate",
 		"serve --listen 127.0.0.1:0"} {
 		t.Run(words[:5], func(t *testing.T) {
 			r := run(t, append(strings.Fields(words), "--data", dir)...)

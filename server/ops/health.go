@@ -46,14 +46,21 @@ func HealthRoutes(o *Ops) []web.Route {
 
 // Ops tells administrators and their programs about the server.
 type Ops struct {
-	Parts   []func() web.Part // components of /system/health
-	Cached  atomic.Pointer[cachedHealth]
+	Parts  []func() web.Part // components of /system/health
+	Cached atomic.Pointer[cachedHealth]
+
+	compaction compaction
+
 	clients func() (*sdk.Files, error)                // packed for the first request, not at start
 	manual  func() (web.Encoded[manualAnswer], error) // rendered for the first request, not at start
 }
 
 func NewOps(s *web.Server) *Ops {
 	return &Ops{
+		compaction: compaction{
+			start: make(chan struct{}, 1),
+			state: compactionState{State: noCompaction, Files: []compactedFile{}},
+		},
 		clients: sync.OnceValues(func() (*sdk.Files, error) {
 			return packClients(s.Config.Clients, s.Config.Version)
 		}),

@@ -53,6 +53,7 @@ func (db *DB) migrate(keep bool) error {
 
 	for number := meta.Schema + 1; number <= db.schema.Version(); number++ {
 		step, writer := db.schema.Migrations[number-2], meta.Version
+		db.options.progress("migrate", int64(number), int64(db.schema.Version()))
 		err := disk.RecoverDamage(db.path, func() error {
 			return db.bolt.Update(func(btx *bbolt.Tx) error {
 				tx := &Tx{db: db, actor: engine{}, now: db.clock(), bolt: btx,

@@ -14,7 +14,7 @@ import (
 
 // stageArchive stages an archive of length bytes.
 func (in *staging) stageArchive(f io.Reader, length int64) error {
-	r := tar.NewReader(f)
+	r := tar.NewReader(&readProgress{f, 0, func(done int64) { in.options.progress("restore", done, length) }})
 	m, err := readManifest(r, length)
 	if err != nil {
 		return err

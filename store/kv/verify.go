@@ -112,6 +112,9 @@ func (c *collection) verify(tx *Tx, report *Report) {
 		if report.Records++; stop.Load() {
 			return
 		}
+		if report.Records%progressEvery == 0 {
+			tx.db.options.progress("records verified", int64(report.Records), 0)
+		}
 		if err != nil {
 			report.fault("%s", disk.OneLine(err))
 			continue

@@ -508,6 +508,33 @@ export type CollectionInfo = {
   records: number
 }
 
+export type CompactedFile = {
+  /** Size after the compaction */
+  after_bytes: number
+  /** Size before the compaction */
+  before_bytes: number
+  name: string
+  /** Time for which writes waited, in milliseconds */
+  paused_ms: number
+}
+
+export type CompactionState = {
+  /** Bytes that were copied; the copies are verified afterwards */
+  done_bytes: number
+  /** null while it is running, and for none */
+  ended_at: string | null
+  /** Reason of the failure; empty for none. Files that are not in files are unchanged */
+  error: string
+  /** Files that were compacted */
+  files: CompactedFile[]
+  /** null for none */
+  started_at: string | null
+  /** none since the start of the server, running, done or failed */
+  state: string
+  /** Bytes to copy; 0 while unknown */
+  total_bytes: number
+}
+
 export type CompleteSignInOnPage = {
   /** Code of the authenticator app, or a recovery code */
   otp: string
@@ -4086,6 +4113,7 @@ export type Access =
   | 'system.audit.query'
   | 'system.audit.undo'
   | 'system.backup'
+  | 'system.compact'
   | 'system.dict.create'
   | 'system.dict.delete'
   | 'system.dict.item.create'
@@ -4240,6 +4268,7 @@ export type Api = {
     '/system/audit-export': { body: undefined; answer: unknown }
     [path: `/system/audit/${number}`]: { body: undefined; answer: LogDetail }
     '/system/backup': { body: undefined; answer: unknown }
+    '/system/compact': { body: undefined; answer: CompactionState }
     '/system/dict': { body: undefined; answer: DictPage }
     [path: `/system/dict/${number}`]: { body: undefined; answer: Dict }
     [path: `/system/dict/${number}/item`]: { body: undefined; answer: DictItemPage }
@@ -4352,6 +4381,7 @@ export type Api = {
     '/ofrep/v1/evaluate/flags': { body: EvaluateFlags; answer: unknown }
     [path: `/ofrep/v1/evaluate/flags/${string}`]: { body: EvaluateFlag; answer: unknown }
     [path: `/system/audit/${number}/undo`]: { body: undefined; answer: Undone }
+    '/system/compact': { body: undefined; answer: CompactionState }
     '/system/dict': { body: CreateDict; answer: Dict }
     [path: `/system/dict/${number}/item`]: { body: CreateDictItem; answer: DictItem }
     '/system/field': { body: CreateCustomField; answer: CustomField }
