@@ -67,6 +67,9 @@ func (s *UndoStep) Validate(tx *Tx) error {
 	case "create":
 		return table.ValidateRecreate(tx, s.ID, s.Fields)
 	case "delete":
+		if s.Collection == CustomFields.Name() {
+			return nil // its values are removed first, see Apply
+		}
 		return table.ValidateDelete(tx, s.ID)
 	}
 	return table.ValidateFields(tx, s.ID, s.Fields)
@@ -139,6 +142,9 @@ func (s *UndoStep) Apply(tx *Tx) error {
 	case "delete":
 		if s.Collection == Files.Name() {
 			return TrashFile(tx, s.ID)
+		}
+		if s.Collection == CustomFields.Name() {
+			return DeleteCustomField(tx, s.ID) // with its values
 		}
 		return table.Delete(tx, s.ID)
 	}

@@ -321,26 +321,54 @@ func partsOf(tx *store.Tx, seq uint64, plan *store.UndoPlan) (parts []jobs.Step,
 	return append(parts, jobs.Step{Records: len(part.Steps), Input: part}), nil
 }
 
+// undoRecord is the record of a step.
+type undoRecord struct {
+	collection string
+	id         store.ID
+}
+
+func recordOf(s *store.UndoStep) undoRecord { return undoRecord{s.Collection, s.ID} }
+
+// several reports the records that have more than one step.
+func (p *undoPart) several() map[undoRecord]bool {
+	seen, several := map[undoRecord]bool{}, map[undoRecord]bool{}
+	for i := range p.Steps {
+		record := recordOf(&p.Steps[i])
+		several[record], seen[record] = seen[record], true
+	}
+	return several
+}
+
 // apply applies the steps, each if its record has not changed since, and returns the steps that
 // revert them.
 func (p *undoPart) apply(tx *store.Tx) (inverse []store.UndoStep, err error) {
 	tx.LogAction("undo", map[string]uint64{"seq": p.Seq})
-	faults := errs.Faults{}
-	for i := range p.Steps {
-		step := &p.Steps[i]
+	faults, several := errs.Faults{}, p.several()
+	check := func(step *store.UndoStep) error {
 		if err := permitStep(tx, step); err != nil { // first, since conflicts quote values
-			return nil, err
+			return err
 		}
-
 		conflicts, err := step.Conflicts(tx)
-		if err != nil {
-			return nil, err
-		}
-
 		for _, c := range conflicts {
 			addConflict(faults, &c)
 		}
+		return err
+	}
 
+	for i := range p.Steps { // before any is applied: deleting a record changes those that refer to it
+		if step := &p.Steps[i]; !several[recordOf(step)] {
+			if err := check(step); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for i := range p.Steps {
+		step := &p.Steps[i]
+		if several[recordOf(step)] { // an earlier step makes it as this one expects it
+			if err := check(step); err != nil {
+				return nil, err
+			}
+		}
 		if len(faults) > 0 {
 			continue
 		}

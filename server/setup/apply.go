@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"bytes"
 	"encoding/json"
 	"net/http"
 	"slices"
@@ -147,7 +148,9 @@ func Job(s *web.Server) jobs.Kind {
 		Access: "system.setup.apply",
 		Apply: func(tx *store.Tx, input json.RawMessage) (made []store.ID, undo json.RawMessage, err error) {
 			var part step
-			if err := json.Unmarshal(input, &part); err != nil {
+			read := json.NewDecoder(bytes.NewReader(input))
+			read.UseNumber() // as the inputs of routes have them
+			if err := read.Decode(&part); err != nil {
 				return nil, nil, err
 			}
 			if err := requireOwner(tx); err != nil {

@@ -50,7 +50,7 @@ func permissionBody(_ *state, w *wanted, body map[string]any, create bool) error
 	}
 	body["key"] = w.Key
 	if body["parent"] == nil {
-		body["parent"] = parentKey(w.Key)
+		body["parent"] = parentKey(w.Kind, w.Key)
 	}
 	if body["name"] == nil {
 		body["name"] = lastOf(w.Key)

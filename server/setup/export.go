@@ -108,7 +108,7 @@ func (s *state) exported(k *kind, o *current) (table string, row map[string]any)
 
 	switch k.name {
 	case "permission", "app permission":
-		if row["parent"] = o.fields["parent"]; row["parent"] == parentKey(o.key) {
+		if row["parent"] = o.fields["parent"]; row["parent"] == parentKey(k.name, o.key) {
 			delete(row, "parent")
 		}
 	case "dictionary":

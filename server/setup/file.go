@@ -45,6 +45,7 @@ func (s *state) read(in *filesIn) (*reader, error) {
 		}
 	}
 	r.addParents()
+	s.planned = r.has
 	return r, r.faults.Err(errs.Invalid)
 }
 
@@ -190,14 +191,14 @@ func (r *reader) addParents() {
 		switch w.Kind {
 		case "permission", "app permission":
 			k := kindOf(w.Kind)
-			if parent, given := w.Fields["parent"]; given && parent != parentKey(w.Key) {
+			if parent, given := w.Fields["parent"]; given && parent != parentKey(w.Kind, w.Key) {
 				continue
 			}
-			for key := parentKey(w.Key); key != "" && !r.has(k, key); key = parentKey(key) {
+			for key := parentKey(w.Kind, w.Key); key != "" && !r.has(k, key); key = parentKey(w.Kind, key) {
 				fields := object{"name": lastOf(key)}
 				if w.Kind == "permission" {
 					fields["type"] = json.Number("1")
-					if parentKey(key) == "" {
+					if parentKey(w.Kind, key) == "" {
 						fields["type"] = json.Number("0")
 					}
 				}

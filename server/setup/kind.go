@@ -158,8 +158,11 @@ func (k *kind) folded(key string) string {
 }
 
 // parentKey returns the key of the parent of a permission: shop.order of shop.order.refund; "" for
-// none.
-func parentKey(key string) string {
+// none. The keys of all app permissions begin with app, which is none itself.
+func parentKey(kindName, key string) string {
+	if kindName == "app permission" && "app."+lastOf(key) == key {
+		return ""
+	}
 	if at := strings.LastIndexByte(key, '.'); at >= 0 {
 		return key[:at]
 	}

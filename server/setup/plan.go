@@ -98,7 +98,7 @@ func (r *reader) compare(w *wanted) *Change {
 		c.id, c.Key = had.id, had.key
 	}
 
-	clean := r.check(k, w, c.Operation == "create")
+	clean := r.check(k, w, had, c.Operation == "create")
 	for _, name := range slices.Sorted(maps.Keys(w.Fields)) {
 		if name == "secret_file" || name == "secret" && c.Operation == "update" {
 			continue
@@ -138,7 +138,7 @@ func (r *reader) merged(had *current, w *wanted) object {
 
 // check checks the fields of an object as its route does, and returns their values in the form of
 // current ones.
-func (r *reader) check(k *kind, w *wanted, create bool) object {
+func (r *reader) check(k *kind, w *wanted, had *current, create bool) object {
 	route := r.s.routes[k.update]
 	if create {
 		route = r.s.routes[k.create]
@@ -152,6 +152,14 @@ func (r *reader) check(k *kind, w *wanted, create bool) object {
 		r.faults.Add(w.at+".secret_file", "is required: the file that the command writes the secret of a new key to")
 	}
 
+	for name, value := range body {
+		if !create && !route.Input.Has("json", name) && had.fields[name] != nil {
+			delete(body, name)
+			if !sameValue(had.fields[name], value) {
+				r.faults.Add(w.at+"."+name, "can't be changed")
+			}
+		}
+	}
 	canonical, bad := route.Canonical(body)
 	for name, fault := range bad.All() {
 		if name == "values" {

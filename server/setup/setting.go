@@ -154,7 +154,11 @@ func (s *state) idIn(kindName string, element any) (any, error) {
 		}
 		id = u.ID
 	default:
-		o := s.find(kindOf(kindName), name)
+		k := kindOf(kindName)
+		o := s.find(k, name)
+		if o == nil && s.planned != nil && s.planned(k, name) {
+			return json.Number("1"), nil // it will have another ID
+		}
 		if o == nil {
 			return nil, errs.Field(errs.Invalid, "value", "%s %q not found", kindName, name)
 		}

@@ -18,6 +18,8 @@ type state struct {
 	tx     *store.Tx
 	routes map[string]*web.Route // routes by method and path
 	kinds  map[string]*objects   // objects by the name of the kind
+
+	planned func(k *kind, key string) bool // whether files have an object, while a plan is made; else nil
 }
 
 // objects are the objects of one kind.

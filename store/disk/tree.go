@@ -91,7 +91,7 @@ func (t *tree) damaged(id uint64, text string) error {
 // page and all below it.
 type element struct {
 	page  uint64 // 0 for an element of a leaf
-	key   []byte // of a page: not greater than any key in it
+	key   []byte // lower bound of the keys of a page
 	value []byte
 	flags uint32
 }

@@ -13,6 +13,7 @@ var requestMessages = []entry{
 	{"event_webhook", "only webhooks get events of this type", "", "仅 Webhook 会收到此类型的事件"},
 	{"origin_list", "must be origins like https://app.example.org, separated by commas", "",
 		"必须是以逗号分隔的来源，例如 https://app.example.org"},
+	{"setup_fixed", "can't be changed", "", "不能更改"},
 	{"setup_table", "must be a table", "", "必须是表"},
 	{"setup_unknown_table", "unknown table", "", "未知的表"},
 	{"setup_items", "must have a text or a table with a value in each place", "",

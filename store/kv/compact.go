@@ -17,7 +17,7 @@ import (
 type Compacted struct {
 	Name          string
 	Before, After int64         // bytes
-	Paused        time.Duration // how long writes waited; 0 for a closed database
+	Paused        time.Duration // time for which writes waited; 0 for a closed database
 }
 
 // Compact rewrites the databases in dir without their free pages, since bbolt never shrinks a

@@ -104,9 +104,9 @@ type Options struct {
 
 	// Origin is the origin of writes that have none; see Handle.From.
 	Origin any
-	// Progress is called while a restore, a verification or a migration runs, with what is done
-	// and what there is to do: bytes of the backup, records, or versions of the schema. A total
-	// of 0 is unknown. Nil ignores it.
+	// Progress is called while a restore, a verification or a migration runs, with the work so
+	// far and in total: bytes of the backup, records, or versions of the schema. A total of 0 is
+	// unknown. Nil ignores it.
 	Progress func(what string, done, total int64)
 	// Log bounds the change log.
 	Log LogLimits

@@ -1,0 +1,319 @@
+package setup_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"reeve/auth"
+	"reeve/server/servertest"
+	"reeve/server/webhook"
+	"reeve/store/disk/disktest"
+)
+
+// commandLine returns an instance with a command as the caller "cli".
+func commandLine(t *testing.T) *servertest.Instance {
+	in := servertest.Start(t)
+	in.Tokens["cli"] = servertest.ByCommand + "jens"
+	return in
+}
+
+// file returns the body of a request with one file.
+func file(t *testing.T, values any, prune bool) string {
+	return string(servertest.EncodeJSON(t, map[string]any{
+		"files": []any{map[string]any{"name": "shop", "values": values}}, "prune": prune,
+	}))
+}
+
+// changesOf returns the changes of a plan or of applying it, as kind, key and operation.
+func changesOf(a *servertest.Reply) (all []string) {
+	var out struct {
+		Changes []struct{ Kind, Key, Operation string }
+	}
+	a.Data(&out)
+	for _, c := range out.Changes {
+		all = append(all, c.Operation+" "+c.Kind+" "+c.Key)
+	}
+	return all
+}
+
+const shop = `{"permissions":{"shop.order.refund":"Refund"},
+	"roles":{"Support":{"permissions":["shop.order.refund","system.setting.read.payment"]},
+		"Lead":{"grant_roles":["Support","Lead"]}},
+	"departments":{"Sales/EU":{},"Sales":{"sort":3}},
+	"settings":{"payment.vat":{"title":"VAT","type":"number","value":20},"site.title":"Shop",
+		"payment.key":{"type":"secret","value":{"secret":"s3cr3t"}}},
+	"flags":{"payment.new":true},
+	"dictionaries":{"size":{"name":"Size","items":["S",{"value":"L","label":"Large"}]}},
+	"fields":{"admin.badge":{"title":"Badge","type":"input"}}}`
+
+func decodedShop(t *testing.T) (values map[string]any) {
+	servertest.Must(t, json.Unmarshal([]byte(shop), &values))
+	return values
+}
+
+func TestSetup_IdempotentAndUndoable(t *testing.T) {
+	t.Parallel()
+	in := commandLine(t)
+	before := in.State()
+	made := changesOf(in.OK("POST", "/system/setup/apply", file(t, decodedShop(t), false), "cli"))
+	if len(made) < 12 {
+		t.Fatalf("changed %q", made)
+	}
+	entry := in.NewestEntry()
+	if again := changesOf(in.OK("POST", "/system/setup/apply", file(t, decodedShop(t), false), "cli")); len(again) > 0 {
+		t.Errorf("the second time it changed %q", again)
+	}
+	if now := in.NewestEntry(); now != entry {
+		t.Errorf("the second time it wrote entries %d to %d", entry+1, now)
+	}
+
+	in.OK("PUT", "/system/setting", `{"values":{"payment.vat":"21"}}`, "owner")
+	disktest.Equal(t, "drift", changesOf(in.OK("POST", "/system/setup/plan", file(t, decodedShop(t), false), "cli")),
+		[]string{"update setting payment.vat"})
+	in.OK("POST", fmt.Sprintf("/system/audit/%d/undo", in.NewestEntry()), "", "owner")
+	in.OK("POST", fmt.Sprintf("/system/audit/%d/undo", entry), "", "owner")
+	in.OK("GET", "/system/field", "", "owner").Brief(200, `"total":0`)
+	after := in.State()
+	for record := range after { // what remains of the field is removed in the background
+		if strings.HasPrefix(record, "custom_field ") {
+			delete(after, record)
+		}
+	}
+	disktest.Equal(t, "the state after the undo", after, before)
+}
+
+func TestSetup_SecretsStayHidden(t *testing.T) {
+	t.Parallel()
+	in := commandLine(t)
+	for _, path := range []string{"plan", "apply"} {
+		a := in.OK("POST", "/system/setup/"+path, file(t, decodedShop(t), false), "cli")
+		if strings.Contains(a.Body, "s3cr3t") {
+			t.Errorf("%s: %s", path, a.Body)
+		}
+	}
+	for _, e := range in.EntriesSince(0) {
+		if strings.Contains(string(servertest.EncodeJSON(t, e)), "s3cr3t") {
+			t.Errorf("entry %d has the secret", e.Seq)
+		}
+	}
+	if a := in.OK("GET", "/system/setup", "", "cli"); strings.Contains(a.Body, "s3cr3t") {
+		t.Error("the export has the secret")
+	}
+	values := map[string]any{"settings": map[string]any{"payment.key": map[string]any{"value": map[string]any{"secret": "another"}}}}
+	disktest.Equal(t, "another secret", changesOf(in.OK("POST", "/system/setup/plan", file(t, values, false), "cli")),
+		[]string{"update setting payment.key"})
+}
+
+func TestSetup_PruneDeletesOwnedOnly(t *testing.T) {
+	t.Parallel()
+	in := commandLine(t)
+	in.OK("POST", "/admin/role", `{"name":"Mine"}`, "owner")
+	values := decodedShop(t)
+	values["roles"].(map[string]any)["Mine"] = map[string]any{"sort": 5}
+	in.OK("POST", "/system/setup/apply", file(t, values, false), "cli")
+	empty := map[string]any{}
+	if kept := changesOf(in.OK("POST", "/system/setup/plan", file(t, empty, false), "cli")); len(kept) > 0 {
+		t.Errorf("without the flag it would %q", kept)
+	}
+	for _, c := range changesOf(in.OK("POST", "/system/setup/apply", file(t, empty, true), "cli")) {
+		if !strings.HasPrefix(c, "delete ") || strings.HasSuffix(c, " Mine") {
+			t.Error(c)
+		}
+	}
+	in.OK("GET", "/admin/role", "", "owner").Brief(200, `"name":"Mine"`)
+	if left := changesOf(in.OK("POST", "/system/setup/plan", file(t, empty, true), "cli")); len(left) > 0 {
+		t.Errorf("left %q", left)
+	}
+}
+
+func TestSetup_FaultsNamePlace(t *testing.T) {
+	t.Parallel()
+	in := commandLine(t)
+	before := in.Dump()
+	for values, field := range map[string]string{
+		`{"rolls":{}}`:                                      "rolls",
+		`{"roles":7}`:                                       "roles",
+		`{"roles":{"A":7}}`:                                 "roles.A",
+		`{"roles":{"A":{"colour":1}}}`:                      "roles.A.colour",
+		`{"roles":{"A":{"sort":"many"}}}`:                   "roles.A.sort",
+		`{"roles":{"A":{"permissions":["no.such"]}}}`:       "roles.A.permissions[0]",
+		`{"roles":{"A":{"permissions":"system.info"}}}`:     "roles.A.permissions",
+		`{"roles":{"A":{},"a":{}}}`:                         "roles.a",
+		`{"settings":{"shop.x":{"type":"colour"}}}`:         "settings.shop.x.type",
+		`{"dictionaries":{"d":{"name":"D","items":[7]}}}`:   "dictionaries.d.items",
+		`{"keys":{"k":{"roles":[]}}}`:                       "keys.k.secret_file",
+		`{"fields":{"badge":{"title":"B","type":"input"}}}`: "fields.badge.fields",
+	} {
+		var v any
+		servertest.Must(t, json.Unmarshal([]byte(values), &v))
+		for _, path := range []string{"plan", "apply"} {
+			a := in.Call("POST", "/system/setup/"+path, file(t, v, false), "cli")
+			if a.Code < 400 || a.Envelope().Errors[field] == "" {
+				t.Errorf("%s %s: %d %s, want a fault of %s", path, values, a.Code, a.Body, field)
+			}
+		}
+	}
+	in.Unchanged(before)
+}
+
+func TestSetup_OwnersOnly(t *testing.T) {
+	t.Parallel()
+	in := commandLine(t)
+	in.Clerk("clerk", "system.setup.query", "system.setup.apply")
+	for _, path := range []string{"plan", "apply"} {
+		in.Call("POST", "/system/setup/"+path, file(t, decodedShop(t), false), "clerk").Brief(403)
+	}
+	in.Call("GET", "/system/setup", "", "clerk").Brief(403)
+	in.OK("POST", "/system/setup/plan", file(t, decodedShop(t), false), "owner")
+}
+
+// TestSetup_LargeIsJob applies more than one transaction can change, and undoes it as one.
+func TestSetup_LargeIsJob(t *testing.T) {
+	t.Parallel()
+	in := commandLine(t)
+	before := in.State()
+	roles := map[string]any{}
+	for i := range 150 {
+		roles[fmt.Sprint("Role ", i)] = map[string]any{"permissions": []any{"system.info"}, "sort": i}
+	}
+	a := in.OK("POST", "/system/setup/apply", file(t, map[string]any{"roles": roles}, false), "cli")
+	var out struct {
+		Job *struct{ State string }
+	}
+	if a.Data(&out); out.Job == nil || out.Job.State != "done" {
+		t.Fatalf("%.300s", a.Body)
+	}
+	if again := changesOf(in.OK("POST", "/system/setup/plan", file(t, map[string]any{"roles": roles}, false), "cli")); len(again) > 0 {
+		t.Errorf("it would still change %d objects", len(again))
+	}
+	in.OK("POST", fmt.Sprintf("/system/audit/%d/undo", in.NewestEntry()), "", "owner")
+	after := in.State()
+	for record := range after {
+		if strings.HasPrefix(record, "role ") && before[record] == nil {
+			t.Errorf("%s is still there", record)
+		}
+	}
+}
+
+// TestSetup_ExportAppliedIsSame applies the export of random states to an empty installation.
+func TestSetup_ExportAppliedIsSame(t *testing.T) {
+	t.Parallel()
+	r := disktest.Random(t)
+	for range servertest.Size(3, 10, 200) {
+		from, to := commandLine(t), commandLine(t)
+		from.OK("POST", "/system/setup/apply", file(t, randomSetup(r), false), "cli")
+		values := exported(from)
+		if left := changesOf(from.OK("POST", "/system/setup/plan", file(t, withSecrets(t, values), false), "cli")); len(left) > 0 {
+			t.Fatalf("the export differs from its own state: %q", left)
+		}
+		to.OK("POST", "/system/setup/apply", file(t, withSecrets(t, values), false), "cli")
+		disktest.Equal(t, "the export of the copy", servertest.EncodeJSON(t, exported(to)), servertest.EncodeJSON(t, values))
+	}
+}
+
+func exported(in *servertest.Instance) map[string]any {
+	var out struct{ Values map[string]any }
+	in.OK("GET", "/system/setup", "", "cli").Data(&out)
+	return out.Values
+}
+
+// withSecrets returns a copy of an export with what the command reads from secret files.
+func withSecrets(t *testing.T, values map[string]any) (with map[string]any) {
+	servertest.Must(t, json.Unmarshal(servertest.EncodeJSON(t, values), &with))
+	for table, secret := range map[string]func() string{
+		"keys":     func() string { token, _, _ := auth.NewKey(); return token },
+		"webhooks": webhook.NewSecret,
+	} {
+		rows, _ := with[table].(map[string]any)
+		for _, row := range rows {
+			row.(map[string]any)["secret"] = map[string]any{"secret": secret()}
+		}
+	}
+	return with
+}
+
+// randomSetup returns a random setup with objects of every kind that refer to each other.
+func randomSetup(r *rand.Rand) map[string]any {
+	some := func(from []any) []any {
+		list := []any{}
+		for _, v := range from {
+			if r.IntN(2) == 0 {
+				list = append(list, v)
+			}
+		}
+		return list
+	}
+	words := []string{"Sales", "R&D", `a "quote"`, "ü ñ", "Ops/EU", "#hash", "x.y"}
+	named := func(n int) (names []any) {
+		for i := range n {
+			names = append(names, fmt.Sprint(words[r.IntN(len(words))], " ", i))
+		}
+		return names
+	}
+	rows := func(names []any, row func(i int) map[string]any) map[string]any {
+		all := map[string]any{}
+		for i, name := range names {
+			all[fmt.Sprint(name)] = row(i)
+		}
+		return all
+	}
+
+	keys := []any{"shop.order.refund", "shop.order.query", "shop.item", "depot.move.up"}
+	permissions := map[string]any{}
+	for _, key := range keys {
+		permissions[key.(string)] = map[string]any{"name": words[r.IntN(len(words))], "sort": r.IntN(5), "status": r.IntN(2) == 0}
+	}
+	depts := []any{}
+	for i := range 1 + r.IntN(4) {
+		depts = append(depts, fmt.Sprint([]string{"Sales", `R\/D`, `\#1`, "Ünit"}[i]))
+	}
+	deptRows := rows(depts, func(int) map[string]any {
+		return map[string]any{"sort": r.IntN(3), "leader": words[r.IntN(len(words))]}
+	})
+	deptRows[fmt.Sprint(depts[0], "/EU")] = map[string]any{"status": r.IntN(2) == 0}
+
+	roles := named(1 + r.IntN(5))
+	flag := map[string]any{
+		"title": "Flag", "enabled": r.IntN(2) == 0, "variants": map[string]any{"a": "x", "b": "y"}, "default": "a",
+		"rules": []any{map[string]any{"name": "some", "roles": []any{roles[0]}, "depts": []any{depts[0]}, "variant": "b"}},
+	}
+	return map[string]any{
+		"permissions":     permissions,
+		"app_permissions": map[string]any{"app.read": "Read", "app.write.all": map[string]any{"name": "Write", "status": false}},
+		"departments":     deptRows,
+		"roles": rows(roles, func(int) map[string]any {
+			row := map[string]any{"permissions": some(keys), "grant_roles": some(roles), "data_scope": "custom", "departments": some(depts)}
+			if r.IntN(2) == 0 {
+				row = map[string]any{"data_scope": []string{"all", "dept_tree", "dept", "self"}[r.IntN(4)], "status": r.IntN(2) == 0, "description": "one\ntwo"}
+			}
+			return row
+		}),
+		"app_roles": rows(named(r.IntN(3)), func(int) map[string]any {
+			return map[string]any{"permissions": some([]any{"app.read", "app.write.all"}), "default": r.IntN(2) == 0}
+		}),
+		"setting_groups": map[string]any{"shop": map[string]any{"title": "Shop", "public": false}},
+		"settings": map[string]any{
+			"shop.n":                 map[string]any{"title": "N", "type": "number", "value": r.IntN(100), "props": []any{map[string]any{"name": "min", "value": "0"}}},
+			"shop.on":                map[string]any{"title": "On", "type": "switch", "value": r.IntN(2) == 0},
+			"shop.text":              map[string]any{"title": "T", "type": "textarea", "value": "one\ntwo"},
+			"shop.data":              map[string]any{"title": "J", "type": "json", "value": `{"a": [1, null]}`},
+			"shop.pick":              map[string]any{"title": "P", "type": "checkbox", "options": []any{map[string]any{"label": "A", "value": "a"}, map[string]any{"label": "B", "value": "b"}}, "value": []any{"b"}},
+			"shop.key":               map[string]any{"title": "K", "type": "secret", "value": map[string]any{"secret": "s3cr3t"}},
+			"site.title":             words[r.IntN(len(words))],
+			"security.session_hours": 1 + r.IntN(20),
+		},
+		"flags": map[string]any{"shop.new": flag, "shop.plain": r.IntN(2) == 0},
+		"dictionaries": rows([]any{"size", "color"}[:r.IntN(3)], func(int) map[string]any {
+			return map[string]any{"name": "D", "type": "tag", "status": r.IntN(2) == 0, "items": []any{"S", map[string]any{"value": "L/XL", "label": "Large", "switch": false, "sort": 2}}}
+		}),
+		"fields":   map[string]any{"admin.badge": map[string]any{"title": "Badge", "type": "input", "searchable": r.IntN(2) == 0}, "app.size": map[string]any{"title": "Size", "type": "number", "required": r.IntN(2) == 0}},
+		"webhooks": map[string]any{"erp": map[string]any{"url": "https://example.org/hook", "types": []any{"user.*"}, "status": r.IntN(2) == 0, "secret": map[string]any{"secret": webhook.NewSecret()}}},
+		"keys": rows([]any{"deploy", "ci"}[:r.IntN(3)], func(int) map[string]any {
+			token, _, _ := auth.NewKey()
+			return map[string]any{"roles": []any{roles[0]}, "networks": []any{"10.0.0.0/8"}, "status": r.IntN(2) == 0, "secret": map[string]any{"secret": token}}
+		}),
+	}
+}
