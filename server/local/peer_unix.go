@@ -3,6 +3,7 @@
 package local
 
 import (
+	"fmt"
 	"net"
 	"path/filepath"
 
@@ -39,3 +40,9 @@ func peer(conn *net.UnixConn) (pid, uid int, err error) {
 }
 
 func loginUser(int) (uid int, known bool) { return 0, false }
+
+// errLongPath is the error of systems that give an open directory no short path.
+func errLongPath(path string) error {
+	return fmt.Errorf("the path %s is longer than %d bytes, which is too long for a socket", path,
+		maxPath)
+}

@@ -5,7 +5,6 @@ package local
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"net"
 	"os"
@@ -79,9 +78,3 @@ func (s *socket) Close() error {
 
 // maxPath is the number of bytes of a path that every system takes for a socket.
 const maxPath = 100
-
-// errLongPath is the error of systems that give an open directory no short path.
-func errLongPath(path string) error {
-	return fmt.Errorf("the path %s is longer than %d bytes, which is too long for a socket", path,
-		maxPath)
-}

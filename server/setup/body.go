@@ -2,7 +2,6 @@ package setup
 
 import (
 	"encoding/json"
-	"maps"
 	"strings"
 
 	"reeve/store"
@@ -138,13 +137,4 @@ func (s *state) pathIDs(k *kind, key string, id store.ID) map[string]store.ID {
 		ids["id"] = d.id
 	}
 	return ids
-}
-
-// without returns fields without some of them.
-func without(fields object, names ...string) object {
-	rest := maps.Clone(fields)
-	for _, name := range names {
-		delete(rest, name)
-	}
-	return rest
 }

@@ -55,8 +55,10 @@ export const builtins: Record<string, string> = {
   'given.Password history': '密码历史',
   'given.Programs behind a proxy': '代理后面的程序',
   'given.Origins of other pages': '其他页面的来源',
-  'given.Origins like https://app.example.org, separated by commas, whose pages may call the API, besides server.cors_origins in the configuration': '以逗号分隔的来源（例如 https://app.example.org），除配置中的 server.cors_origins 外，其页面可以调用 API',
-  'given.Origins like https://shop.example.org, separated by commas, of programs that a proxy asks this server for, besides forward_auth.origins in the configuration; they get the users who are signed in': '以逗号分隔的来源（例如 https://shop.example.org），除配置中的 forward_auth.origins 外，代理为这些程序查询本服务器；它们会获得已登录的用户',
+  'given.Origins like https://app.example.org, separated by commas, whose pages may call the API, besides server.cors_origins in the configuration':
+    '以逗号分隔的来源（例如 https://app.example.org），除配置中的 server.cors_origins 外，其页面可以调用 API',
+  'given.Origins like https://shop.example.org, separated by commas, of programs that a proxy asks this server for, besides forward_auth.origins in the configuration; they get the users who are signed in':
+    '以逗号分隔的来源（例如 https://shop.example.org），除配置中的 forward_auth.origins 外，代理为这些程序查询本服务器；它们会获得已登录的用户',
   'given.Number of earlier passwords that a new password must differ from (0 = off)': '新密码不能与最近多少个旧密码相同（0 = 不限制）',
   'given.Registration': '注册',
   'given.Allow people to register as app users': '允许自行注册为应用用户',
