@@ -42,7 +42,7 @@ var serverCommands = []command{
 		name:  "health",
 		help:  "Ask the running server whether it is ready; for supervisors",
 		run:   (*program).health,
-		flags: serveFlags,
+		flags: listenFlag,
 	},
 	{
 		name: "reload",
@@ -415,8 +415,13 @@ func identityFlag(f *pflag.FlagSet, p *program) {
 		"decrypt the backup with the age identities in this `FILE`")
 }
 
-func serveFlags(f *pflag.FlagSet, _ *program) {
+func listenFlag(f *pflag.FlagSet, _ *program) {
 	f.String("listen", "", "listen on this `ADDRESS` (server.listen)")
+}
+
+func serveFlags(f *pflag.FlagSet, p *program) {
+	listenFlag(f, p)
+	f.StringSlice("apply", nil, "apply this setup `FILE|DIR` before the server is ready; can be repeated")
 }
 
 // keysOf returns the values for the configuration, by key. It includes flags that are set

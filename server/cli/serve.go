@@ -66,6 +66,11 @@ func (p *program) serve() (err error) {
 	if err != nil {
 		return err
 	}
+	if paths := p.texts("apply"); paths != nil {
+		if err := p.applyAtStart(s, paths); err != nil {
+			return err
+		}
+	}
 	// Until here a signal ends the process at once, so that a slow start can be
 	// interrupted.
 	signalled, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

@@ -19,6 +19,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"reeve/auth"
+	"reeve/server"
+	"reeve/server/local"
 	"reeve/server/webhook"
 	"reeve/store/disk"
 )
@@ -68,22 +70,40 @@ func (p *program) plan(c *client) error {
 
 // apply makes the installation as the files say.
 func (p *program) apply(c *client) error {
-	files, err := readSetup(p.args)
-	if err != nil {
-		return err
-	}
-	_, changes, err := p.askSetup(c, "plan", files)
-	if err != nil {
-		return err
-	}
-	if err := writeSecrets(files, changes); err != nil {
-		return err
-	}
-	raw, changes, err := p.askSetup(c, "apply", files)
+	raw, changes, err := p.applyFiles(c, p.args)
 	if err != nil {
 		return err
 	}
 	return p.printPlan(raw, changes)
+}
+
+func (p *program) applyFiles(c *client, paths []string) (raw json.RawMessage, changes []change, err error) {
+	files, err := readSetup(paths)
+	if err != nil {
+		return nil, nil, err
+	}
+	_, changes, err = p.askSetup(c, "plan", files)
+	if err == nil {
+		err = writeSecrets(files, changes)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return p.askSetup(c, "apply", files)
+}
+
+// applyAtStart applies the setup files of --apply before the server is ready.
+func (p *program) applyAtStart(s *server.Server, paths []string) error {
+	pipe := local.NewPipe()
+	defer p.serveCommands(s, pipe)()
+	c := newClient(pipe.Dial)
+	defer c.http.CloseIdleConnections()
+	_, changes, err := p.applyFiles(c, paths)
+	if err != nil {
+		return fmt.Errorf("apply the setup: %w", err)
+	}
+	p.log.Info().Int("changes", len(changes)).Strs("files", paths).Msg("the setup was applied")
+	return nil
 }
 
 func (p *program) askSetup(c *client, what string, files []*setupFile) (raw json.RawMessage, changes []change, err error) {

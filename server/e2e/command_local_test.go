@@ -218,3 +218,34 @@ func TestDoctor_ListsParts(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 }
+
+// TestServe_AppliesSetup starts a new installation and an existing one with setup files, and one
+// with a file that has a fault.
+func TestServe_AppliesSetup(t *testing.T) {
+	t.Parallel()
+	dir, file := t.TempDir(), filepath.Join(t.TempDir(), "shop.toml")
+	setup := "permissions.\"shop.order.refund\" = \"Refund\"\nroles.Support.permissions = [\"shop.order.refund\"]\n" +
+		"[keys.shop]\nroles = [\"Support\"]\nsecret_file = \"shop.key\"\n"
+	if err := os.WriteFile(file, []byte(setup), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		p := start(t, dir, "--apply", file)
+		key := strings.TrimSpace(readText(t, filepath.Join(filepath.Dir(file), "shop.key")))
+		c := newClient(t, p)
+		c.token = key
+		c.want(403, "GET", "/admin/list", "") // known, without the permission
+		p.stop()
+		if r := run(t, "plan", file, "--data", dir); r.code != 0 || r.out != "no changes\n" {
+			t.Errorf("%+v", r)
+		}
+	}
+
+	if err := os.WriteFile(file, []byte("roles.Support.permissions = [\"no.such\"]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := run(t, "serve", "--listen", "127.0.0.1:0", "--data", dir, "--apply", file)
+	if r.code != 1 || !strings.Contains(r.err, "roles.Support.permissions[0]") {
+		t.Errorf("%+v", r)
+	}
+}
