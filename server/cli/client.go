@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"reeve/server"
 	"reeve/server/local"
@@ -46,12 +47,26 @@ func (p *program) connect() (*client, error) {
 
 	c := newClient(func(ctx context.Context) (net.Conn, error) { return local.Dial(ctx, dir) })
 	c.running, c.close = true, func() error { return nil }
-	if err := c.get("/local/status", nil, nil); err != nil {
-		return nil, fmt.Errorf("process %d uses %s and does not answer on %s; if it is another command, wait for it: %w",
-			pid, dir, local.Name, err)
+	for begun := time.Now(); ; time.Sleep(startStep) { // the server may be starting
+		err := c.get("/local/status", nil, nil)
+		if err == nil {
+			return c, nil
+		}
+		if time.Since(begun) > startTime {
+			return nil, fmt.Errorf("process %d uses %s and does not answer on %s; if it is another command, wait for it: %w",
+				pid, dir, local.Name, err)
+		}
+		if pid, err = kv.Holder(dir); err == nil && pid == 0 {
+			return p.serveItself() // it was another command, which has ended
+		}
 	}
-	return c, nil
 }
+
+// startTime is the time that a server gets to start, and startStep how often a command tries.
+const (
+	startTime = 3 * time.Second
+	startStep = 50 * time.Millisecond
+)
 
 func newClient(dial func(context.Context) (net.Conn, error)) *client {
 	return &client{http: http.Client{Transport: &http.Transport{
