@@ -72,7 +72,7 @@ func (o *Ops) readCompaction(req *web.Request, _ *web.None) (*compactionState, e
 	return &out, nil
 }
 
-func (o *Ops) beginCompaction(req *web.Request, in *web.None) (*compactionState, error) {
+func (o *Ops) beginCompaction(req *web.Request, _ *web.None) (*compactionState, error) {
 	c := &o.compaction
 	c.mu.Lock()
 	running := c.state.State == compactionRunning
@@ -85,12 +85,13 @@ func (o *Ops) beginCompaction(req *web.Request, in *web.None) (*compactionState,
 		c.fault = errs.Message{}
 		c.start <- struct{}{} // there is room: none was running
 	}
+	out := c.state
 	c.mu.Unlock()
 	if running {
 		return nil, errs.New(errs.Conflict, "a compaction is already running")
 	}
 	req.Server.Log.Info().Str("user", req.Actor.Username).Msg("the database files are being compacted")
-	return o.readCompaction(req, in)
+	return &out, nil
 }
 
 // KeepCompact compacts the database files when that is asked for, until ctx ends.

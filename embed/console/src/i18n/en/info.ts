@@ -66,7 +66,7 @@ export const info = {
   'info.used': 'In use',
   'info.file.data.db': 'all records',
   'info.file.files.db': 'file contents',
-  'info.files.compact': 'Reclaimable space is reused. To return it to the disk, stop the server and run “reeve compact”.',
+  'info.files.compact': 'Reclaimable space is reused. To return it to the disk, run “reeve compact”.',
   'info.kept': 'Pre-upgrade copies. Delete them once the new version works.',
   'info.schema': 'Schema',
   'info.caches': 'Caches',
