@@ -280,7 +280,7 @@ func FilesHealth(s *web.Server) web.Part {
 		return p
 	}
 	if !ready {
-		p.State, p.Message = web.Degraded, errs.Say("the files database is being opened")
+		p.State, p.Message = web.Checking, errs.Say("the files database is being opened")
 	}
 	if found := s.DB.FoundDamage().Files; len(found) > 0 {
 		p.State, p.Figures["damaged"] = web.Degraded, int64(len(found))

@@ -311,7 +311,7 @@ func TestLostCommits_ShownUntilAcknowledged(t *testing.T) {
 
 	open := func() {
 		in = servertest.Open(t, in.Dir)
-		_, err := in.DB.FilesOpened() // until then the state is degraded
+		_, err := in.DB.FilesOpened() // until then the state is checking
 		servertest.Must(t, err)
 	}
 	open()

@@ -9,7 +9,7 @@ import (
 
 const Healthy = "ok"
 
-const Checking = "checking" // works; verification is still running
+const Checking = "checking" // works; data is still being opened or verified
 
 const Degraded = "degraded" // works, but needs attention
 
