@@ -5,12 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -18,19 +16,10 @@ import (
 	"github.com/pelletier/go-toml/v2"
 	"github.com/spf13/pflag"
 
-	"reeve/auth"
 	"reeve/server"
 	"reeve/server/local"
-	"reeve/server/webhook"
 	"reeve/store/disk"
 )
-
-// setupFile is a file of objects.
-type setupFile struct {
-	Name   string         `json:"name"`
-	Values map[string]any `json:"values"`
-	path   string
-}
 
 // change is the change of an object in the answer of the server.
 type change struct {
@@ -186,227 +175,6 @@ func shortJSON(value any) string {
 		return strings.ToValidUTF8(text[:most], "") + "…"
 	}
 	return text
-}
-
-// readSetup reads files, and those that end with .toml in directories.
-func readSetup(paths []string) (files []*setupFile, err error) {
-	var names []string
-	for _, path := range paths {
-		info, err := os.Stat(path)
-		if err != nil {
-			return nil, err
-		}
-		if !info.IsDir() {
-			names = append(names, path)
-			continue
-		}
-		found, err := filepath.Glob(filepath.Join(path, "*.toml"))
-		if err != nil {
-			return nil, err
-		}
-		if len(found) == 0 {
-			return nil, fmt.Errorf("%s has no files that end with .toml", path)
-		}
-		names = append(names, found...)
-	}
-
-	for _, path := range names {
-		f, err := readSetupFile(path)
-		if err != nil {
-			return nil, err
-		}
-		if slices.ContainsFunc(files, func(other *setupFile) bool { return other.Name == f.Name }) {
-			return nil, fmt.Errorf("two files are called %s: files are told apart by their names", f.Name)
-		}
-		files = append(files, f)
-	}
-	return files, nil
-}
-
-func readSetupFile(path string) (*setupFile, error) {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	f := &setupFile{Name: strings.TrimSuffix(filepath.Base(path), ".toml"), path: path}
-	if err := toml.Unmarshal(text, &f.Values); err != nil {
-		var fault *toml.DecodeError
-		if errors.As(err, &fault) {
-			line, column := fault.Position()
-			return nil, fmt.Errorf("%s: line %d, column %d: %w", path, line, column, err)
-		}
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	if err := f.resolve(f.Values, ""); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return f, f.readSecrets()
-}
-
-// resolve replaces the references to secrets in a table, {secret = "env:NAME"}, by the secrets. The
-// command reads them with the rights of its user.
-func (f *setupFile) resolve(table map[string]any, at string) error {
-	for name, value := range table {
-		inner, ok := value.(map[string]any)
-		if !ok {
-			continue
-		}
-		at := strings.TrimPrefix(at+"."+name, ".")
-		reference, is := inner["secret"].(string)
-		if !is || len(inner) != 1 {
-			if err := f.resolve(inner, at); err != nil {
-				return err
-			}
-			continue
-		}
-		text, err := f.secret(reference)
-		if err != nil {
-			return fmt.Errorf("%s: %w", at, err)
-		}
-		table[name] = map[string]any{"secret": text}
-	}
-	return nil
-}
-
-// maxSecret is the maximum size of a secret in bytes.
-const maxSecret = 64 << 10
-
-// secret returns the secret that a reference names.
-func (f *setupFile) secret(reference string) (string, error) {
-	scheme, rest, _ := strings.Cut(reference, ":")
-	var path string
-	switch {
-	case reference == "unset":
-		return reference, nil
-	case scheme == "env":
-		text, ok := os.LookupEnv(rest)
-		if !ok {
-			return "", fmt.Errorf("the environment variable %s is not set", rest)
-		}
-		return text, nil
-	case scheme == "file":
-		path = f.beside(rest)
-	case scheme == "credential":
-		dir := os.Getenv("CREDENTIALS_DIRECTORY")
-		if dir == "" || rest != filepath.Base(rest) {
-			return "", fmt.Errorf("there is no credential %s: the service manager sets none", rest)
-		}
-		path = filepath.Join(dir, rest)
-	default:
-		return "", errors.New(`a secret must be "env:NAME", "file:PATH", "credential:NAME" or "unset"`)
-	}
-
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return "", err
-	}
-	if len(text) > maxSecret {
-		return "", fmt.Errorf("%s has more than %d bytes", path, maxSecret)
-	}
-	return strings.TrimRight(string(text), "\r\n"), nil
-}
-
-// beside returns a path that is relative to the file.
-func (f *setupFile) beside(path string) string {
-	if filepath.IsAbs(path) {
-		return path
-	}
-	return filepath.Join(filepath.Dir(f.path), path)
-}
-
-// generators make the secrets of new objects, by the table of the objects.
-var generators = map[string]func() string{
-	"keys":     func() string { token, _, _ := auth.NewKey(); return token },
-	"webhooks": webhook.NewSecret,
-}
-
-// eachSecretFile calls do for each object whose secret is written to a file.
-func (f *setupFile) eachSecretFile(do func(table, key, path string, row map[string]any) error) error {
-	for _, table := range slices.Sorted(maps.Keys(generators)) {
-		rows, _ := f.Values[table].(map[string]any)
-		for _, key := range slices.Sorted(maps.Keys(rows)) {
-			row, _ := rows[key].(map[string]any)
-			path, ok := row["secret_file"].(string)
-			if !ok {
-				continue // absent, or a fault that the server reports
-			}
-			if err := do(table, key, f.beside(path), row); err != nil {
-				return fmt.Errorf("%s: %s.%s.secret_file: %w", f.path, table, key, err)
-			}
-		}
-	}
-	return nil
-}
-
-// readSecrets reads the files that an earlier run has written. A new object gets the secret in it;
-// without a file one stands for it that no object gets.
-func (f *setupFile) readSecrets() error {
-	return f.eachSecretFile(func(table, key, path string, row map[string]any) error {
-		text, err := readSecretFile(path)
-		if errors.Is(err, fs.ErrNotExist) {
-			text, err = generators[table](), nil
-		}
-		if err != nil {
-			return err
-		}
-		row["secret"] = map[string]any{"secret": text}
-		return nil
-	})
-}
-
-// readSecretFile reads a secret, unless the file is a link or others can read it.
-func readSecretFile(path string) (string, error) {
-	info, err := os.Lstat(path)
-	if err != nil {
-		return "", err
-	}
-	if !info.Mode().IsRegular() {
-		return "", fmt.Errorf("%s is not a regular file", path)
-	}
-	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
-		return "", fmt.Errorf("%s can be read by other users: run `chmod go= %[1]s`", path)
-	}
-	text, err := os.ReadFile(path)
-	return strings.TrimSpace(string(text)), err
-}
-
-// writeSecrets writes the secrets of objects that will be created to their files, durably and before
-// the server stores their hashes, so that none is lost.
-func writeSecrets(files []*setupFile, changes []change) error {
-	kinds := map[string]string{"keys": "API key", "webhooks": "webhook"}
-	for _, f := range files {
-		err := f.eachSecretFile(func(table, key, path string, row map[string]any) error {
-			isNew := slices.ContainsFunc(changes, func(c change) bool {
-				return c.Operation == "create" && c.Kind == kinds[table] && c.Key == key
-			})
-			if _, err := os.Lstat(path); !isNew || err == nil {
-				return nil
-			}
-			secret, _ := row["secret"].(map[string]any)
-			text, _ := secret["secret"].(string)
-			return writeSecretFile(path, text)
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// writeSecretFile writes a file that must not exist, which only the user of the command can read.
-func writeSecretFile(path, text string) error {
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600) // follows no link
-	if err != nil {
-		return err
-	}
-	_, err = file.WriteString(text + "\n")
-	if err == nil {
-		err = file.Sync()
-	}
-	if err = errors.Join(err, file.Close()); err != nil {
-		return errors.Join(err, os.Remove(path))
-	}
-	return disk.SyncDir(filepath.Dir(path))
 }
 
 // exportSetup writes all objects to files in a directory, one for each table.
