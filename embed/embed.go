@@ -41,7 +41,7 @@ var Pages embed.FS
 
 // SDK is the directory sdk: the client libraries that the program serves, and their license.
 //
-//go:embed sdk/LICENSE sdk/typescript/package.json sdk/typescript/README.md sdk/typescript/api.d.ts sdk/typescript/dist sdk/go/*.go
+//go:embed sdk/LICENSE sdk/typescript/package.json sdk/typescript/README.md sdk/typescript/api.d.ts sdk/typescript/dist sdk/go/*.go sdk/go/reevetest/*.go
 var SDK embed.FS
 
 // Mail contains the directory mail: the texts of the messages that the program sends by

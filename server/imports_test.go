@@ -117,6 +117,8 @@ var mayImport = map[string][]string{
 	"reeve/store/trigram":       {},
 	"reeve/embed":               {},
 	"reeve/embed/sdk/go":        {},
+
+	"reeve/embed/sdk/go/reevetest": {"reeve/embed/sdk/go"},
 }
 
 // plainFeature is what a package below server may import that has no row.
@@ -187,9 +189,10 @@ var mustNotKnow = map[string][]string{
 	"reeve/server/cli": {"log", "go.etcd.io", "golang.org"},
 	"reeve/server/config": {"net/http", "log", "go.etcd.io", "golang.org/x/crypto",
 		"github.com/rs/zerolog"},
-	"reeve/server/sdk":    {"net", "log", "flag", "os", "go.etcd.io", "golang.org"},
-	"reeve/embed/sdk/go":  {"flag", "os", "go.etcd.io", "github.com", "golang.org"},
-	"reeve/server/redact": {"log", "flag", "go.etcd.io", "github.com", "golang.org"},
+	"reeve/server/sdk":             {"net", "log", "flag", "os", "go.etcd.io", "golang.org"},
+	"reeve/embed/sdk/go":           {"flag", "os", "go.etcd.io", "github.com", "golang.org"},
+	"reeve/embed/sdk/go/reevetest": {"go.etcd.io", "github.com", "golang.org"},
+	"reeve/server/redact":          {"log", "flag", "go.etcd.io", "github.com", "golang.org"},
 	"reeve/server": {"go.etcd.io/bbolt", "github.com/knadh/koanf", "flag",
 		"golang.org/x/crypto"},
 	"reeve/embed": {"net", "log", "os", "go.etcd.io", "github.com", "golang.org"},

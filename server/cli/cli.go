@@ -49,6 +49,7 @@ type program struct {
 	version  string
 	notice   string
 	command  string   // name of the command
+	serves   bool     // whether it runs a server
 	file     string   // value of --config: path of a file
 	args     []string // arguments after the command, without flags
 	flags    *pflag.FlagSet
@@ -79,7 +80,7 @@ func Run(release Release, args []string, out, errOut io.Writer) error {
 // runs returns the function with which cobra runs a command.
 func (p *program) runs(c *command) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
-		p.command, p.args, p.flags = c.name, args, cmd.Flags()
+		p.command, p.serves, p.args, p.flags = c.name, c.serves, args, cmd.Flags()
 		p.progress = p.newProgress()
 		defer p.progress.end()
 		p.firstName = cmp.Or(strings.TrimSpace(auth.TakeVariable(usernameVariable)), firstUser)
@@ -89,7 +90,7 @@ func (p *program) runs(c *command) func(*cobra.Command, []string) error {
 				return err
 			}
 		}
-		if c.name != "serve" {
+		if !c.serves {
 			// A supervisor sends it to the process that has the data directory, which can be
 			// another command than serve.
 			signal.Ignore(syscall.SIGHUP)

@@ -84,15 +84,10 @@ func (p *program) serveItself() (*client, error) {
 	if err != nil {
 		return nil, err
 	}
-	db, a, err := p.open()
+	settings.Monitor.Off = true
+	s, err := p.newServer(settings)
 	if err != nil {
 		return nil, err
-	}
-
-	settings.Monitor.Off = true
-	s, err := server.New(settings, db, a, p.log)
-	if err != nil {
-		return nil, errors.Join(err, db.Close())
 	}
 
 	ctx, cancel := context.WithCancel(context.Background())
@@ -101,18 +96,28 @@ func (p *program) serveItself() (*client, error) {
 		defer close(ended)
 		s.RunJobs(ctx)
 	}()
+	c := p.clientOf(s)
+	stop := c.close
+	c.close = func() error {
+		stop()
+		cancel()
+		<-ended
+		return s.DB.Close()
+	}
+	return c, nil
+}
+
+// clientOf returns a client of a server in this process.
+func (p *program) clientOf(s *server.Server) *client {
 	pipe := local.NewPipe()
 	stop := p.serveCommands(s, pipe)
-
 	c := newClient(pipe.Dial)
 	c.close = func() error {
 		c.http.CloseIdleConnections()
 		stop()
-		cancel()
-		<-ended
-		return db.Close()
+		return nil
 	}
-	return c, nil
+	return c
 }
 
 // apiError is an error response.

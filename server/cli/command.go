@@ -17,6 +17,7 @@ type command struct {
 	call             func(*program, *client) error  // uses the running server, or the data of a stopped one
 	plain            bool                           // needs no configuration
 	json             bool                           // has the flag --json, like every command with call
+	serves           bool                           // runs a server until a signal
 	flags            func(*pflag.FlagSet, *program) // flags of its own; nil for none
 }
 

@@ -5,10 +5,11 @@ import "github.com/spf13/pflag"
 // serverCommands are about the server.
 var serverCommands = []command{
 	{
-		name:  "serve",
-		help:  "Run the server until SIGTERM or SIGINT; the default",
-		run:   (*program).serve,
-		flags: serveFlags,
+		name:   "serve",
+		help:   "Run the server until SIGTERM or SIGINT; the default",
+		run:    (*program).serve,
+		flags:  serveFlags,
+		serves: true,
 	},
 	{name: "status", help: "Print whether the server runs, and how it is", call: (*program).printStatus},
 	{
@@ -153,6 +154,13 @@ var setupCommands = []command{
 		help: "Write the installation as setup files, without users and secrets",
 		call: (*program).exportSetup,
 	},
+	{
+		name:  "types",
+		args:  "typescript|go [FILE]",
+		help:  "Write permissions, settings and flags as types for your program, so that its compiler finds typos",
+		call:  (*program).writeTypes,
+		flags: typesFlags,
+	},
 }
 
 // dataCommands work on files.
@@ -231,8 +239,18 @@ var dataCommands = []command{
 	},
 }
 
-// plainCommands only print or write something.
+// plainCommands need no installation.
 var plainCommands = []command{
+	{
+		name:   "dev",
+		args:   "[FILE|DIR…]",
+		help:   "Run a throw-away server with setup files, for development and tests",
+		run:    (*program).dev,
+		flags:  devFlags,
+		plain:  true,
+		json:   true,
+		serves: true,
+	},
 	{
 		name:  "sdk",
 		args:  "typescript|go DIR",

@@ -49,6 +49,15 @@ type recovered struct {
 	Password string `json:"password"`
 }
 
+// listenForCommands serves commands on the socket in the data directory until stop is called.
+func (p *program) listenForCommands(s *server.Server) (stop func(), err error) {
+	l, err := local.Listen(s.DB.Dir())
+	if err != nil {
+		return nil, err
+	}
+	return p.serveCommands(s, l), nil
+}
+
 // serveCommands serves commands until stop is called, which lets them finish.
 func (p *program) serveCommands(s *server.Server, l net.Listener) (stop func()) {
 	mux := http.NewServeMux()
@@ -128,7 +137,7 @@ func (p *program) status(s *server.Server) status {
 		LogLevel: zerolog.GlobalLevel().String(),
 		Draining: s.Draining(),
 	}
-	if p.command == "serve" {
+	if p.serves {
 		out.Listen = s.Config.Listen
 	} else {
 		s.DB.FilesOpened() // so that the health of a file that opens is known; it has the error too
@@ -161,6 +170,32 @@ func (p *program) reload(s *server.Server) (done reloaded, err error) {
 	p.log.WithLevel(zerolog.InfoLevel).Strs("changed", changed).Strs("needs_restart", kept).
 		Msg("the configuration was reloaded")
 	return reloaded{changed, kept, next.Warnings}, nil
+}
+
+// load is what the server does now.
+type load struct {
+	Requests      []runningRequest `json:"requests"`
+	WritesWaiting int              `json:"writes_waiting"`
+	HashesWaiting int              `json:"hashes_waiting"`
+}
+
+type runningRequest struct {
+	ID        string    `json:"request_id"`
+	Operation string    `json:"operation"`
+	Begun     time.Time `json:"begun"`
+}
+
+// load returns what the server does now, except for answering this.
+func (p *program) load(s *server.Server) load {
+	out := load{
+		Requests:      []runningRequest{},
+		WritesWaiting: s.DB.Stats().Queued,
+		HashesWaiting: s.Auth.Queued(),
+	}
+	for _, r := range s.Running() {
+		out.Requests = append(out.Requests, runningRequest{r.ID, r.Route.Name(), r.Begun})
+	}
+	return out
 }
 
 // setLogLevel sets the level of the log until the next reload or start.

@@ -10,8 +10,6 @@ import (
 	"syscall"
 	"text/tabwriter"
 	"time"
-
-	"reeve/server"
 )
 
 // part is a part of the server in the report of its health.
@@ -122,32 +120,6 @@ func (p *program) logLevel(c *client) error {
 		return err
 	}
 	return p.show(map[string]string{"level": s.LogLevel}, "%s", s.LogLevel)
-}
-
-// load is what the server does now.
-type load struct {
-	Requests      []runningRequest `json:"requests"`
-	WritesWaiting int              `json:"writes_waiting"`
-	HashesWaiting int              `json:"hashes_waiting"`
-}
-
-type runningRequest struct {
-	ID        string    `json:"request_id"`
-	Operation string    `json:"operation"`
-	Begun     time.Time `json:"begun"`
-}
-
-// load returns what the server does now, except for answering this.
-func (p *program) load(s *server.Server) load {
-	out := load{
-		Requests:      []runningRequest{},
-		WritesWaiting: s.DB.Stats().Queued,
-		HashesWaiting: s.Auth.Queued(),
-	}
-	for _, r := range s.Running() {
-		out.Requests = append(out.Requests, runningRequest{r.ID, r.Route.Name(), r.Begun})
-	}
-	return out
 }
 
 const (

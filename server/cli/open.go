@@ -12,6 +12,7 @@ import (
 	"reeve/embed"
 	"reeve/server"
 	"reeve/server/people"
+	"reeve/server/web"
 	"reeve/store"
 	"reeve/store/audit"
 )
@@ -78,6 +79,19 @@ func (p *program) open() (*store.DB, *auth.Auth, error) {
 	return db, a, nil
 }
 
+// newServer returns a server that is not running, on the database. The caller closes its database.
+func (p *program) newServer(settings web.Config) (*server.Server, error) {
+	db, a, err := p.open()
+	if err != nil {
+		return nil, err
+	}
+	s, err := server.New(settings, db, a, p.log)
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return s, nil
+}
+
 func (p *program) storeOptions() store.Options {
 	options := store.Options{
 		Progress:  p.progress.step,
@@ -87,7 +101,7 @@ func (p *program) storeOptions() store.Options {
 		Reserve:   reserveBytes,
 		Log:       p.config.ChangeLog,
 	}
-	if p.command != "serve" {
+	if !p.serves {
 		options.Origin = store.Origin{
 			Kind:      "cli",
 			Operation: audit.Operation{Title: "reeve " + p.command},

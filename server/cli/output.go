@@ -119,7 +119,7 @@ type progress struct {
 
 func (p *program) newProgress() *progress {
 	b := &progress{begun: time.Now()}
-	if isTerminal(p.err) && p.command != "serve" {
+	if isTerminal(p.err) && !p.serves {
 		b.out = p.err
 	}
 	return b

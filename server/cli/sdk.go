@@ -14,6 +14,9 @@ import (
 	"reeve/server/sdk"
 )
 
+// clientModule is the path of the Go module.
+const clientModule = sdk.Module
+
 // sdkList is the file in a written client that has its kind and lists its files, so that the next
 // version can remove those that it no longer has.
 const sdkList = ".reeve-sdk"
@@ -68,7 +71,7 @@ func (p *program) writeSDK() error {
 
 	use := "npm install ./" + filepath.ToSlash(dir)
 	if kind == "go" {
-		use = fmt.Sprintf("go mod edit -require=%s@v0.0.0 -replace=%[1]s=./%s", sdk.Module,
+		use = fmt.Sprintf("go mod edit -require=%s@v0.0.0 -replace=%[1]s=./%s", clientModule,
 			filepath.ToSlash(dir))
 	}
 	_, err = fmt.Fprintf(p.out, "wrote %d files of version %s; use them with: %s\n", len(names),

@@ -14,7 +14,6 @@ import (
 	"reeve/auth/breached"
 	"reeve/embed"
 	"reeve/server"
-	"reeve/server/local"
 	"reeve/server/ops"
 	"reeve/server/service"
 	"reeve/server/web"
@@ -67,7 +66,8 @@ func (p *program) serve() (err error) {
 		return err
 	}
 	if paths := p.texts("apply"); paths != nil {
-		if err := p.applyAtStart(s, paths); err != nil {
+		c := p.clientOf(s)
+		if err := errors.Join(p.applyAtStart(c, paths), c.close()); err != nil {
 			return err
 		}
 	}
@@ -87,11 +87,10 @@ func (p *program) serve() (err error) {
 			p.reload(s) // which logs an error
 		}
 	}()
-	commands, err := local.Listen(db.Dir())
-	if err != nil {
+	if stop, err := p.listenForCommands(s); err != nil {
 		p.log.Warn().Err(err).Msg("commands can't reach this server while it runs")
 	} else {
-		defer p.serveCommands(s, commands)()
+		defer stop()
 	}
 	scheme := "http"
 	if settings.TLSCert != "" {

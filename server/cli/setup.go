@@ -16,8 +16,6 @@ import (
 	"github.com/pelletier/go-toml/v2"
 	"github.com/spf13/pflag"
 
-	"reeve/server"
-	"reeve/server/local"
 	"reeve/store/disk"
 )
 
@@ -40,11 +38,7 @@ func setupFlags(f *pflag.FlagSet, _ *program) {
 
 // plan prints what apply would change. The exit code is 2 if that is something.
 func (p *program) plan(c *client) error {
-	files, err := readSetup(p.args)
-	if err != nil {
-		return err
-	}
-	raw, changes, err := p.askSetup(c, "plan", files)
+	_, raw, changes, err := p.planFiles(c, p.args)
 	if err != nil {
 		return err
 	}
@@ -57,6 +51,21 @@ func (p *program) plan(c *client) error {
 	return nil
 }
 
+// planFiles reads files, with the secrets that an earlier run has written for them, and asks the
+// server what they change.
+func (p *program) planFiles(c *client, paths []string) (files []*setupFile, raw json.RawMessage, changes []change, err error) {
+	if files, err = readSetup(paths); err != nil {
+		return nil, nil, nil, err
+	}
+	for _, f := range files {
+		if err := f.readSecrets(); err != nil {
+			return nil, nil, nil, err
+		}
+	}
+	raw, changes, err = p.askSetup(c, "plan", files)
+	return files, raw, changes, err
+}
+
 // apply makes the installation as the files say.
 func (p *program) apply(c *client) error {
 	raw, changes, err := p.applyFiles(c, p.args)
@@ -67,11 +76,7 @@ func (p *program) apply(c *client) error {
 }
 
 func (p *program) applyFiles(c *client, paths []string) (raw json.RawMessage, changes []change, err error) {
-	files, err := readSetup(paths)
-	if err != nil {
-		return nil, nil, err
-	}
-	_, changes, err = p.askSetup(c, "plan", files)
+	files, _, changes, err := p.planFiles(c, paths)
 	if err == nil {
 		err = writeSecrets(files, changes)
 	}
@@ -82,11 +87,7 @@ func (p *program) applyFiles(c *client, paths []string) (raw json.RawMessage, ch
 }
 
 // applyAtStart applies the setup files of --apply before the server is ready.
-func (p *program) applyAtStart(s *server.Server, paths []string) error {
-	pipe := local.NewPipe()
-	defer p.serveCommands(s, pipe)()
-	c := newClient(pipe.Dial)
-	defer c.http.CloseIdleConnections()
+func (p *program) applyAtStart(c *client, paths []string) error {
 	_, changes, err := p.applyFiles(c, paths)
 	if err != nil {
 		return fmt.Errorf("apply the setup: %w", err)

@@ -77,7 +77,7 @@ func readSetupFile(path string) (*setupFile, error) {
 	if err := f.resolve(f.Values, ""); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return f, f.readSecrets()
+	return f, nil
 }
 
 // resolve replaces the references to secrets in a table, {secret = "env:NAME"}, by the secrets. The

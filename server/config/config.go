@@ -49,6 +49,7 @@ type Config struct {
 	flags   map[string]string // argument of Load
 	values  *koanf.Koanf
 	sources map[string]string // file, environment or flag, by key; a missing key has its default
+	sealed  bool              // made by Default, so that Reload changes nothing
 }
 
 // Load merges defaults, the file at path, the environment and flags, and checks the
@@ -62,28 +63,42 @@ func Load(path string, flags map[string]string) (*Config, error) {
 		}
 	}
 
-	c := &Config{
-		File:    path,
-		path:    given,
-		flags:   flags,
-		values:  koanf.New("."),
-		sources: map[string]string{},
-	}
+	c := newConfig(flags)
+	c.File, c.path = path, given
 	for _, load := range []func() error{c.loadDefaults, c.loadFile, c.loadEnvironment} {
 		if err := load(); err != nil {
 			return nil, err
 		}
 	}
+	return c, c.finish()
+}
 
-	if err := c.loadFlags(flags); err != nil {
+// Default returns the default configuration with some values, by key, which takes nothing from a
+// file or the environment.
+func Default(values map[string]string) (*Config, error) {
+	c := newConfig(values)
+	c.sealed = true
+	if err := c.loadDefaults(); err != nil {
 		return nil, err
+	}
+	return c, c.finish()
+}
+
+func newConfig(flags map[string]string) *Config {
+	return &Config{flags: flags, values: koanf.New("."), sources: map[string]string{}}
+}
+
+// finish sets the values of flags, reads what the program uses itself, and checks all.
+func (c *Config) finish() error {
+	if err := c.loadFlags(c.flags); err != nil {
+		return err
 	}
 
 	c.DataDir, c.LogLevel = c.values.String("data.dir"), c.values.String("log.level")
 	c.PublicURL = canonicalURL(c.values.String("server.public_url")) // Server reports any other
 	c.BcryptCost, c.Breached = c.values.Int("auth.bcrypt_cost"), c.values.String("auth.breached_passwords")
 	c.LoginLogDays, c.LoginLogRows = c.values.Int("security.login_log_days"), c.values.Int("security.login_log_rows")
-	return c, errors.Join(c.setChangeLog(), c.check())
+	return errors.Join(c.setChangeLog(), c.check())
 }
 
 // setChangeLog reads the limits of the change log.

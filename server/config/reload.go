@@ -14,8 +14,11 @@ var reloadable = []string{
 }
 
 // Reload reads the configuration again, from the sources that Load was given. It returns the names of
-// the keys that have changed, and of those that have changed and keep their values until a restart.
+// the keys that have changed, and of those that have changed and keep their values until a restart. Nothing changes one of Default.
 func (c *Config) Reload() (next *Config, changed, kept []string, err error) {
+	if c.sealed {
+		return c, nil, nil, nil
+	}
 	if next, err = Load(c.path, c.flags); err != nil {
 		return nil, nil, nil, err
 	}

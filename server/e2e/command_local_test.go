@@ -79,6 +79,11 @@ var commandScript = []commandStep{
 	{words: "plan DIR/shop.toml", want: `^~ setting site.title\n    value: "Other" → "Shop"\n$`, found: true},
 	{words: "export DIR/out", want: `wrote \d files`},
 	{words: "plan DIR/out", want: `^no changes\n$`},
+	{words: "types typescript", want: `\| "shop.order.refund"\n`},
+	{words: "types go", want: `PermissionShopOrderRefund += "shop.order.refund" +// Refund`},
+	{words: "types go DIR/shop.go --package shop", want: `wrote \d+ permissions and \d+ settings to `},
+	{words: "types java", want: `types for go and typescript`, code: 1},
+	{words: "types go --package A", want: `--package: "A"`, code: 1},
 	{words: "plan DIR/bad.toml", want: `line 1, column`, code: 1},
 	{words: "plan DIR/password", want: `password`, code: 1},
 	{words: "log level", want: `^info\n|no server is running`, alone: 1},
@@ -155,7 +160,7 @@ var otherCommands = map[string]string{
 	"salvage":       "damage_command_test.go",
 	"secret rotate": "needs a stopped server", "sdk": "sdk_test.go", "config": "command_test.go",
 	"version": "command_test.go", "licenses": "command_test.go", "help": "manual_test.go",
-	"completion": "of the library",
+	"completion": "of the library", "dev": "dev_test.go",
 }
 
 // TestCommands_AllInScript checks that no command is forgotten.

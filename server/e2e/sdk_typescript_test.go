@@ -205,19 +205,23 @@ func TestTypeScriptClient_Size(t *testing.T) {
 // The declarations compile in a strict program, and reject what the OpenAPI document does not know.
 func TestTypeScriptClientTypes(t *testing.T) {
 	t.Parallel()
+	cmd := nodeScript(t, "types.ts")
+	compileTypeScript(t, cmd.Dir, "types.ts")
+}
+
+// compileTypeScript checks the types of files in a directory of nodeScript.
+func compileTypeScript(t *testing.T, dir string, files ...string) {
+	t.Helper()
 	tsc, err := filepath.Abs(repository + "/embed/console/node_modules/.bin/tsc")
 	noErr(t, err)
 	if _, err := os.Stat(tsc); err != nil && os.Getenv("CI") != "true" {
 		t.Skip("the packages of the console are not installed")
 	}
 
-	cmd := nodeScript(t, "types.ts")
-	noErr(t,
-		os.WriteFile(filepath.Join(cmd.Dir, "package.json"), []byte(`{"type":"module"}`), 0o600))
-	check := exec.Command(tsc, "--noEmit", "--strict", "--noUncheckedIndexedAccess",
-		"--exactOptionalPropertyTypes", "--target", "es2022", "--module", "nodenext", "--types",
-		"", "types.ts")
-	check.Dir = cmd.Dir
+	noErr(t, os.WriteFile(filepath.Join(dir, "package.json"), []byte(`{"type":"module"}`), 0o600))
+	check := exec.Command(tsc, append([]string{"--noEmit", "--strict", "--noUncheckedIndexedAccess",
+		"--exactOptionalPropertyTypes", "--target", "es2022", "--module", "nodenext", "--types", ""}, files...)...)
+	check.Dir = dir
 	if out, err := check.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}

@@ -157,6 +157,10 @@ func (p *packer) goFiles() []entry {
 	entries := p.read("go", func(name string) bool {
 		return strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, "_test.go")
 	})
+	for i := range entries { // in this module, the client has another path
+		entries[i].content = bytes.ReplaceAll(entries[i].content, []byte(`"reeve/embed/sdk/go"`),
+			[]byte(`"`+Module+`"`))
+	}
 	return append(entries, entry{"go.mod", goMod()}, p.license())
 }
 

@@ -201,3 +201,9 @@ func Value[T any](f *Config, group, key string) (value T, err error) {
 
 	return value, nil
 }
+
+// Setting is a setting with the type of its values; `reeve types go` writes one for each setting.
+type Setting[T any] struct{ Group, Key string }
+
+// In returns the current value, see [Value].
+func (s Setting[T]) In(f *Config) (value T, err error) { return Value[T](f, s.Group, s.Key) }

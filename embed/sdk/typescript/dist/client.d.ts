@@ -1,7 +1,7 @@
 import type { Check, Login } from '../api.js';
-import { type Config, type ConfigQuery, type Settings } from './config.js';
+import { type Config, type ConfigQuery } from './config.js';
 import { type Received } from './send.js';
-import type { CallArguments, CommonOptions, Data, Method, Path, Realm } from './types.js';
+import type { AppPermission, CallArguments, CommonOptions, Data, Method, Path, Permission, Realm, Settings } from './types.js';
 /** Options of a client. */
 export interface ReeveOptions {
     /** Base URL of Reeve, such as `https://reeve.example.org`. */
@@ -78,9 +78,9 @@ export declare class Reeve {
      *
      * Rejects with a {@link ReeveError}; a token that is not valid is no error.
      */
-    check(token: string, ...permissions: string[]): Promise<Check>;
+    check(token: string, ...permissions: (Permission | AppPermission)[]): Promise<Check>;
     /** Reports whether a token is valid and has a permission. */
-    can(token: string, permission: string): Promise<boolean>;
+    can(token: string, permission: Permission | AppPermission): Promise<boolean>;
     /**
      * Signs a user in with a password and returns the session.
      *

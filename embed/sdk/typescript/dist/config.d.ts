@@ -1,5 +1,6 @@
 import type { Config as Values } from '../api.js';
 import type { Reeve } from './client.js';
+import type { Settings } from './types.js';
 /** What to follow. */
 export interface ConfigQuery {
     /** Keys of setting groups; absent for all that the key may read. */
@@ -7,8 +8,6 @@ export interface ConfigQuery {
     /** Codes of dictionaries; `['*']` for all that the key may read; absent for none. */
     dicts?: readonly string[];
 }
-/** Values of settings by group and key, decoded by type. */
-export type Settings = Record<string, Record<string, any>>;
 /**
  * Settings and dictionaries that follow the server, see {@link Reeve.follow}. While the server cannot be
  * reached, the last values stay.

@@ -1,6 +1,6 @@
 import type { Reeve } from './client.js';
 import { type WebhookHandler } from './receive.js';
-import type { Caller } from './types.js';
+import type { Caller, Permission } from './types.js';
 export type { WebhookHandler } from './receive.js';
 export type { Caller } from './types.js';
 declare global {
@@ -45,7 +45,7 @@ export type Middleware = (request: NodeRequest, response: NodeResponse, next: (e
  * page. Other responses are JSON, `{"error": "…"}`: 401, 403 without a permission, 503 while Reeve cannot
  * be reached. If the key of the client lacks `auth.check`, the error goes to the error handler.
  */
-export declare function protect(reeve: Reeve, ...permissions: string[]): Middleware;
+export declare function protect(reeve: Reeve, ...permissions: Permission[]): Middleware;
 /**
  * Lets app users through, who send `Authorization: Bearer` with their token, and puts them on `req.caller`.
  *

@@ -4,7 +4,7 @@
  */
 export type * from '../api.js';
 export { Reeve, type ReeveOptions } from './client.js';
-export type { Config as FollowedConfig, ConfigQuery, Settings } from './config.js';
+export type { Config as FollowedConfig, ConfigQuery } from './config.js';
 export { ReeveError } from './send.js';
-export type { Body, Caller, CallOptions, Data, Method, Path, Query, Realm, Scope } from './types.js';
+export type { AppPermission, Body, Caller, CallOptions, Data, Installation, Method, Path, Permission, Query, Realm, Scope, Settings } from './types.js';
 export { verifyWebhook, WebhookError, type WebhookEvent, type WebhookHeaders } from './webhook.js';

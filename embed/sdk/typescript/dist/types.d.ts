@@ -37,6 +37,21 @@ type WithBody<B> = [B] extends [undefined] ? {
 export type CallOptions<M extends Method, P> = CommonOptions & WithBody<Body<M, P>>;
 /** Arguments behind method and path; the options can be left out if the operation requires no body. */
 export type CallArguments<M extends Method, P> = Record<never, never> extends CallOptions<M, P> ? [options?: CallOptions<M, P>] : [options: CallOptions<M, P>];
+/**
+ * What an installation has. Without the file that `reeve types typescript` writes, it is empty, and every text is the
+ * key of a permission; with that file in the program, a key that does not exist is an error of the compiler.
+ */
+export interface Installation {
+}
+type Known<Name extends string, Otherwise> = Installation extends {
+    [One in Name]: infer Found;
+} ? Found : Otherwise;
+/** The key of a permission of users, such as `shop.order.refund`. */
+export type Permission = Known<'permission', string> & string;
+/** The key of a permission of app users. */
+export type AppPermission = Known<'appPermission', string> & string;
+/** Values of settings by group and key, decoded by type. */
+export type Settings = Known<'settings', Record<string, Record<string, any>>> & object;
 /** Whose users: `admin` has the users of the console and API keys, `app` the app users. */
 export type Realm = 'admin' | 'app';
 /** The data scope of a caller: the departments and users whose data they may see. */

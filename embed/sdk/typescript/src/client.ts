@@ -1,7 +1,7 @@
 import type { Check, Login } from '../api.js'
-import { type Config, type ConfigQuery, follow, type Settings } from './config.js'
+import { type Config, type ConfigQuery, follow } from './config.js'
 import { parse, type Received, type ReeveError, send } from './send.js'
-import type { CallArguments, CommonOptions, Data, Method, Path, Realm } from './types.js'
+import type { AppPermission, CallArguments, CommonOptions, Data, Method, Path, Permission, Realm, Settings } from './types.js'
 
 /** Options of a client. */
 export interface ReeveOptions {
@@ -122,12 +122,12 @@ export class Reeve {
    *
    * Rejects with a {@link ReeveError}; a token that is not valid is no error.
    */
-  check(token: string, ...permissions: string[]): Promise<Check> {
+  check(token: string, ...permissions: (Permission | AppPermission)[]): Promise<Check> {
     return this.call('POST', '/auth/check', { body: { token, permissions } })
   }
 
   /** Reports whether a token is valid and has a permission. */
-  async can(token: string, permission: string): Promise<boolean> {
+  async can(token: string, permission: Permission | AppPermission): Promise<boolean> {
     return (await this.check(token, permission)).allowed[permission] === true
   }
 

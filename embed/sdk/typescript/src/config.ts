@@ -1,6 +1,7 @@
 import type { Config as Values } from '../api.js'
 import type { Reeve } from './client.js'
 import { failureOf, parse, pause } from './send.js'
+import type { Settings } from './types.js'
 
 /** What to follow. */
 export interface ConfigQuery {
@@ -9,10 +10,6 @@ export interface ConfigQuery {
   /** Codes of dictionaries; `['*']` for all that the key may read; absent for none. */
   dicts?: readonly string[]
 }
-
-/** Values of settings by group and key, decoded by type. */
-// biome-ignore lint/suspicious/noExplicitAny: the type of a setting is known to the program only
-export type Settings = Record<string, Record<string, any>>
 
 /**
  * Settings and dictionaries that follow the server, see {@link Reeve.follow}. While the server cannot be

@@ -1,7 +1,7 @@
 import type { Reeve } from './client.js'
 import { authorize, finishSignIn, isCallback, type Question, type Refusal } from './gate.js'
 import { readBody, receive, type WebhookHandler } from './receive.js'
-import type { Caller } from './types.js'
+import type { Caller, Permission } from './types.js'
 import { secretBytes } from './webhook.js'
 
 export type { WebhookHandler } from './receive.js'
@@ -53,7 +53,7 @@ export type Middleware = (request: NodeRequest, response: NodeResponse, next: (e
  * page. Other responses are JSON, `{"error": "…"}`: 401, 403 without a permission, 503 while Reeve cannot
  * be reached. If the key of the client lacks `auth.check`, the error goes to the error handler.
  */
-export function protect(reeve: Reeve, ...permissions: string[]): Middleware {
+export function protect(reeve: Reeve, ...permissions: Permission[]): Middleware {
   return gate(authorize(reeve, 'admin', permissions))
 }
 
