@@ -23,11 +23,14 @@ import (
 //	secret.key     key of the secret values; only if the archive as a whole is encrypted
 //	audit/NUMBER.db  segment of the change log; sorted by number
 //	files/SHA-256  content of a file; sorted by digest
+//
+// An archive of format 4 has no content of files. Its manifest lists what is kept apart from it.
 const (
 	manifestName  = "manifest.json"
 	archiveFiles  = "files/"
 	archiveAudit  = segmentsName + "/"
 	archiveFormat = 3 // format 2 had no segments, and format 1 always had secret.key
+	apartFormat   = 4 // the same without the content of files
 
 	tarBlock    = 512
 	maxManifest = 512 << 20 // about three million files; held in memory
@@ -42,6 +45,13 @@ type manifest struct {
 	Time     Time           `json:"time"`
 	LogHead  *audit.Head    `json:"log_head,omitempty"` // newest entry of the change log in data.db
 	Entries  []archiveEntry `json:"entries"`
+	Apart    []Content      `json:"apart,omitempty"` // content of files that is not in the archive; sorted by digest
+}
+
+// Content is the content of a file.
+type Content struct {
+	SHA256 blob.Digest `json:"sha256"`
+	Size   int64       `json:"size"`
 }
 
 // segmentFile matches the name of a segment of the change log in an archive.
@@ -57,7 +67,7 @@ type archiveEntry struct {
 func (m *manifest) encode() ([]byte, error) {
 	text, err := json.Marshal(m)
 	if err == nil && len(text) > maxManifest {
-		err = fmt.Errorf("the manifest of %d entries is too long", len(m.Entries))
+		err = fmt.Errorf("the manifest of %d entries is too long", len(m.Entries)+len(m.Apart))
 	}
 	return text, err
 }
@@ -137,9 +147,9 @@ func readManifest(r *tar.Reader, length int64) (*manifest, error) {
 	if err := json.Unmarshal(text, &m); err != nil {
 		return nil, fmt.Errorf("%s is damaged: %w", manifestName, err)
 	}
-	if m.Format > archiveFormat {
+	if m.Format > apartFormat {
 		return nil,
-			fmt.Errorf("it was written by a newer program, reeve %s (format %d, this one knows %d)", m.Version, m.Format, archiveFormat)
+			fmt.Errorf("it was written by a newer program, reeve %s (format %d, this one knows %d)", m.Version, m.Format, apartFormat)
 	}
 	if err := m.check(length); err != nil {
 		return nil, fmt.Errorf("%s is invalid: %w", manifestName, err)
@@ -180,6 +190,15 @@ func (m *manifest) check(length int64) error {
 				return fmt.Errorf("%s comes twice or in the wrong place", part[i].Name)
 			}
 		}
+	}
+
+	for i, c := range m.Apart {
+		if c.Size < 0 || i > 0 && bytes.Compare(m.Apart[i-1].SHA256[:], c.SHA256[:]) >= 0 {
+			return fmt.Errorf("the file %s comes twice, in the wrong place or with an impossible size", c.SHA256)
+		}
+	}
+	if m.Format != apartFormat && len(m.Apart) > 0 || m.Format == apartFormat && m.files() < len(m.Entries) {
+		return fmt.Errorf("format %d has the content of files in another place", m.Format)
 	}
 
 	if m.hasKey() && m.Entries[1].Size > maxKeyFile {

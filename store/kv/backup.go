@@ -34,6 +34,7 @@ type Backup struct {
 	key      []byte      // content of secret.key; nil if not included
 	logHead  *audit.Head // head of the copy
 	blobs    *blob.Store
+	apart    bool // the content of files is not in the archive
 	size     int64
 	release  func()
 }
@@ -60,6 +61,14 @@ type snapshot interface {
 // encrypted, because the key reveals every secret value.
 func (db *DB) Backup(ctx context.Context, withKey bool) (*Backup, error) {
 	return db.backup(withKey, func(b *Backup) ([]blobRef, error) { return b.copyData(ctx, db) })
+}
+
+// BackupRecords is Backup for an archive that lacks the content of files, see Contents.
+func (db *DB) BackupRecords(ctx context.Context, withKey bool) (*Backup, error) {
+	return db.backup(withKey, func(b *Backup) ([]blobRef, error) {
+		b.apart = true
+		return b.copyData(ctx, db)
+	})
 }
 
 // backup is Backup with the function that sets the snapshot and the head of the log in it, and
@@ -95,6 +104,10 @@ func (b *Backup) prepare(db *DB, withKey bool, take func(*Backup) ([]blobRef, er
 		Version:  db.options.Version,
 		Instance: db.instance,
 		Time:     db.clock(),
+	}
+
+	if b.apart {
+		b.manifest.Format = apartFormat
 	}
 
 	b.manifest.LogHead = b.logHead
@@ -215,12 +228,28 @@ func (b *Backup) list(refs []blobRef) error {
 	for _, d := range slices.SortedFunc(maps.Keys(sizes), func(x, y blob.Digest) int {
 		return bytes.Compare(x[:], y[:])
 	}) {
+		if b.apart {
+			b.manifest.Apart = append(b.manifest.Apart, Content{d, sizes[d]})
+			continue
+		}
 		b.manifest.Entries = append(b.manifest.Entries,
 			archiveEntry{archiveFiles + d.String(), sizes[d], d})
 	}
 
 	return nil
 }
+
+// Contents returns the content of files that the archive of BackupRecords lacks, sorted by digest.
+func (b *Backup) Contents() []Content { return b.manifest.Apart }
+
+// Open returns a reader of a content of Contents.
+func (b *Backup) Open(c Content) (io.Reader, error) { return b.blobs.Reader(c.SHA256) }
+
+// Time returns the time of the backup.
+func (b *Backup) Time() Time { return b.manifest.Time }
+
+// LogHead returns the newest entry of the change log in the backup.
+func (b *Backup) LogHead() *audit.Head { return b.logHead }
 
 // Size returns the number of bytes that WriteTo writes.
 func (b *Backup) Size() int64 { return b.size }

@@ -23,8 +23,20 @@ import (
 // an encrypted archive, see Backup.Encrypt. It is migrated and verified first: if it is damaged
 // or newer than the program, nothing is changed. The replaced files are moved to a directory
 // that is named in the result. The next start ends all sessions, because the backup may include
-// sessions that ended after it was taken.
+// sessions that ended after it was taken. An archive of BackupRecords gets the content of its files
+// from the files database in dir.
 func Restore(dir, backup string, identities []age.Identity,
+	options Options) (done Restored, err error) {
+	return RestoreContents(dir, backup, identities, nil, options)
+}
+
+// Contents opens the content of a file that an archive lacks. The error is an fs.ErrNotExist if
+// there is none.
+type Contents func(Content) (io.ReadCloser, error)
+
+// RestoreContents is Restore for an archive of BackupRecords whose content of files is kept apart.
+// What can't be read is missing in the restored data: see Restored.
+func RestoreContents(dir, backup string, identities []age.Identity, contents Contents,
 	options Options) (done Restored, err error) {
 	if err := makeDir(dir); err != nil {
 		return done, err
@@ -36,7 +48,12 @@ func Restore(dir, backup string, identities []age.Identity,
 	}
 
 	defer func() { err = errors.Join(err, lock.Unlock()) }()
-	in := &staging{dir: filepath.Join(dir, stagingName), options: options, identities: identities}
+	in := &staging{
+		dir:        filepath.Join(dir, stagingName),
+		options:    options,
+		identities: identities,
+		contents:   contents,
+	}
 	err = in.stage(backup)
 	if err == nil {
 		err = in.ready(dir)
@@ -46,7 +63,7 @@ func Restore(dir, backup string, identities []age.Identity,
 			err), os.RemoveAll(in.dir))
 	}
 
-	done.Unopened, done.WrongKey = in.unopened, in.wrongKey
+	done.Unopened, done.WrongKey, done.Missing = in.unopened, in.wrongKey, len(in.missing)
 	done.Kept, err = finishRestore(dir)
 	return done, err
 }
@@ -56,6 +73,7 @@ type Restored struct {
 	Kept     string   // directory with the replaced files; "" if there were none
 	WrongKey bool     // the secret.key in the backup is not the key of its data.db, and was not restored
 	Unopened []string // titles of the secret values that must be entered again, because their key is missing
+	Missing  int      // contents of files that were kept apart and could not be read
 }
 
 // staging is a backup that is being restored: it is copied to a temporary directory, which is
@@ -64,6 +82,8 @@ type staging struct {
 	dir        string
 	options    Options
 	identities []age.Identity
+	contents   Contents // of an archive without them; nil for those in the data directory
+	missing    map[blob.Digest]error
 	names      []string // names of the files to move into the data directory
 	aside      []string // names of the files to move away, if they exist
 	instance   string

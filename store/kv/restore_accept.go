@@ -152,7 +152,8 @@ func (in *staging) checkBlobs() error {
 		return nil
 	}
 	report := &Report{}
-	err := inspectFiles(context.Background(), in.path(blob.FileName), in.instance, in.refs, report)
+	refs := slices.DeleteFunc(slices.Clone(in.refs), func(r blobRef) bool { return in.missing[r.digest] != nil })
+	err := inspectFiles(context.Background(), in.path(blob.FileName), in.instance, refs, report)
 	return errors.Join(in.blame(err), report.err("it"))
 }
 

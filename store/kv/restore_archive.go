@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"reeve/store/blob"
@@ -68,6 +69,62 @@ func (in *staging) stageArchive(f io.Reader, length int64) error {
 	return errors.Join(m.next(r, len(m.Entries)), in.checkBlobs())
 }
 
+// stageContents writes the content of files that is kept apart from the archive.
+func (in *staging) stageContents(all []Content, b *blob.Store) (err error) {
+	var done, total int64
+	for _, c := range all {
+		total += c.Size
+	}
+	if err := disk.NeedSpace(in.dir, total); err != nil {
+		return err
+	}
+
+	open := in.contents
+	if open == nil {
+		old, err := in.replacedFiles()
+		if err == nil {
+			defer old.Close() // nothing is written to it
+		}
+		open = func(c Content) (io.ReadCloser, error) {
+			if err != nil { // there is none, or it is damaged
+				return nil, err
+			}
+			r, err := old.Reader(c.SHA256)
+			return io.NopCloser(r), err
+		}
+	}
+
+	in.missing = map[blob.Digest]error{}
+	for _, c := range all {
+		if err := stageContent(b, c, open); disk.IsFull(err) {
+			return err
+		} else if err != nil {
+			in.missing[c.SHA256] = err
+		}
+		done += c.Size
+		in.options.progress("restore files", done, total)
+	}
+	return nil
+}
+
+// replacedFiles opens the files database in the data directory, which the restored one replaces.
+func (in *staging) replacedFiles() (*blob.Store, error) {
+	path := filepath.Join(filepath.Dir(in.dir), blob.FileName)
+	if _, err := os.Stat(path); err != nil {
+		return nil, err // it would be created
+	}
+	return blob.OpenOffline(path, blob.Options{Instance: in.instance})
+}
+
+func stageContent(b *blob.Store, c Content, open Contents) error {
+	r, err := open(c)
+	if err != nil {
+		return err
+	}
+	defer r.Close() // read only: nothing can be lost
+	return stageBlob(b, archiveEntry{archiveFiles + c.SHA256.String(), c.Size, c.SHA256}, r)
+}
+
 // stageBlobs writes the files of the archive to a new files database.
 func (in *staging) stageBlobs(m *manifest, r *tar.Reader) error {
 	b, err := blob.Fill(in.path(blob.FileName), in.instance)
@@ -78,6 +135,9 @@ func (in *staging) stageBlobs(m *manifest, r *tar.Reader) error {
 		if err = m.next(r, i); err == nil {
 			err = stageBlob(b, m.Entries[i], r)
 		}
+	}
+	if err == nil && len(m.Apart) > 0 {
+		err = in.stageContents(m.Apart, b)
 	}
 	return errors.Join(err, b.Close())
 }

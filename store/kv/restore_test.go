@@ -260,7 +260,7 @@ func TestRestore_TamperedArchiveRefused(t *testing.T) {
 			a.manifest.Instance = strings.Repeat("A", len(a.manifest.Instance))
 		}, "another installation"},
 		"a newer format": {func(a *archived) {
-			a.manifest.Format, a.manifest.Version = archiveFormat+1, "9.0"
+			a.manifest.Format, a.manifest.Version = apartFormat+1, "9.0"
 		}, "reeve 9.0"},
 		"a file without which there is a record": {func(a *archived) {
 			dropFile(a)
