@@ -109,6 +109,10 @@ var mayImport = map[string][]string{
 	"reeve/store/blob":     {"reeve/store/disk", "reeve/store/errs"},
 	"reeve/store/kv": {"reeve/store/audit", "reeve/store/blob",
 		"reeve/store/disk", "reeve/store/errs", "reeve/store/fold", "reeve/store/trigram"},
+	"reeve/store/copies": {"reeve/store/audit", "reeve/store/blob", "reeve/store/disk",
+		"reeve/store/kv"},
+	"reeve/store/s3":            {"reeve/store/copies"},
+	"reeve/store/s3/s3test":     {"reeve/store/s3"},
 	"reeve/store/disk":          {"reeve/store/errs"},
 	"reeve/store/disk/disktest": {},
 	"reeve/store/journal":       {"reeve/store/disk", "reeve/store/errs"},
@@ -206,6 +210,7 @@ var onlyIn = map[string]string{
 	"github.com/coreos":      "reeve/server/service",
 	"github.com/yuin":        "reeve/server/manual",
 	"github.com/wneessen":    "reeve/server/mail",
+	"github.com/minio":       "reeve/store/s3",
 }
 
 // imports returns the imports of every file of the module except tests and what only they use.

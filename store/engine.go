@@ -125,6 +125,11 @@ func Restore(dir, backup string, identities []age.Identity, o Options) (kv.Resto
 	return kv.Restore(dir, backup, identities, o.engine())
 }
 
+// RestoreContents is Restore for an archive without the content of files. See kv.RestoreContents.
+func RestoreContents(dir, backup string, identities []age.Identity, contents kv.Contents, o Options) (kv.Restored, error) {
+	return kv.RestoreContents(dir, backup, identities, contents, o.engine())
+}
+
 // Compact rewrites the database files of a directory, to reclaim free space. See kv.Compact.
 func Compact(dir string, o Options) ([]kv.Compacted, error) { return kv.Compact(dir, o.engine()) }
 

@@ -25,10 +25,10 @@ import (
 // devServer is a throw-away server, as reeve dev prints it for programs.
 type devServer struct {
 	URL      string            `json:"url"`
-	Data     string            `json:"data"` // its data directory, for other commands
+	Data     string            `json:"data"` // data directory, for other commands
 	Username string            `json:"username"`
 	Password string            `json:"password"`
-	Token    string            `json:"token"`    // of a session of this user, the owner
+	Token    string            `json:"token"`    // token of a session of this user, the owner
 	Keys     map[string]string `json:"keys"`     // API keys of the setup files, by name
 	Webhooks map[string]string `json:"webhooks"` // secrets of their webhooks, by description
 }
@@ -111,7 +111,7 @@ func (p *program) configureDev(out *devServer) (err error) {
 }
 
 const (
-	devStop = time.Second // that requests in flight get when the server stops
+	devStop = time.Second // time for requests in flight when the server stops
 	devCost = 4           // bcrypt cost of a password hash, the lowest
 )
 

@@ -26,7 +26,7 @@ type namedKey struct{ Key, Name string }
 type typedSetting struct {
 	group, key string
 	title      string
-	kind       string // its type
+	kind       string // type of the setting
 	options    []string
 	builtin    bool     // always has a value
 	variants   []string // values of the variants of a flag as JSON

@@ -34,7 +34,7 @@ type Backup struct {
 	key      []byte      // content of secret.key; nil if not included
 	logHead  *audit.Head // head of the copy
 	blobs    *blob.Store
-	apart    bool // the content of files is not in the archive
+	apart    bool // whether the archive lacks the content of files
 	size     int64
 	release  func()
 }

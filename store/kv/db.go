@@ -166,6 +166,9 @@ func (db *DB) Warnings() []string { return db.warnings }
 // Warn adds a warning to those of Open. It must not be called once the database is in use.
 func (db *DB) Warn(text string) { db.warnings = append(db.warnings, text) }
 
+// Instance returns the name of the installation.
+func (db *DB) Instance() string { return db.instance }
+
 // Dir returns the path of the data directory.
 func (db *DB) Dir() string { return db.dir }
 

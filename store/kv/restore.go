@@ -13,6 +13,7 @@ import (
 
 	"filippo.io/age"
 
+	"reeve/store/audit"
 	"reeve/store/blob"
 	"reeve/store/disk"
 	"reeve/store/errs"
@@ -63,17 +64,25 @@ func RestoreContents(dir, backup string, identities []age.Identity, contents Con
 			err), os.RemoveAll(in.dir))
 	}
 
-	done.Unopened, done.WrongKey, done.Missing = in.unopened, in.wrongKey, len(in.missing)
+	done = Restored{
+		WrongKey: in.wrongKey,
+		Unopened: in.unopened,
+		Missing:  len(in.missing),
+		Records:  in.records,
+		LogHead:  in.head,
+	}
 	done.Kept, err = finishRestore(dir)
 	return done, err
 }
 
 // Restored is the result of a restore.
 type Restored struct {
-	Kept     string   // directory with the replaced files; "" if there were none
-	WrongKey bool     // the secret.key in the backup is not the key of its data.db, and was not restored
-	Unopened []string // titles of the secret values that must be entered again, because their key is missing
-	Missing  int      // contents of files that were kept apart and could not be read
+	Kept     string      // directory with the replaced files; "" if there were none
+	WrongKey bool        // the secret.key in the backup is not the key of its data.db, and was not restored
+	Unopened []string    // titles of the secret values that must be entered again, because their key is missing
+	Missing  int         // contents of files that were kept apart and could not be read
+	Records  int         // number of records
+	LogHead  *audit.Head // newest entry of the change log in the backup
 }
 
 // staging is a backup that is being restored: it is copied to a temporary directory, which is
@@ -82,8 +91,10 @@ type staging struct {
 	dir        string
 	options    Options
 	identities []age.Identity
-	contents   Contents // of an archive without them; nil for those in the data directory
+	contents   Contents // source of contents apart from the archive; nil for the data directory
 	missing    map[blob.Digest]error
+	records    int
+	head       *audit.Head
 	names      []string // names of the files to move into the data directory
 	aside      []string // names of the files to move away, if they exist
 	instance   string

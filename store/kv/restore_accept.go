@@ -39,9 +39,11 @@ func (in *staging) accept() (err error) {
 	var meta fileMeta
 	var head audit.Head
 	err = db.View(engine{}, func(tx *Tx) error {
-		if err := tx.Verify().err("it"); err != nil {
+		report := tx.Verify()
+		if err := report.err("it"); err != nil {
 			return err
 		}
+		in.records = report.Records
 
 		install, err := Installs.Get(tx, 1)
 		if err != nil {
@@ -62,6 +64,7 @@ func (in *staging) accept() (err error) {
 		return err
 	})
 	if err == nil {
+		in.head = &head
 		err = in.dropNewerSegments(head.Seq)
 	}
 	if err != nil {

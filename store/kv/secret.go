@@ -3,6 +3,7 @@ package kv
 import (
 	"crypto/aes"
 	"crypto/cipher"
+	"crypto/hkdf"
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
@@ -189,4 +190,14 @@ func randomBytes(n int) []byte {
 	b := make([]byte, n)
 	rand.Read(b) // never fails: crypto/rand crashes the program instead
 	return b
+}
+
+// DerivedKey returns 32 secret bytes for a purpose. They are the same as long as secret.key and the
+// installation are.
+func (db *DB) DerivedKey(purpose string) ([]byte, error) {
+	key := db.keys.current
+	if key == nil {
+		return nil, errWrongKey
+	}
+	return hkdf.Key(sha256.New, []byte(key.text), []byte(db.instance), purpose, 32)
 }

@@ -39,7 +39,7 @@ type Options struct {
 type Server struct {
 	URL      string
 	Owner    *reeve.Client     // may do everything
-	Token    string            // of the owner
+	Token    string            // token of the owner
 	Keys     map[string]string // API keys of the setup files, by name
 	Webhooks map[string]string // secrets of their webhooks, by description
 
@@ -50,7 +50,7 @@ type Server struct {
 type User struct {
 	ID                 int64
 	Username, Password string
-	Token              string // of a session
+	Token              string // token of a session
 }
 
 // Start starts a server, which is stopped and removed at the end of the test. The test fails if

@@ -1,0 +1,511 @@
+package copies
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"filippo.io/age"
+
+	"reeve/store"
+	"reeve/store/audit"
+	"reeve/store/disk/disktest"
+	"reeve/store/kv"
+)
+
+// installation is a database with files, and the identity of its recipient.
+type installation struct {
+	t        testing.TB
+	dir      string
+	db       *store.DB
+	identity *age.X25519Identity
+	contents map[string]bool
+}
+
+func newInstallation(t testing.TB, files int) *installation {
+	t.Helper()
+	in := &installation{t: t, dir: filepath.Join(t.TempDir(), "data"), contents: map[string]bool{}}
+	var err error
+	if in.identity, err = age.GenerateX25519Identity(); err != nil {
+		t.Fatal(err)
+	}
+	if in.db, err = store.Open(in.dir, store.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { in.db.Close() })
+	for i := range files {
+		in.put(fmt.Sprintf("file %d", i))
+	}
+	return in
+}
+
+// put creates a file whose content begins with its name.
+func (in *installation) put(name string) store.ID {
+	in.t.Helper()
+	content := name + strings.Repeat(" some bytes", rand.IntN(20_000))
+	u, err := in.db.NewUpload()
+	if err != nil {
+		in.t.Fatal(err)
+	}
+	defer u.Release()
+	if _, err := io.WriteString(u, content); err != nil {
+		in.t.Fatal(err)
+	}
+	digest, err := u.Finish()
+	if err != nil {
+		in.t.Fatal(err)
+	}
+	f := &store.File{Name: name, Kind: store.OtherFile, Size: int64(len(content)), Digest: digest}
+	if err := in.db.Update(store.System, func(tx *store.Tx) error { return store.Files.Create(tx, f) }); err != nil {
+		in.t.Fatal(err)
+	}
+	in.contents[content] = true
+	return f.ID
+}
+
+func (in *installation) repository(target Target, o Options) *Repository {
+	in.t.Helper()
+	o.Recipients = []age.Recipient{in.identity.Recipient()}
+	r, err := Open(in.t.Context(), target, in.db, o)
+	if err != nil {
+		in.t.Fatal(err)
+	}
+	return r
+}
+
+func (in *installation) copy(r *Repository) *Copy {
+	in.t.Helper()
+	c, err := r.Copy(in.t.Context(), "1.2.3")
+	if err != nil {
+		in.t.Fatal(err)
+	}
+	return c
+}
+
+func scan(t testing.TB, r *Repository) *Scan {
+	t.Helper()
+	s, err := r.Scan(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// restored returns the contents of the files in what is restored from the newest copy, and how many
+// are missing.
+func restored(t testing.TB, target Target, identity age.Identity) (contents map[string]bool, missing int) {
+	t.Helper()
+	all, _, err := List(t.Context(), target, []age.Identity{identity})
+	if err != nil || len(all) == 0 {
+		t.Fatalf("%d copies, %v", len(all), err)
+	}
+	path := filepath.Join(t.TempDir(), "copy.age")
+	if err := Fetch(t.Context(), target, all[0], path); err != nil {
+		t.Fatal(err)
+	}
+	open, err := Contents(t.Context(), target, all[0].Instance, []age.Identity{identity})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(t.TempDir(), "restored")
+	done, err := store.RestoreContents(dir, path, []age.Identity{identity}, open, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := store.Open(dir, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	contents = map[string]bool{}
+	err = db.View(store.System, func(tx *store.Tx) error {
+		for f, err := range store.Files.All(tx) {
+			if err != nil {
+				return err
+			}
+			r, err := db.OpenBlob(f.Digest)
+			if err != nil {
+				continue // it is missing
+			}
+			text, err := io.ReadAll(r)
+			if err != nil {
+				return err
+			}
+			contents[string(text)] = true
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return contents, done.Missing
+}
+
+// examine restores an archive and returns what is in it.
+func examine(_ context.Context, archive string, identities []age.Identity) (int, *audit.Head, error) {
+	dir := filepath.Join(filepath.Dir(archive), "proof")
+	defer os.RemoveAll(dir)
+	done, err := store.RestoreContents(dir, archive, identities, func(kv.Content) (io.ReadCloser, error) {
+		return nil, os.ErrNotExist
+	}, store.Options{})
+	return done.Records, done.LogHead, err
+}
+
+func directory(t testing.TB) Directory { return Directory(t.TempDir()) }
+
+// TestCopy_RestoredWithIdentityAlone stores copies while files come and go, restores each with the
+// identity and the target alone, and checks that contents are stored once.
+func TestCopy_RestoredWithIdentityAlone(t *testing.T) {
+	in, target := newInstallation(t, 5), directory(t)
+	r := in.repository(target, Options{})
+	in.copy(r)
+	first := objects(t, target)
+	if got, missing := restored(t, target, in.identity); !maps.Equal(got, in.contents) || missing != 0 {
+		t.Errorf("%d of %d files, %d missing", len(got), len(in.contents), missing)
+	}
+
+	in.put("later")
+	r = in.repository(target, Options{}) // the server starts again
+	c := in.copy(r)
+	if got, missing := restored(t, target, in.identity); !maps.Equal(got, in.contents) || missing != 0 {
+		t.Errorf("%d of %d files, %d missing", len(got), len(in.contents), missing)
+	}
+	second := objects(t, target)
+	if n := len(second) - len(first); n != 5 { // start, content, its index, data, manifest
+		t.Errorf("%d new objects: %q", n, slices.Sorted(maps.Keys(second)))
+	}
+	if c.Manifest == nil || c.Files != 6 {
+		t.Errorf("%+v", c)
+	}
+	s := scan(t, r)
+	if len(s.Copies) != 2 || s.Copies[0].Name != c.Name || s.Copies[1].Own || !s.Copies[0].Own || !s.Other.IsZero() {
+		t.Errorf("%+v", s)
+	}
+}
+
+func objects(t testing.TB, target Target) map[string]int64 {
+	t.Helper()
+	all, err := target.List(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sizes := map[string]int64{}
+	for _, o := range all {
+		sizes[o.Name] = o.Size
+	}
+	return sizes
+}
+
+// TestCopy_ShowsNothing looks for the records of the installation in all that is stored.
+func TestCopy_ShowsNothing(t *testing.T) {
+	in, target := newInstallation(t, 3), directory(t)
+	in.copy(in.repository(target, Options{}))
+	digests := []string{"file 1", "some bytes", "secret.key", "data.db", "SQLite"}
+	err := in.db.View(store.System, func(tx *store.Tx) error {
+		for f, err := range store.Files.All(tx) {
+			if err != nil {
+				return err
+			}
+			digests = append(digests, f.Digest.String(), string(f.Digest[:]))
+		}
+		return nil
+	})
+	if err != nil || len(digests) < 8 {
+		t.Fatal(err, len(digests))
+	}
+	for name := range objects(t, target) {
+		content := disktest.ReadFile(t, target.path(name))
+		for _, text := range digests {
+			if bytes.Contains(content, []byte(text)) || strings.Contains(name, text) {
+				t.Errorf("%s has %q", name, text)
+			}
+		}
+	}
+}
+
+// TestCopy_OtherIdentity checks what a wrong identity is told.
+func TestCopy_OtherIdentity(t *testing.T) {
+	in, target := newInstallation(t, 1), directory(t)
+	in.copy(in.repository(target, Options{}))
+	other, err := age.GenerateX25519Identity()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, others, err := List(t.Context(), target, []age.Identity{other})
+	if len(all) != 0 || others != 1 || err != nil {
+		t.Errorf("%v, %d, %v", all, others, err)
+	}
+}
+
+// faulty is a target with a fault in one of its operations.
+type faulty struct {
+	Target
+	mu    sync.Mutex
+	after int // operations until the fault; each read and write of bytes is one
+	do    func(f *faulty, p []byte) ([]byte, error)
+}
+
+var errFault = errors.New("the network has failed")
+
+// step reports whether it is the operation with the fault, and those after it.
+func (f *faulty) step() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.after--
+	return f.after < 0
+}
+
+func (f *faulty) Put(ctx context.Context, name string, size int64, content io.Reader) error {
+	if f.step() {
+		return errFault
+	}
+	return f.Target.Put(ctx, name, size, &faultyReader{f, content})
+}
+
+func (f *faulty) Get(ctx context.Context, name string) (io.ReadCloser, error) {
+	if f.step() {
+		return nil, errFault
+	}
+	in, err := f.Target.Get(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	return struct {
+		io.Reader
+		io.Closer
+	}{&faultyReader{f, in}, in}, nil
+}
+
+func (f *faulty) List(ctx context.Context, prefix string) ([]Object, error) {
+	if f.step() {
+		return nil, errFault
+	}
+	return f.Target.List(ctx, prefix)
+}
+
+func (f *faulty) Delete(ctx context.Context, name string) error {
+	if f.step() {
+		return errFault
+	}
+	return f.Target.Delete(ctx, name)
+}
+
+type faultyReader struct {
+	f *faulty
+	io.Reader
+}
+
+func (r *faultyReader) Read(p []byte) (int, error) {
+	if r.f.step() {
+		return 0, errFault
+	}
+	return r.Reader.Read(p)
+}
+
+// TestCopy_InterruptedAnywhere lets a copy and the deletion of older ones fail at each of their
+// operations. Every copy that is in the list can be restored, and the next attempt succeeds.
+func TestCopy_InterruptedAnywhere(t *testing.T) {
+	in, target := newInstallation(t, 3), directory(t)
+	in.copy(in.repository(target, Options{}))
+	before := maps.Clone(in.contents)
+	in.put("later")
+	failed, step := 0, disktest.Size(7, 3, 1)
+	for after := 0; ; after += step {
+		f := &faulty{Target: target, after: 1 << 30}
+		r := in.repository(f, Options{})
+		f.after = after
+		_, err := r.Copy(t.Context(), "1.2.3")
+		if err == nil {
+			var s *Scan
+			if s, err = r.Scan(t.Context()); err == nil {
+				_, err = r.Prune(t.Context(), s, Keep{Daily: 1}, time.UTC)
+			}
+		}
+		got, missing := restored(t, target, in.identity)
+		if missing != 0 || !maps.Equal(got, in.contents) && !maps.Equal(got, before) {
+			t.Fatalf("after %d operations (%v): %d files, %d missing", after, err, len(got), missing)
+		}
+		if err == nil {
+			break
+		}
+		failed++
+	}
+	if failed < 10 {
+		t.Errorf("only %d interruptions", failed)
+	}
+	r := in.repository(target, Options{})
+	in.copy(r)
+	if got, missing := restored(t, target, in.identity); !maps.Equal(got, in.contents) || missing != 0 {
+		t.Errorf("%d of %d files, %d missing", len(got), len(in.contents), missing)
+	}
+}
+
+// TestCopy_DamageIsFound damages each kind of object in several ways. A proof, or a restore, finds
+// each; the next copy stores contents again that were lost.
+func TestCopy_DamageIsFound(t *testing.T) {
+	in := newInstallation(t, 3)
+	for kind, matches := range map[string]func(string) bool{
+		"records":  func(n string) bool { return strings.HasSuffix(n, dataSuffix) },
+		"manifest": func(n string) bool { return strings.HasSuffix(n, listSuffix) },
+		"content":  func(n string) bool { return strings.Contains(n, "/files/") && !strings.HasSuffix(n, indexSuffix) },
+		"index":    func(n string) bool { return strings.HasSuffix(n, indexSuffix) },
+	} {
+		for damage, change := range map[string]func(path string, size int64) error{
+			"deleted": func(path string, _ int64) error { return os.Remove(path) },
+			"emptied": func(path string, _ int64) error { return os.Truncate(path, 0) },
+			"cut off": func(path string, size int64) error { return os.Truncate(path, size-1) },
+			"longer":  func(path string, size int64) error { return os.Truncate(path, size+1) },
+			"flipped": func(path string, size int64) error { return flip(path, rand.Int64N(size)) },
+		} {
+			t.Run(kind+" "+damage, func(t *testing.T) {
+				target := directory(t)
+				r := in.repository(target, Options{})
+				c := in.copy(r)
+				for name, size := range objects(t, target) {
+					if matches(name) {
+						if err := change(target.path(name), size); err != nil {
+							t.Fatal(err)
+						}
+						break
+					}
+				}
+				r.known = map[string]*Copy{} // as after a start, but for the identity in memory
+				s := scan(t, r)
+				found := len(s.Copies) == 0 || s.Copies[0].Manifest == nil
+				if !found {
+					_, err := r.Prove(t.Context(), s, c, filepath.Join(t.TempDir(), "proof.age"), 1000, examine)
+					found = err != nil
+				}
+				if !found {
+					t.Error("it was not found")
+				}
+
+				in.copy(in.repository(target, Options{}))
+				if kind == "content" && damage == "flipped" {
+					return // its size is right: only a proof finds it
+				}
+				if got, missing := restored(t, target, in.identity); !maps.Equal(got, in.contents) || missing != 0 {
+					t.Errorf("the next copy: %d of %d files, %d missing", len(got), len(in.contents), missing)
+				}
+			})
+		}
+	}
+}
+
+func flip(path string, at int64) error {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	text[at] ^= 1
+	return os.WriteFile(path, text, 0o600)
+}
+
+// TestPrune_DeletesUnnamed checks that what no copy names is deleted after a day, and nothing else.
+func TestPrune_DeletesUnnamed(t *testing.T) {
+	in, target := newInstallation(t, 2), directory(t)
+	gone := in.put("deleted later")
+	r := in.repository(target, Options{})
+	in.copy(r)
+	if err := in.db.Update(store.System, func(tx *store.Tx) error { return store.Files.Delete(tx, gone) }); err != nil {
+		t.Fatal(err)
+	}
+	for content := range in.contents {
+		if strings.HasPrefix(content, "deleted later") {
+			delete(in.contents, content)
+		}
+	}
+	old := time.Now().Add(-48 * time.Hour)
+	all := objects(t, target)
+	for name := range all {
+		if err := os.Chtimes(target.path(name), old, old); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r = in.repository(target, Options{})
+	in.copy(r)
+	for range 2 { // the second time, there is nothing to do
+		if _, err := r.Prune(t.Context(), scan(t, r), Keep{Daily: 1}, time.UTC); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, missing := restored(t, target, in.identity)
+	if !maps.Equal(got, in.contents) || missing != 0 {
+		t.Errorf("%d files, %d missing", len(got), missing)
+	}
+	// Start, data and manifest of the second copy; two contents and their index of the first.
+	if left := objects(t, target); len(left) != 6 {
+		t.Errorf("left: %q", slices.Sorted(maps.Keys(left)))
+	}
+}
+
+// TestPrune_NotBesideAnother checks that two servers with the same data delete nothing.
+func TestPrune_NotBesideAnother(t *testing.T) {
+	in, target := newInstallation(t, 1), directory(t)
+	one := in.repository(target, Options{})
+	in.copy(one)
+	two := in.repository(target, Options{})
+	in.copy(two)
+	in.copy(one)
+	for _, r := range []*Repository{one, two} {
+		s := scan(t, r)
+		if s.Other.IsZero() {
+			t.Error("the other server is not seen")
+		}
+		if n, err := r.Prune(t.Context(), s, Keep{}, time.UTC); n != 0 || err != nil {
+			t.Errorf("%d copies were deleted, %v", n, err)
+		}
+	}
+}
+
+// TestKeep_Choose compares the choice with the rule, for random times.
+func TestKeep_Choose(t *testing.T) {
+	rng := disktest.Random(t)
+	for range disktest.Size(100, 1000, 10_000) {
+		keep := Keep{rng.IntN(5), rng.IntN(5), rng.IntN(5), rng.IntN(5)}
+		times := make([]time.Time, rng.IntN(50))
+		at := time.Date(2026, 11, 27, 12, 0, 0, 0, time.UTC)
+		for i := range times {
+			at = at.Add(-time.Duration(rng.IntN(40*3600)) * time.Second)
+			times[i] = at
+		}
+		kept := keep.choose(times, time.UTC)
+		newestOf := func(most int, same func(a, b time.Time) bool) map[int]bool {
+			all := map[int]bool{}
+			for i := range times {
+				if i == 0 || !same(times[i], times[i-1]) {
+					if len(all) < most {
+						all[i] = true
+					}
+				}
+			}
+			return all
+		}
+		hours := newestOf(keep.Hourly, func(a, b time.Time) bool { return a.Truncate(time.Hour).Equal(b.Truncate(time.Hour)) })
+		days := newestOf(keep.Daily, func(a, b time.Time) bool { return a.Format("0102") == b.Format("0102") && a.Year() == b.Year() })
+		weeks := newestOf(keep.Weekly, func(a, b time.Time) bool {
+			monday := func(t time.Time) string {
+				return t.AddDate(0, 0, -(int(t.Weekday())+6)%7).Format(time.DateOnly)
+			}
+			return monday(a) == monday(b)
+		})
+		months := newestOf(keep.Monthly, func(a, b time.Time) bool { return a.Format("2006 Jan") == b.Format("2006 Jan") })
+		for i := range times {
+			want := i == 0 || hours[i] || days[i] || weeks[i] || months[i]
+			if kept[i] != want {
+				t.Fatalf("%+v keeps %v of\n%v", keep, kept, times)
+			}
+		}
+	}
+}

@@ -1,0 +1,256 @@
+package copies
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"filippo.io/age"
+
+	"reeve/store/blob"
+	"reeve/store/kv"
+)
+
+// Contents are listed in an index when so many of them, or so many bytes, were stored since the last
+// one: what an interrupted copy has stored until then is not stored again.
+const (
+	indexContents = 1000
+	indexBytes    = 256 << 20
+)
+
+// Copy adds a copy of the database. version is that of the program.
+func (r *Repository) Copy(ctx context.Context, version string) (*Copy, error) {
+	s, err := r.Scan(ctx)
+	if err != nil {
+		return nil, err
+	}
+	b, err := r.db.BackupRecords(ctx, true)
+	if err != nil {
+		return nil, err
+	}
+	defer b.Close() // a copy that can't be closed was made anyway
+
+	m := &Manifest{
+		Format:   formatNumber,
+		Version:  version,
+		Instance: r.instance,
+		Time:     b.Time().Std().UTC(),
+		LogHead:  b.LogHead(),
+		Contents: []blob.Digest{},
+	}
+	total, missing := b.Size(), int64(0)
+	for _, c := range b.Contents() {
+		m.Contents = append(m.Contents, c.SHA256)
+		m.Bytes += c.Size
+		if _, there := s.contents[c.SHA256]; !there {
+			missing += c.Size
+		}
+	}
+	w := &writer{Repository: r, total: 2 * (total + missing)} // each byte is sent and read back
+	w.limit.rate = r.options.Bandwidth
+	if err := w.storeContents(ctx, s, b); err != nil {
+		return nil, err
+	}
+
+	name := r.start + copiesName + m.Time.Format(timeLayout)
+	m.Data, err = w.store(ctx, name+dataSuffix, b.Size(), with(r.options.Recipients, r.memory.Recipient()),
+		func(out io.Writer) error {
+			_, err := b.WriteTo(out)
+			return err
+		})
+	if err != nil {
+		return nil, err
+	}
+	if _, err := w.storeJSON(ctx, name+listSuffix, m); err != nil {
+		return nil, err
+	}
+	if s, err = r.Scan(ctx); err != nil {
+		return nil, err
+	}
+	for _, c := range s.Copies {
+		if c.Name == name {
+			return c, nil
+		}
+	}
+	return nil, errors.New("the copy is not in the list of objects")
+}
+
+// writer stores the objects of a copy.
+type writer struct {
+	*Repository
+	limit limiter
+	total int64
+	done  int64
+}
+
+// storeContents stores the contents that no index names.
+func (w *writer) storeContents(ctx context.Context, s *Scan, b *kv.Backup) error {
+	var batch []storedContent
+	var bytes int64
+	flush := func() error {
+		if len(batch) == 0 {
+			return nil
+		}
+		_, err := w.storeJSON(ctx, w.start+filesName+randomName()+indexSuffix, index{formatNumber, batch})
+		batch, bytes = nil, 0
+		return err
+	}
+
+	for _, c := range b.Contents() {
+		if _, there := s.contents[c.SHA256]; there {
+			continue
+		}
+		stored, err := w.store(ctx, w.start+filesName+randomName(), c.Size, w.options.Recipients, func(out io.Writer) error {
+			content, err := b.Open(c)
+			if err != nil {
+				return err
+			}
+			sum := sha256.New()
+			_, err = io.Copy(io.MultiWriter(out, sum), content)
+			if err == nil && blob.Digest(sum.Sum(nil)) != c.SHA256 {
+				err = fmt.Errorf("the file %s is damaged", c.SHA256)
+			}
+			return err
+		})
+		if err != nil {
+			return errors.Join(err, flush())
+		}
+		batch, bytes = append(batch, storedContent{c.SHA256, c.Size, stored}), bytes+c.Size
+		if len(batch) >= indexContents || bytes >= indexBytes {
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+	}
+	return flush()
+}
+
+// storeJSON stores a value for the recipients and the server.
+func (w *writer) storeJSON(ctx context.Context, name string, value any) (Stored, error) {
+	text, err := sealJSON(value, with(w.options.Recipients, w.server))
+	if err != nil {
+		return Stored{}, err
+	}
+	return w.put(ctx, name, int64(len(text)), func(out io.Writer) error {
+		_, err := out.Write(text)
+		return err
+	})
+}
+
+// store stores a content of size bytes, encrypted to recipients.
+func (w *writer) store(ctx context.Context, name string, size int64, recipients []age.Recipient,
+	write func(io.Writer) error) (Stored, error) {
+	sealed, err := sealedSize(size, recipients)
+	if err != nil {
+		return Stored{}, err
+	}
+	return w.put(ctx, name, sealed, func(out io.Writer) error {
+		sealing, err := age.Encrypt(out, recipients...)
+		if err == nil {
+			err = write(sealing)
+		}
+		if err != nil {
+			return err
+		}
+		return sealing.Close()
+	})
+}
+
+// put stores an object of size bytes and reads it back. An object that differs is deleted.
+func (w *writer) put(ctx context.Context, name string, size int64, write func(io.Writer) error) (Stored, error) {
+	out := Stored{Object: name, Size: size}
+	in, pipe := io.Pipe()
+	go func() { pipe.CloseWithError(write(pipe)) }()
+	sum := sha256.New()
+	sent := &counted{ctx: ctx, r: io.TeeReader(in, sum), w: w, limit: &w.limit}
+	err := w.target.Put(ctx, name, size, sent)
+	in.CloseWithError(errors.New("the target has stopped reading")) // so that write ends
+	if err != nil {
+		return out, fmt.Errorf("store %s: %w", name, err)
+	}
+	out.SHA256 = blob.Digest(sum.Sum(nil))
+
+	got, err := w.read(ctx, out, w)
+	if err == nil && got != out.SHA256 {
+		err = errors.Join(fmt.Errorf("%s was stored, and is another one when it is read back", name),
+			w.target.Delete(ctx, name))
+	}
+	return out, err
+}
+
+// read reads an object and returns the digest of its bytes.
+func (r *Repository) read(ctx context.Context, s Stored, w *writer) (blob.Digest, error) {
+	in, err := r.target.Get(ctx, s.Object)
+	if err != nil {
+		return blob.Digest{}, fmt.Errorf("read %s back: %w", s.Object, err)
+	}
+	defer in.Close() // read only: nothing can be lost
+	sum := sha256.New()
+	if _, err := io.Copy(sum, &counted{ctx: ctx, r: in, w: w}); err != nil {
+		return blob.Digest{}, fmt.Errorf("read %s back: %w", s.Object, err)
+	}
+	return blob.Digest(sum.Sum(nil)), nil
+}
+
+// counted reports the bytes that are read, and slows them down.
+type counted struct {
+	ctx   context.Context
+	r     io.Reader
+	w     *writer // nil for none
+	limit *limiter
+}
+
+func (c *counted) Read(p []byte) (int, error) {
+	if err := c.ctx.Err(); err != nil {
+		return 0, err
+	}
+	if c.limit != nil {
+		p = p[:min(len(p), c.limit.most())]
+	}
+	n, err := c.r.Read(p)
+	if c.w != nil {
+		c.w.done += int64(n)
+		if c.w.options.Progress != nil {
+			c.w.options.Progress(min(c.w.done, c.w.total), c.w.total)
+		}
+	}
+	if c.limit != nil {
+		c.limit.wait(c.ctx, n)
+	}
+	return n, err
+}
+
+// limiter slows bytes down to a rate.
+type limiter struct {
+	rate int64 // bytes a second; 0 for no limit
+	next time.Time
+}
+
+// most returns how many bytes can be sent at once: those of a tenth of a second.
+func (l *limiter) most() int {
+	if l.rate == 0 {
+		return 1 << 20
+	}
+	return int(max(1, l.rate/10))
+}
+
+// wait waits until n bytes more may have been sent.
+func (l *limiter) wait(ctx context.Context, n int) {
+	if l.rate == 0 {
+		return
+	}
+	now := time.Now()
+	if l.next.Before(now) {
+		l.next = now
+	}
+	l.next = l.next.Add(time.Duration(float64(n) / float64(l.rate) * float64(time.Second)))
+	timer := time.NewTimer(l.next.Sub(now))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}

@@ -1,0 +1,77 @@
+package copies
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"time"
+
+	"filippo.io/age"
+
+	"reeve/store/audit"
+	"reeve/store/blob"
+)
+
+// Examine restores an archive that one of the identities opens, and examines what was restored. It
+// returns the number of records, and the newest entry of the change log.
+type Examine func(ctx context.Context, archive string, identities []age.Identity) (records int, head *audit.Head, err error)
+
+// Prove reads the records of a copy back to a file, which Examine restores, and compares what is
+// found with the manifest. Of the contents of files, all must be there with the right size, and so
+// many of them are read. Only a copy that this process has made can be proven. The proof is stored
+// beside the copy.
+func (r *Repository) Prove(ctx context.Context, s *Scan, c *Copy, path string, sample int, examine Examine) (*Proof, error) {
+	if !c.Own || c.Manifest == nil {
+		return nil, errors.New("only the identity of a recipient opens this copy: `reeve backup check` proves it")
+	}
+	m, err := r.manifest(ctx, c.Name, r.server)
+	if err != nil {
+		return nil, err
+	}
+	defer os.Remove(path)
+	if err := Fetch(ctx, r.target, m, path); err != nil {
+		return nil, err
+	}
+	records, head, err := examine(ctx, path, []age.Identity{r.memory})
+	if err != nil {
+		return nil, err
+	}
+	if (head == nil) != (m.LogHead == nil) || head != nil && *head != *m.LogHead {
+		return nil, fmt.Errorf("its change log ends with %v, not with %v", head, m.LogHead)
+	}
+
+	p := &Proof{Records: records, Files: len(m.Contents)}
+	if p.Sampled, err = r.sample(ctx, s, m.Contents, sample); err != nil {
+		return nil, err
+	}
+	p.Time = time.Now().UTC().Truncate(time.Second)
+	w := &writer{Repository: r}
+	if _, err := w.storeJSON(ctx, c.Name+proofSuffix, p); err != nil && !errors.Is(err, ErrExists) {
+		return nil, err
+	}
+	return p, nil
+}
+
+// sample checks that contents are stored, and reads so many of them.
+func (r *Repository) sample(ctx context.Context, s *Scan, contents []blob.Digest, most int) (n int, err error) {
+	for _, d := range contents {
+		if _, there := s.contents[d]; !there {
+			return n, fmt.Errorf("the content of the file %s is missing or cut off", d)
+		}
+	}
+	order := rand.Perm(len(contents))
+	for _, i := range order[:min(most, len(order))] {
+		c := s.contents[contents[i]]
+		got, err := r.read(ctx, c.Stored, nil)
+		if err != nil {
+			return n, err
+		}
+		if got != c.Stored.SHA256 {
+			return n, fmt.Errorf("the content of the file %s, in %s, is damaged", c.SHA256, c.Stored.Object)
+		}
+		n++
+	}
+	return n, nil
+}

@@ -1,0 +1,274 @@
+package copies
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"filippo.io/age"
+
+	"reeve/store/blob"
+	"reeve/store/kv"
+)
+
+// Options configure a Repository.
+type Options struct {
+	Recipients []age.Recipient
+	Bandwidth  int64 // maximum of bytes sent a second; 0 for no limit
+	NoDelete   bool  // whether nothing is deleted, because the target does that, or nobody may
+	// Progress is called with the bytes that were sent and read back, and those of all; nil ignores it.
+	Progress func(done, total int64)
+}
+
+// Repository is the copies of one installation at one target.
+type Repository struct {
+	target     Target
+	options    Options
+	db         *kv.DB
+	instance   string
+	server     serverKey
+	memory     *age.X25519Identity // identity that exists only in this process, for proofs
+	start      string              // beginning of the names of this start
+	began      time.Time           // time of the start object, by the clock of the target
+	Overwrites bool                // whether the target replaces objects that exist
+
+	mu    sync.Mutex
+	known map[string]*Copy // copies as they were read, by name
+}
+
+// Open prepares a target for the copies of a database, and tries whether it can store, list and
+// delete, and whether it refuses to replace an object.
+func Open(ctx context.Context, target Target, db *kv.DB, o Options) (*Repository, error) {
+	if len(o.Recipients) == 0 {
+		return nil, errors.New("copies need a recipient")
+	}
+	key, err := db.DerivedKey("copies")
+	if err != nil {
+		return nil, err
+	}
+	r := &Repository{target: patient{target, stallTime}, options: o, db: db, instance: db.Instance(), known: map[string]*Copy{}}
+	if r.server, err = newServerKey(key); err != nil {
+		return nil, err
+	}
+	if r.memory, err = age.GenerateX25519Identity(); err != nil {
+		return nil, err
+	}
+	r.start = fmt.Sprintf("%s/%s/%s/", r.instance, db.LogHead().Generation, randomName())
+	return r, r.begin(ctx)
+}
+
+func randomName() string { return strings.ToLower(rand.Text()[:16]) }
+
+// begin stores the start object, twice.
+func (r *Repository) begin(ctx context.Context) error {
+	name := r.start + startName
+	if err := r.target.Put(ctx, name, 0, strings.NewReader("")); err != nil {
+		return err
+	}
+	switch err := r.target.Put(ctx, name, 0, strings.NewReader("")); {
+	case err == nil:
+		r.Overwrites = true
+	case !errors.Is(err, ErrExists):
+		return err
+	}
+	all, err := r.target.List(ctx, name)
+	if err != nil {
+		return err
+	}
+	if len(all) != 1 {
+		return errors.New("what was stored is not in the list of objects")
+	}
+	r.began = all[0].Modified
+	return nil
+}
+
+// Copy is a copy at the target.
+type Copy struct {
+	Name     string
+	Time     time.Time
+	Size     int64     // encrypted bytes of the records
+	Manifest *Manifest // without contents; nil if it was sealed with another secret.key, or is damaged
+	Fault    error     // reason for no manifest; nil for another secret.key
+	Files    int       // contents of files in the copy
+	Proof    *Proof    // nil if it was not restored yet
+	Own      bool      // whether this process has made it and can restore it
+}
+
+// Scan is what a target has.
+type Scan struct {
+	Copies []*Copy // copies, newest first
+	// Other is the time at which another server, which uses the same data, has begun to store or last
+	// stored a copy since this one began; zero for none.
+	Other time.Time
+
+	objects  map[string]Object
+	contents map[blob.Digest]storedContent // contents whose objects are there
+	indexes  map[string][]storedContent
+	complete bool // whether all manifests and indexes could be read
+}
+
+// Scan lists the target and reads what it has not read before.
+func (r *Repository) Scan(ctx context.Context) (*Scan, error) {
+	all, err := r.target.List(ctx, r.instance+"/")
+	if err != nil {
+		return nil, err
+	}
+	s := &Scan{
+		objects:  make(map[string]Object, len(all)),
+		contents: map[blob.Digest]storedContent{},
+		indexes:  map[string][]storedContent{},
+		complete: true,
+	}
+	for _, o := range all {
+		s.objects[o.Name] = o
+		if startOf(o.Name) != r.start && o.Modified.After(r.began) && o.Modified.After(s.Other) {
+			s.Other = o.Modified
+		}
+	}
+	for _, o := range all {
+		switch name, suffix, ok := base(o.Name); {
+		case ok && suffix == listSuffix:
+			c, err := r.copyAt(ctx, s, name)
+			if err != nil {
+				return nil, err
+			}
+			s.Copies = append(s.Copies, c)
+			s.complete = s.complete && c.Manifest != nil
+		case strings.HasSuffix(o.Name, indexSuffix):
+			if err := r.readIndex(ctx, s, o.Name); err != nil {
+				return nil, err
+			}
+		}
+	}
+	slices.SortFunc(s.Copies, func(a, b *Copy) int { return b.Time.Compare(a.Time) })
+	return s, nil
+}
+
+// copyAt returns a copy whose manifest is there.
+func (r *Repository) copyAt(ctx context.Context, s *Scan, name string) (*Copy, error) {
+	r.mu.Lock()
+	c := r.known[name]
+	r.mu.Unlock()
+	if c == nil {
+		c = &Copy{Name: name, Own: strings.HasPrefix(name, r.start)}
+		c.Time, _ = timeOf(name)
+		c.Size = s.objects[name+dataSuffix].Size
+		m, err := r.manifest(ctx, name, r.server)
+		switch {
+		case err == nil:
+			c.Files, m.Contents = len(m.Contents), nil
+			c.Manifest = m
+		case errors.Is(err, errOtherKey):
+		case isDamage(err):
+			c.Fault = err
+		default:
+			return nil, err
+		}
+	}
+	if _, there := s.objects[name+proofSuffix]; there && c.Proof == nil {
+		c = &Copy{c.Name, c.Time, c.Size, c.Manifest, c.Fault, c.Files, new(Proof), c.Own}
+		if err := r.readJSON(ctx, name+proofSuffix, c.Proof, r.server); err != nil {
+			if !isDamage(err) && !errors.Is(err, errOtherKey) {
+				return nil, err
+			}
+			c.Proof = nil
+		}
+	}
+	if _, there := s.objects[name+dataSuffix]; !there && c.Fault == nil {
+		c = &Copy{c.Name, c.Time, 0, nil, fmt.Errorf("its records, %s, are missing", name+dataSuffix), c.Files, nil, c.Own}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.known[name] = c
+	return c, nil
+}
+
+// damage is an error of the content of an object, not of the target.
+type damage struct{ error }
+
+func isDamage(err error) bool {
+	var d damage
+	return errors.As(err, &d)
+}
+
+// readJSON reads an object of sealJSON. Its content can be damaged, see isDamage.
+func (r *Repository) readJSON(ctx context.Context, name string, to any, identities ...age.Identity) error {
+	return readJSON(ctx, r.target, name, to, identities)
+}
+
+func readJSON(ctx context.Context, target Target, name string, to any, identities []age.Identity) error {
+	in, err := target.Get(ctx, name)
+	if err != nil {
+		return err
+	}
+	defer in.Close() // read only: nothing can be lost
+	read := &keepError{r: in}
+	err = openJSON(read, identities, to)
+	switch {
+	case err == nil, errors.Is(err, errOtherKey):
+		return err
+	case read.err != nil:
+		return fmt.Errorf("read %s: %w", name, read.err)
+	}
+	return damage{fmt.Errorf("%s: %w", name, err)}
+}
+
+// keepError keeps the error of a reader, to tell it from damage of what was read.
+type keepError struct {
+	r   io.Reader
+	err error
+}
+
+func (k *keepError) Read(p []byte) (int, error) {
+	n, err := k.r.Read(p)
+	if err != nil && err != io.EOF && k.err == nil {
+		k.err = err
+	}
+	return n, err
+}
+
+// manifest reads the manifest of a copy.
+func (r *Repository) manifest(ctx context.Context, name string, identities ...age.Identity) (*Manifest, error) {
+	return readManifest(ctx, r.target, name, identities)
+}
+
+func readManifest(ctx context.Context, target Target, name string, identities []age.Identity) (*Manifest, error) {
+	m := &Manifest{}
+	if err := readJSON(ctx, target, name+listSuffix, m, identities); err != nil {
+		return nil, err
+	}
+	if m.Format > formatNumber {
+		return nil, damage{fmt.Errorf("%s was made by a newer program, reeve %s", name, m.Version)}
+	}
+	if m.Data.Object != name+dataSuffix {
+		return nil, damage{fmt.Errorf("%s is the manifest of another copy", name)}
+	}
+	return m, nil
+}
+
+// readIndex adds the contents in an index whose objects are there. A damaged one is as if it were
+// not there: its contents are stored again.
+func (r *Repository) readIndex(ctx context.Context, s *Scan, name string) error {
+	in := index{}
+	err := r.readJSON(ctx, name, &in, r.server)
+	if isDamage(err) || errors.Is(err, errOtherKey) || in.Format > formatNumber {
+		s.complete = false
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	s.indexes[name] = in.Contents
+	for _, c := range in.Contents {
+		if s.objects[c.Stored.Object].Size == c.Stored.Size {
+			s.contents[c.SHA256] = c
+		}
+	}
+	return nil
+}

@@ -1,0 +1,112 @@
+package copies
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"filippo.io/age"
+
+	"reeve/store/blob"
+	"reeve/store/kv"
+)
+
+// List returns the copies at a target that one of the identities opens, the newest first, and how
+// many it does not open.
+func List(ctx context.Context, target Target, identities []age.Identity) (all []*Manifest, others int, err error) {
+	objects, err := target.List(ctx, "")
+	if err != nil {
+		return nil, 0, err
+	}
+	for _, o := range objects {
+		name, suffix, ok := base(o.Name)
+		if !ok || suffix != listSuffix {
+			continue
+		}
+		m, err := readManifest(ctx, target, name, identities)
+		switch {
+		case err == nil:
+			all = append(all, m)
+		case errors.Is(err, errOtherKey) || isDamage(err):
+			others++
+		default:
+			return nil, 0, err
+		}
+	}
+	slices.SortFunc(all, func(a, b *Manifest) int { return b.Time.Compare(a.Time) })
+	return all, others, nil
+}
+
+// Fetch reads the archive of a copy to a new file, and compares its bytes.
+func Fetch(ctx context.Context, target Target, m *Manifest, path string) (err error) {
+	in, err := target.Get(ctx, m.Data.Object)
+	if err != nil {
+		return err
+	}
+	defer in.Close() // read only: nothing can be lost
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	sum := sha256.New()
+	n, err := io.Copy(io.MultiWriter(f, sum), &counted{ctx: ctx, r: in})
+	if err = errors.Join(err, f.Close()); err == nil && (n != m.Data.Size || blob.Digest(sum.Sum(nil)) != m.Data.SHA256) {
+		err = fmt.Errorf("%s is damaged: it is not what was stored", m.Data.Object)
+	}
+	if err != nil {
+		err = errors.Join(err, os.Remove(path))
+	}
+	return err
+}
+
+// Contents returns a function that opens the contents of files in the copies of an installation.
+func Contents(ctx context.Context, target Target, instance string, identities []age.Identity) (kv.Contents, error) {
+	objects, err := target.List(ctx, instance+"/")
+	if err != nil {
+		return nil, err
+	}
+	sizes, stored := map[string]int64{}, map[blob.Digest][]Stored{}
+	for _, o := range objects {
+		sizes[o.Name] = o.Size
+	}
+	for _, o := range objects {
+		if !strings.HasSuffix(o.Name, indexSuffix) {
+			continue
+		}
+		in := index{}
+		if err := readJSON(ctx, target, o.Name, &in, identities); err != nil && !isDamage(err) && !errors.Is(err, errOtherKey) {
+			return nil, err
+		}
+		for _, c := range in.Contents {
+			if sizes[c.Stored.Object] == c.Stored.Size {
+				stored[c.SHA256] = append(stored[c.SHA256], c.Stored)
+			}
+		}
+	}
+
+	return func(c kv.Content) (io.ReadCloser, error) {
+		err := error(fs.ErrNotExist)
+		for _, s := range stored[c.SHA256] {
+			var in io.ReadCloser
+			if in, err = target.Get(ctx, s.Object); err != nil {
+				continue
+			}
+			opened, openErr := age.Decrypt(in, identities...)
+			if err = openErr; err != nil {
+				in.Close()
+				continue
+			}
+			return struct {
+				io.Reader
+				io.Closer
+			}{opened, in}, nil
+		}
+		return nil, err
+	}, nil
+}

@@ -1,0 +1,107 @@
+package copies
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/aes"
+	"crypto/cipher"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"filippo.io/age"
+)
+
+// serverKey lets the server read manifests and indexes of its own: it is an age recipient and
+// identity with a key that is derived from secret.key.
+type serverKey struct{ aead cipher.AEAD }
+
+// serverStanza is the type of the stanza in the header of age.
+const serverStanza = "reeve-server"
+
+func newServerKey(key []byte) (serverKey, error) {
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		return serverKey{}, err
+	}
+	aead, err := cipher.NewGCMWithRandomNonce(block)
+	return serverKey{aead}, err
+}
+
+// Wrap implements age.Recipient.
+func (k serverKey) Wrap(fileKey []byte) ([]*age.Stanza, error) {
+	return []*age.Stanza{{Type: serverStanza, Body: k.aead.Seal(nil, nil, fileKey, nil)}}, nil
+}
+
+// Unwrap implements age.Identity.
+func (k serverKey) Unwrap(stanzas []*age.Stanza) ([]byte, error) {
+	for _, s := range stanzas {
+		if s.Type != serverStanza {
+			continue
+		}
+		if fileKey, err := k.aead.Open(nil, nil, s.Body, nil); err == nil {
+			return fileKey, nil
+		}
+	}
+	return nil, age.ErrIncorrectIdentity
+}
+
+// sealedSize returns the number of bytes of a content of size bytes that is encrypted to recipients.
+func sealedSize(size int64, recipients []age.Recipient) (int64, error) {
+	var empty bytes.Buffer
+	out, err := age.Encrypt(&empty, recipients...)
+	if err != nil {
+		return 0, err
+	}
+	if err := out.Close(); err != nil {
+		return 0, err
+	}
+	const chunk, tag = 64 << 10, 16 // even an empty content has one chunk, and so one tag
+	chunks := max(1, (size+chunk-1)/chunk)
+	return int64(empty.Len()) - tag + size + chunks*tag, nil
+}
+
+// sealJSON returns a value as compressed JSON that is encrypted to recipients.
+func sealJSON(value any, recipients []age.Recipient) ([]byte, error) {
+	var out bytes.Buffer
+	sealed, err := age.Encrypt(&out, recipients...)
+	if err != nil {
+		return nil, err
+	}
+	packed := gzip.NewWriter(sealed)
+	err = errors.Join(json.NewEncoder(packed).Encode(value), packed.Close(), sealed.Close())
+	return out.Bytes(), err
+}
+
+// maxJSON is the maximum size in bytes of the JSON in an object.
+const maxJSON = 1 << 30
+
+// openJSON decodes an object of sealJSON.
+func openJSON(r io.Reader, identities []age.Identity, to any) error {
+	opened, err := age.Decrypt(r, identities...)
+	if none := (*age.NoIdentityMatchError)(nil); errors.As(err, &none) {
+		return errOtherKey
+	}
+	if err != nil {
+		return err
+	}
+	packed, err := gzip.NewReader(opened)
+	if err != nil {
+		return err
+	}
+	if err := json.NewDecoder(io.LimitReader(packed, maxJSON)).Decode(to); err != nil {
+		return fmt.Errorf("it is damaged: %w", err)
+	}
+	_, err = io.Copy(io.Discard, packed) // to the end, whose checksum it has
+	return err
+}
+
+// errOtherKey is the error of an object that none of the identities opens.
+var errOtherKey = errors.New("it is encrypted for other identities")
+
+// with returns recipients and further ones.
+func with(recipients []age.Recipient, more ...age.Recipient) []age.Recipient {
+	return append(slices.Clone(recipients), more...)
+}

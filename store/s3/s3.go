@@ -1,0 +1,182 @@
+// Package s3 keeps copies in a bucket of an S3-compatible service. It alone imports the client.
+//
+//	target, err := s3.New(s3.Options{Endpoint: "https://s3.eu-central-1.amazonaws.com", Bucket: "backup", …})
+package s3
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/minio/minio-go/v7"
+	"github.com/minio/minio-go/v7/pkg/credentials"
+
+	"reeve/store/copies"
+)
+
+// Options configure a bucket.
+type Options struct {
+	Endpoint  string // URL of the service, http or https
+	Region    string // "" to ask the service
+	Bucket    string
+	Prefix    string // before the names of objects; "" for none
+	AccessKey string
+	SecretKey string
+	Style     string // where the bucket's name is: path, host, or "" for what the service usually has
+	CA        string // path of PEM certificates that are trusted in place of the system's; "" for these
+}
+
+// Bucket is a copies.Target.
+type Bucket struct {
+	client *minio.Client
+	bucket string
+	prefix string
+}
+
+// Timeouts of requests. The body of a request or a response has no limit of its own: the copy ends
+// with its context, and a connection on which nothing arrives with these.
+const (
+	connectTimeout = 10 * time.Second
+	headerTimeout  = 60 * time.Second
+	idleTimeout    = 60 * time.Second
+	retries        = 4
+	partBytes      = 16 << 20 // of an object that is sent in parts, which are held in memory
+)
+
+// New returns a bucket. It does not connect.
+func New(o Options) (*Bucket, error) {
+	u, err := url.Parse(o.Endpoint)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || strings.Trim(u.Path, "/") != "" || u.User != nil {
+		return nil, errors.New("endpoint must be a URL like https://s3.example.org")
+	}
+	lookup := map[string]minio.BucketLookupType{"": minio.BucketLookupAuto, "path": minio.BucketLookupPath, "host": minio.BucketLookupDNS}
+	style, ok := lookup[o.Style]
+	if !ok {
+		return nil, errors.New("style must be path or host")
+	}
+	transport, err := transport(o.CA)
+	if err != nil {
+		return nil, err
+	}
+
+	client, err := minio.New(u.Host, &minio.Options{
+		Creds:        credentials.NewStaticV4(o.AccessKey, o.SecretKey, ""),
+		Secure:       u.Scheme == "https",
+		Region:       o.Region,
+		BucketLookup: style,
+		Transport:    transport,
+		MaxRetries:   retries,
+	})
+	if err != nil {
+		return nil, err
+	}
+	prefix := strings.Trim(o.Prefix, "/")
+	if prefix != "" {
+		prefix += "/"
+	}
+	return &Bucket{client, o.Bucket, prefix}, nil
+}
+
+func transport(ca string) (*http.Transport, error) {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.ResponseHeaderTimeout, t.IdleConnTimeout = headerTimeout, idleTimeout
+	t.TLSHandshakeTimeout = connectTimeout
+	t.DisableCompression = true
+	if ca == "" {
+		return t, nil
+	}
+	text, err := os.ReadFile(ca)
+	if err != nil {
+		return nil, err
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(text) {
+		return nil, fmt.Errorf("%s has no PEM certificates", ca)
+	}
+	t.TLSClientConfig = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
+	return t, nil
+}
+
+// Put implements copies.Target. Services refuse to replace an object that is sent at once; for one in
+// parts, not all do.
+func (b *Bucket) Put(ctx context.Context, name string, size int64, content io.Reader) error {
+	if size > partBytes {
+		_, err := b.client.StatObject(ctx, b.bucket, b.prefix+name, minio.StatObjectOptions{})
+		if err == nil {
+			return copies.ErrExists
+		}
+		if err := plain(err); !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	options := minio.PutObjectOptions{ContentType: "application/octet-stream", PartSize: partBytes}
+	options.SetMatchETagExcept("*")
+	_, err := b.client.PutObject(ctx, b.bucket, b.prefix+name, content, size, options)
+	return plain(err)
+}
+
+// Get implements copies.Target.
+func (b *Bucket) Get(ctx context.Context, name string) (io.ReadCloser, error) {
+	o, err := b.client.GetObject(ctx, b.bucket, b.prefix+name, minio.GetObjectOptions{})
+	if err != nil {
+		return nil, plain(err)
+	}
+	if _, err := o.Stat(); err != nil { // which sends the request
+		o.Close()
+		return nil, plain(err)
+	}
+	return o, nil
+}
+
+// List implements copies.Target.
+func (b *Bucket) List(ctx context.Context, prefix string) (all []copies.Object, err error) {
+	ctx, cancel := context.WithCancel(ctx) // which ends the listing after an error
+	defer cancel()
+	options := minio.ListObjectsOptions{Prefix: b.prefix + prefix, Recursive: true}
+	for o := range b.client.ListObjects(ctx, b.bucket, options) {
+		if o.Err != nil {
+			return nil, plain(o.Err)
+		}
+		all = append(all, copies.Object{Name: strings.TrimPrefix(o.Key, b.prefix), Size: o.Size, Modified: o.LastModified})
+	}
+	return all, ctx.Err()
+}
+
+// Delete implements copies.Target.
+func (b *Bucket) Delete(ctx context.Context, name string) error {
+	return plain(b.client.RemoveObject(ctx, b.bucket, b.prefix+name, minio.RemoveObjectOptions{}))
+}
+
+// plain returns an error that says what to do, without the host IDs and keys in those of services.
+func plain(err error) error {
+	if err == nil {
+		return nil
+	}
+	r := minio.ToErrorResponse(err)
+	switch {
+	case r.StatusCode == http.StatusPreconditionFailed, r.Code == "PreconditionFailed":
+		return copies.ErrExists
+	case r.Code == "NoSuchKey":
+		return fs.ErrNotExist
+	case r.Code == "NoSuchBucket":
+		return errors.New("the bucket does not exist")
+	case r.Code == "InvalidAccessKeyId", r.Code == "SignatureDoesNotMatch":
+		return errors.New("the service does not accept access_key and secret_key")
+	case r.Code == "AccessDenied":
+		return errors.New("access_key may not do this: it needs to list the bucket, and to get, put and delete objects")
+	case r.Code == "RequestTimeTooSkewed":
+		return errors.New("the clock of this machine is wrong: the service refuses its requests")
+	case r.Code != "" && r.StatusCode != 0:
+		return fmt.Errorf("the service answers %d %s", r.StatusCode, r.Code)
+	}
+	return err
+}

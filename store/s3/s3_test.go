@@ -1,0 +1,260 @@
+package s3_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"reeve/store/copies"
+	"reeve/store/s3"
+	"reeve/store/s3/s3test"
+)
+
+func put(t *testing.T, b copies.Target, name string, content []byte) {
+	t.Helper()
+	// The reader can't seek, as the one of a copy can't.
+	if err := b.Put(t.Context(), name, int64(len(content)), io.MultiReader(bytes.NewReader(content))); err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+}
+
+func get(t *testing.T, b copies.Target, name string) []byte {
+	t.Helper()
+	in, err := b.Get(t.Context(), name)
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	defer in.Close()
+	content, err := io.ReadAll(in)
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return content
+}
+
+func names(t *testing.T, b copies.Target, prefix string) string {
+	t.Helper()
+	all, err := b.List(t.Context(), prefix)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, o := range all {
+		names = append(names, fmt.Sprint(o.Name, " ", o.Size))
+		if o.Modified.IsZero() {
+			t.Errorf("%s has no time", o.Name)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// TestBucket_Operations does the same with a bucket, with one below a prefix, and with a directory.
+func TestBucket_Operations(t *testing.T) {
+	server := s3test.Start(t)
+	below := server.Options()
+	below.Prefix = "/backup/reeve/"
+	large := make([]byte, 20<<20) // more than one part
+	rand.NewChaCha8([32]byte{}).Read(large)
+	for name, b := range map[string]copies.Target{
+		"bucket":    s3test.Bucket(t, server.Options()),
+		"prefix":    s3test.Bucket(t, below),
+		"directory": copies.Directory(t.TempDir()),
+	} {
+		t.Run(name, func(t *testing.T) {
+			for object, content := range map[string][]byte{"a/b/empty": {}, "a/b/small": []byte("x"), "a/large": large} {
+				put(t, b, object, content)
+				if !bytes.Equal(get(t, b, object), content) {
+					t.Errorf("%s is another one", object)
+				}
+				err := b.Put(t.Context(), object, 1, strings.NewReader("y"))
+				if !errors.Is(err, copies.ErrExists) || !bytes.Equal(get(t, b, object), content) {
+					t.Errorf("%s was replaced: %v", object, err)
+				}
+			}
+			if err := b.Put(t.Context(), "a/large", int64(len(large)), bytes.NewReader(large)); !errors.Is(err, copies.ErrExists) {
+				t.Errorf("a large object was replaced: %v", err)
+			}
+			if got := names(t, b, "a/b/"); got != "a/b/empty 0, a/b/small 1" {
+				t.Errorf("list: %s", got)
+			}
+			if got := names(t, b, "c/"); got != "" {
+				t.Errorf("list: %s", got)
+			}
+			if _, err := b.Get(t.Context(), "a/none"); !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("an absent object: %v", err)
+			}
+			for range 2 {
+				if err := b.Delete(t.Context(), "a/b/small"); err != nil {
+					t.Error(err)
+				}
+			}
+			if got := names(t, b, "a/"); got != fmt.Sprintf("a/b/empty 0, a/large %d", len(large)) {
+				t.Errorf("list: %s", got)
+			}
+
+			// Less than was announced, and an error in the middle, leave nothing.
+			if err := b.Put(t.Context(), "a/short", 10, strings.NewReader("short")); err == nil {
+				t.Error("a short object was stored")
+			}
+			broken := io.MultiReader(bytes.NewReader(large[:18<<20]), &failing{})
+			if err := b.Put(t.Context(), "a/broken", int64(len(large)), broken); err == nil {
+				t.Error("a broken object was stored")
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel()
+			if err := b.Put(ctx, "a/cancelled", 1, strings.NewReader("x")); err == nil {
+				t.Error("a cancelled object was stored")
+			}
+			if got := names(t, b, "a/"); got != fmt.Sprintf("a/b/empty 0, a/large %d", len(large)) {
+				t.Errorf("list: %s", got)
+			}
+		})
+	}
+}
+
+type failing struct{}
+
+func (*failing) Read([]byte) (int, error) { return 0, errors.New("broken") }
+
+// TestBucket_ManyObjects lists more than one answer of a service has.
+func TestBucket_ManyObjects(t *testing.T) {
+	server := s3test.Start(t)
+	dir := filepath.Join(server.Dir, "bucket", "many")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	const n = 2500
+	for i := range n {
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprint(i)), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all, err := s3test.Bucket(t, server.Options()).List(t.Context(), "many/")
+	if err != nil || len(all) != n {
+		t.Errorf("%d objects, %v", len(all), err)
+	}
+}
+
+// TestBucket_Faults checks what is said about a configuration that does not fit, and that it has no
+// secrets.
+func TestBucket_Faults(t *testing.T) {
+	server := s3test.Start(t)
+	for want, change := range map[string]func(*s3.Options){
+		"does not accept access_key": func(o *s3.Options) { o.SecretKey = "another-secret" },
+		"XAdminUserNotFound":         func(o *s3.Options) { o.AccessKey = "another" },
+		"the bucket does not exist":  func(o *s3.Options) { o.Bucket = "missing" },
+		"connection refused":         func(o *s3.Options) { o.Endpoint = "http://" + unused(t) },
+	} {
+		o := server.Options()
+		change(&o)
+		b := s3test.Bucket(t, o)
+		_, listing := b.List(t.Context(), "")
+		if _, err := b.Get(t.Context(), "a"); err == nil {
+			t.Errorf("%s: an object was read", want)
+		}
+		for _, err := range []error{listing, b.Put(t.Context(), "a", 1, strings.NewReader("x"))} {
+			if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), o.SecretKey) {
+				t.Errorf("%v, want %s", err, want)
+			}
+		}
+	}
+	for want, change := range map[string]func(*s3.Options){
+		"endpoint must be": func(o *s3.Options) { o.Endpoint = "s3.example.org" },
+		"style must be":    func(o *s3.Options) { o.Style = "virtual" },
+		"no such file":     func(o *s3.Options) { o.CA = filepath.Join(t.TempDir(), "missing.pem") },
+	} {
+		o := server.Options()
+		change(&o)
+		if _, err := s3.New(o); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
+func unused(t *testing.T) string {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// TestBucket_NetworkCut cuts connections after some bytes in either direction. Nothing is stored
+// unless all of it is.
+func TestBucket_NetworkCut(t *testing.T) {
+	server := s3test.Start(t)
+	direct := s3test.Bucket(t, server.Options())
+	content := bytes.Repeat([]byte("content "), 1<<17)
+	put(t, direct, "there", content)
+	stored := 0
+	for _, after := range []int64{0, 100, 10_000, 500_000, 1 << 20} {
+		o := server.Options()
+		o.Endpoint = "http://" + cutting(t, strings.TrimPrefix(server.URL, "http://"), after)
+		b := s3test.Bucket(t, o)
+		name := fmt.Sprint("cut ", after)
+		err := b.Put(t.Context(), name, int64(len(content)), io.MultiReader(bytes.NewReader(content)))
+		if all, listErr := direct.List(t.Context(), name); listErr != nil || len(all) == 1 && all[0].Size != int64(len(content)) || err == nil && len(all) != 1 {
+			t.Errorf("after %d bytes: %v, %v, %v", after, err, all, listErr)
+		} else {
+			stored += len(all)
+		}
+		if in, err := b.Get(t.Context(), "there"); err == nil {
+			got, err := io.ReadAll(in)
+			in.Close()
+			if err == nil && !bytes.Equal(got, content) {
+				t.Errorf("after %d bytes, %d bytes were read without an error", after, len(got))
+			}
+		}
+	}
+	if stored == 5 {
+		t.Error("no connection was cut")
+	}
+}
+
+// cutting returns the address of a proxy that cuts each connection after some bytes.
+func cutting(t *testing.T, to string, after int64) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	go func() {
+		for {
+			client, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer client.Close()
+				server, err := net.Dial("tcp", to)
+				if err != nil {
+					return
+				}
+				defer server.Close()
+				var left atomic.Int64
+				left.Store(after)
+				pass := func(dst, src net.Conn, done chan<- bool) {
+					io.Copy(dst, io.LimitReader(src, left.Load()))
+					done <- true
+				}
+				done := make(chan bool, 2)
+				go pass(server, client, done)
+				go pass(client, server, done)
+				<-done
+			}()
+		}
+	}()
+	return l.Addr().String()
+}
