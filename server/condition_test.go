@@ -172,7 +172,7 @@ func TestCondition_SeveralSettings(t *testing.T) {
 
 	in.Create("/system/setting-group", `{"key":"mine","title":"Mine"}`)
 	in.Create("/system/setting",
-		`{"key":"k","title":"T","type":"secret","values":"x","group_id":7}`)
+		`{"key":"k","title":"T","type":"secret","values":"x","group_id":8}`)
 	hidden := values()
 	in.OK("PUT", "/system/setting", `{"values":{"mine.k":"y"}}`, "owner")
 	save(hidden, `{"values":{"site.title":"z"}}`).Brief(409, `"errorCode":"stale"`)

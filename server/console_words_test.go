@@ -551,7 +551,7 @@ var elsewhere = map[string][]string{
 	"audit":     {"ui/log/"},
 	"dashboard": {"pages/Home.tsx", "pages/home/", "pages/SystemInfo.tsx"},
 	"manual":    {"pages/help/"},
-	"info":      {"pages/Home.tsx", "pages/home/", "pages/SystemInfo.tsx", "pages/monitor/redis.tsx", "pages/audit/", "ui/log/"}, // backup is also an action
+	"info":      {"pages/Home.tsx", "pages/home/", "pages/SystemInfo.tsx", "pages/backups/", "pages/monitor/redis.tsx", "pages/audit/", "ui/log/"}, // backup is also an action
 	"people":    {"pages/invite/"},
 	"monitor":   {"pages/Home.tsx", "pages/home/", "ui/Chart.tsx"},
 	"rights":    {"ui/tree/", "pages/people/Access.tsx", "ui/topics.ts"}, // role.created is also a type of event

@@ -73,7 +73,9 @@ var goodBodies = sync.OnceValue(func() map[string]goodBody {
 		"POST /system/webhook/:id/replay": {"/system/webhook/1/replay", `{"from":1,"until":2}`},
 		"POST /system/setting-group": {"/system/setting-group",
 			`{"key":"good","title":"T","remark":"r","public":1}`},
-		"PUT /system/setting-group/:id": {"/system/setting-group/7",
+		"POST /system/backup-file":          {"/system/backup-file", `{"target":"local"}`},
+		"POST /system/backup-target/cancel": {"/system/backup-target/cancel", `{"target":"local"}`},
+		"PUT /system/setting-group/:id": {"/system/setting-group/8",
 			`{"key":"good","title":"T","remark":"r","public":1}`},
 		"POST /admin/list": {"/admin/list",
 			`{"fields":{},"username":"good","nickname":"N","sex":1,"email":"g@example.org","mobile":"123456","dept_id":1,"role_ids":[2],"status":1,"password":"long enough it is","invite":""}`},
@@ -195,7 +197,7 @@ var withBodies = &servertest.Fixture{Prepare: prepareBodies}
 func prepareBodies(in *servertest.Instance) {
 	in.ShowPages()
 	in.Create("/system/setting-group", `{"key":"mine","title":"Mine"}`)
-	in.Create("/system/setting", `{"key":"mine","title":"Mine","type":"input","group_id":7}`)
+	in.Create("/system/setting", `{"key":"mine","title":"Mine","type":"input","group_id":8}`)
 	in.Clerk("clerk")
 	in.AppUser("customer")
 	in.Guest("guest", "")

@@ -21,6 +21,7 @@ import (
 	"reeve/server/account"
 	"reeve/server/openapi"
 	"reeve/server/servertest"
+	"reeve/server/target"
 	"reeve/server/webhook"
 	"reeve/store"
 	"reeve/store/kv"
@@ -105,7 +106,7 @@ var goldenAnswers = []struct{ file, method, url, body string }{
 		`{"key":"look","title":"Look","remark":"one\ntwo","public":true}`},
 	{"setting_group_list", "GET", "/system/setting-group", ""},
 	{"setting", "POST", "/system/setting",
-		`{"key":"mode","title":"Mode","describe":"d","type":"select","values":"a","options":[{"label":"A","value":"a"}],"props":[{"name":"width","value":"80"}],"group_id":7,"sort":1}`},
+		`{"key":"mode","title":"Mode","describe":"d","type":"select","values":"a","options":[{"label":"A","value":"a"}],"props":[{"name":"width","value":"80"}],"group_id":8,"sort":1}`},
 	{"setting_list", "GET", "/system/setting?pageSize=2", ""},
 	{"setting_values", "GET", "/system/setting-value", ""},
 	{"setting_builtin", "GET", "/system/setting-builtin", ""},
@@ -177,6 +178,9 @@ var goldenAnswers = []struct{ file, method, url, body string }{
 	{"trace_list", "GET", "/system/monitor/trace", ""},
 	{"system_info", "GET", "/system/info", ""},
 	{"system_health", "GET", "/system/health", ""},
+	{"backup_targets", "GET", "/system/backup-target", ""},
+	{"backup_files", "GET", "/system/backup-file", ""},
+	{"backup_now", "POST", "/system/backup-file", `{"target":"offsite"}`},
 	{"system_compact_none", "GET", "/system/compact", ""},
 	{"system_compact", "POST", "/system/compact", ""},
 	{"import_run", "POST", "/admin/list-import", "username,nickname\nbob,Bob\n"},
@@ -205,7 +209,7 @@ var goldenAnswers = []struct{ file, method, url, body string }{
 	{"own_app_user", "GET", "/api/user", ""},
 	{"failure", "POST", "/admin/rule", `{"type":7,"key":"Shop","name":""}`},
 	{"setting_flag", "POST", "/system/setting",
-		`{"key":"checkout","title":"Checkout","type":"flag","group_id":7,"values":"{\"enabled\":true,\"variants\":{\"on\":true,\"off\":false},\"default\":\"off\",\"rules\":[{\"users\":[1],\"variant\":\"on\"}]}"}`},
+		`{"key":"checkout","title":"Checkout","type":"flag","group_id":8,"values":"{\"enabled\":true,\"variants\":{\"on\":true,\"off\":false},\"default\":\"off\",\"rules\":[{\"users\":[1],\"variant\":\"on\"}]}"}`},
 	{"flag_preview", "POST", "/system/setting/flag-preview",
 		`{"key":"look.checkout","values":"{\"enabled\":true,\"variants\":{\"on\":true,\"off\":false},\"default\":\"off\"}","user_id":1}`},
 	{"flags", "POST", "/ofrep/v1/evaluate/flags", `{"context":{"targetingKey":"ignored"}}`},
@@ -264,6 +268,10 @@ func TestGoldenAnswers(t *testing.T) {
 	in := servertest.Start(t, func(su *servertest.Setup) {
 		su.Config.Manual, su.Config.WebhookAllow = files, local
 	})
+
+	servertest.Must(t, in.Server.Backups.Configure(target.Set{
+		Targets: []target.Config{{Name: "offsite", Path: "/mnt/backup"}},
+	}))
 
 	seen := map[reflect.Type]bool{}
 	refresh := "" // the request_id of that response

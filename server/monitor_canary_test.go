@@ -231,7 +231,7 @@ func (l *leaks) specials(statuses map[int]int) {
 			"title":    "V",
 			"type":     "secret",
 			"values":   l.token(),
-			"group_id": 7,
+			"group_id": 8,
 		})))
 
 	for _, name := range []string{"mine.vault", "MINE.vault", "mine.vautl", "vault", "site.title2"} {

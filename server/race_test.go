@@ -167,7 +167,7 @@ func TestConcurrentWrites_AllKept(t *testing.T) {
 				w := httptest.NewRecorder()
 				in.Server.Handler().ServeHTTP(w,
 					in.Request("POST", "/system/setting",
-						fmt.Sprintf(`{"key":"k%d","title":"T","type":"input","group_id":7}`, i),
+						fmt.Sprintf(`{"key":"k%d","title":"T","type":"input","group_id":8}`, i),
 						"owner"))
 				switch w.Code {
 				case 200:
@@ -186,7 +186,7 @@ func TestConcurrentWrites_AllKept(t *testing.T) {
 		t.Errorf("%d created and %d refused, want %d each", c, r, n)
 	}
 
-	in.OK("GET", "/system/setting?group_id=7&pageSize=1", "", "owner").Brief(200,
+	in.OK("GET", "/system/setting?group_id=8&pageSize=1", "", "owner").Brief(200,
 		fmt.Sprintf(`"total":%d,`, n))
 }
 

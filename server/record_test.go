@@ -271,8 +271,8 @@ func TestRecord_ReadOnlyFieldsIgnored(t *testing.T) {
 	in.Unchanged(before)
 	in.OK("POST", "/system/setting-group",
 		`{"key":"new","title":"N",`+readOnly+`,"updated_at":"1999-01-01T00:00:00.000000Z"}`,
-		"owner").Brief(200, `"id":7,`)
-	if strings.Contains(in.OK("GET", "/system/setting-group/7", "", "owner").Body, "1999") {
+		"owner").Brief(200, `"id":8,`)
+	if strings.Contains(in.OK("GET", "/system/setting-group/8", "", "owner").Body, "1999") {
 		t.Error("the moments of a new record can be chosen")
 	}
 }
@@ -382,24 +382,24 @@ func TestSettingGroup_NonEmptyIsNotDeleted(t *testing.T) {
 	t.Parallel()
 	in := servertest.Start(t)
 	in.Create("/system/setting-group", `{"key":"g","title":"G"}`)
-	in.Create("/system/setting", `{"key":"k","title":"T","type":"input","group_id":7}`)
+	in.Create("/system/setting", `{"key":"k","title":"T","type":"input","group_id":8}`)
 	servertest.RunCases(t, in, []servertest.Case{
-		{"while it has one", "DELETE", "/system/setting-group/7", "", "owner", 409,
+		{"while it has one", "DELETE", "/system/setting-group/8", "", "owner", 409,
 			[]string{`"errorCode":"in_use"`, "1 setting"}, nil},
 		{"a key that another has", "POST", "/system/setting-group", `{"key":"site","title":"S"}`,
 			"owner", 409, []string{`"errorCode":"duplicate"`, `"errors":{"key":`}, nil},
-		{"renamed to what another has", "PUT", "/system/setting-group/7", `{"key":"site"}`,
+		{"renamed to what another has", "PUT", "/system/setting-group/8", `{"key":"site"}`,
 			"owner", 409, []string{`"errors":{"key":`}, nil},
 		{"a key in capitals", "POST", "/system/setting-group", `{"key":"Site","title":"S"}`,
 			"owner", 422, []string{`"key":`}, nil},
-		{"a key with a dot", "PUT", "/system/setting-group/7", `{"key":"a.b"}`, "owner", 422,
+		{"a key with a dot", "PUT", "/system/setting-group/8", `{"key":"a.b"}`, "owner", 422,
 			[]string{`"key":`}, nil},
 		{"neither key nor title", "POST", "/system/setting-group", `{}`, "owner", 422,
 			[]string{`"key":"is required"`, `"title":"is required"`}, nil},
 	})
 	in.OK("DELETE", servertest.OwnSetting(1), "", "owner").Is(`{"data":{},"success":true,"msg":"ok","showType":0}`)
-	in.OK("DELETE", "/system/setting-group/7", "", "owner").Is(`{"data":{},"success":true,"msg":"ok","showType":0}`)
-	in.Call("GET", "/system/setting-group/7", "", "owner").Brief(404)
+	in.OK("DELETE", "/system/setting-group/8", "", "owner").Is(`{"data":{},"success":true,"msg":"ok","showType":0}`)
+	in.Call("GET", "/system/setting-group/8", "", "owner").Brief(404)
 }
 
 func TestSetting_MovesToOtherGroup(t *testing.T) {
@@ -407,7 +407,7 @@ func TestSetting_MovesToOtherGroup(t *testing.T) {
 	in := servertest.Start(t)
 	in.Create("/system/setting-group", `{"key":"g","title":"G"}`)
 	id := in.Create("/system/setting",
-		`{"key":"title","title":"T","type":"input","values":"x","group_id":7}`)
+		`{"key":"title","title":"T","type":"input","values":"x","group_id":8}`)
 	url := fmt.Sprintf("/system/setting/%d", id)
 	in.Call("PUT", url, `{"group_id":1}`, "owner").Brief(409, `"errorCode":"duplicate"`, `"key":`)
 	in.Call("PUT", url, `{"group_id":77}`, "owner").Names(422, "group_id")

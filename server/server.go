@@ -22,6 +22,7 @@ import (
 
 	"reeve/auth"
 	"reeve/server/account"
+	"reeve/server/backup"
 	"reeve/server/changes"
 	"reeve/server/choices"
 	"reeve/server/files"
@@ -55,6 +56,7 @@ type features struct {
 	Choices *choices.Choices
 	Fields  *people.FieldKeeper
 	Ops     *ops.Ops
+	Backups *backup.Service
 	OpenAPI *openapi.Documents // made for the first request, not at start: it takes 20 ms
 }
 
@@ -107,6 +109,7 @@ func (f *features) routes() []web.Route {
 		openapi.Routes(f.OpenAPI),
 		ops.SystemRoutes(),
 		ops.CompactRoutes(f.Ops),
+		backup.Routes(f.Backups),
 		settings.DictRoutes(),
 		settings.DictItemRoutes(),
 		jobs.Routes(),
@@ -188,6 +191,7 @@ func New(config web.Config, db *store.DB, a *auth.Auth, log zerolog.Logger) (*Se
 		func() web.Part { return account.SignInHealth(c) },
 		func() web.Part { return ops.PasswordHealth(c) },
 		func() web.Part { return ops.PermissionsHealth(c) },
+		s.Backups.Health,
 	}
 
 	return s, nil
@@ -210,7 +214,7 @@ func newFeatures(c *web.Server) (f features, err error) {
 	}
 
 	f.Forward, f.Choices, f.Fields = &forward.Forwarder{Pages: f.Pages}, &choices.Choices{}, people.NewFieldKeeper(c)
-	f.Ops = ops.NewOps(c)
+	f.Ops, f.Backups = ops.NewOps(c), backup.New(c)
 	f.OpenAPI = openapi.NewDocuments(func() (openapi.Document, error) {
 		return openapi.NewDocument(c, c.Routes)
 	})
@@ -242,7 +246,7 @@ func (s *Server) Run(ctx context.Context, ready func(net.Addr)) error {
 			changes.KeepChangeLog(s.Server, ctx)
 		}, func(ctx context.Context) {
 			s.Ops.KeepCompact(s.Server, ctx)
-		}, s.Reads.Run, s.Person.Run, s.Streams.Run, s.Sender.Run, s.Outbox.Run, s.Fields.Run},
+		}, s.Reads.Run, s.Person.Run, s.Streams.Run, s.Sender.Run, s.Outbox.Run, s.Fields.Run, s.Backups.Run},
 		Stop: s.Streams.End,
 	}, ready)
 }

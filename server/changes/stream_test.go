@@ -269,7 +269,7 @@ func TestStream_AppUserOwnEvents(t *testing.T) {
 	in.Create("/system/dict", `{"code":"c","name":"Canary"}`)
 	in.Create("/system/setting-group", `{"key":"own","title":"Own"}`)
 	in.Create("/system/setting",
-		`{"key":"x","title":"Canary","type":"input","values":"Canary","group_id":7}`)
+		`{"key":"x","title":"Canary","type":"input","values":"Canary","group_id":8}`)
 	in.OK("PUT", "/user/list/1", `{"nickname":"Me"}`, "owner")
 	kind, data := l.Next()
 	if kind != "app_user.updated" || data["record"] != 1.0 || data["actor"] != nil {

@@ -22,7 +22,7 @@ func TestUndo_RestoresStateBefore(t *testing.T) {
 	in := servertest.Start(t)
 	in.Create("/system/setting-group", `{"key":"look","title":"Look"}`)
 	in.Create("/system/setting",
-		`{"key":"mode","title":"Mode","type":"input","values":"a","group_id":7}`)
+		`{"key":"mode","title":"Mode","type":"input","values":"a","group_id":8}`)
 	in.Create("/system/dict", `{"code":"c","name":"C"}`)
 	in.Create("/system/dict/1/item", `{"label":"A","value":"a"}`)
 	in.Create("/admin/dept", `{"name":"Sales","phone":"123"}`)
@@ -53,7 +53,7 @@ func TestUndo_RestoresStateBefore(t *testing.T) {
 		{"PUT", "/system/setting", `{"values":{"look.mode":"b","site.title":"Mine"}}`},
 		{"PUT", fmt.Sprintf("/system/setting/%d", setting), `{"title":"Manner","sort":4}`},
 		{"DELETE", fmt.Sprintf("/system/setting/%d", setting), ""},
-		{"PUT", "/system/setting-group/7", `{"remark":"x"}`},
+		{"PUT", "/system/setting-group/8", `{"remark":"x"}`},
 		{"PUT", "/system/dict/1", `{"status":0,"describe":"one\ntwo"}`},
 		{"PUT", "/system/dict/1/item/1", `{"label":"AA"}`},
 		{"DELETE", "/system/dict/1/item/1", ""},
@@ -184,7 +184,7 @@ func TestUndo_ReportsLosses(t *testing.T) {
 	in.OK("PUT", fmt.Sprintf("/file/list/%d", file.ID), `{"public":1}`, "owner")
 	in.Create("/system/setting-group", `{"key":"own","title":"Own"}`)
 	in.Create("/system/setting",
-		`{"key":"token","title":"Token","type":"secret","values":"canary-one","group_id":7}`)
+		`{"key":"token","title":"Token","type":"secret","values":"canary-one","group_id":8}`)
 	secret := settingID(in, "own.token")
 	for _, c := range []struct {
 		method, url, body string

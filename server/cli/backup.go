@@ -11,8 +11,10 @@ import (
 	"strings"
 	"time"
 
+	"reeve/server/backup"
 	"reeve/store"
 	"reeve/store/disk"
+	"reeve/store/kv"
 )
 
 // backupDir is the directory for backups in the data directory.
@@ -20,6 +22,9 @@ const backupDir = "backup"
 
 // backupNow writes a backup: to the file or the directory in the argument, or else to backupDir.
 func (p *program) backupNow(c *client) error {
+	if len(p.args) > 0 && (p.args[0] == backup.LocalName || slices.Contains(p.config.Targets(), p.args[0])) {
+		return p.copyNow(c, p.args[0])
+	}
 	dir, name := filepath.Join(p.config.DataDir, backupDir), ""
 	if len(p.args) > 0 {
 		info, err := os.Stat(p.args[0])
@@ -85,6 +90,13 @@ type backupFile struct {
 func (p *program) listBackups() error {
 	dir := filepath.Join(p.config.DataDir, backupDir)
 	if len(p.args) > 0 {
+		target, err := p.openTarget(p.args[0])
+		if err != nil {
+			return err
+		}
+		if target != nil {
+			return p.listTarget(target)
+		}
 		dir = p.args[0]
 	}
 	entries, err := os.ReadDir(dir)
@@ -122,13 +134,29 @@ func (p *program) checkBackupFile() (err error) {
 	if err != nil {
 		return err
 	}
-	dir, err := os.MkdirTemp(filepath.Dir(p.args[0]), "reeve-check-*")
+	target, err := p.openTarget(p.args[0])
+	if err != nil {
+		return err
+	}
+	beside := filepath.Dir(p.args[0])
+	if target != nil {
+		beside = p.text("temp")
+	}
+	dir, err := os.MkdirTemp(beside, "reeve-check-*")
 	if err != nil {
 		return err
 	}
 
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	done, err := store.Restore(dir, p.args[0], identities, p.storeOptions())
+	var done kv.Restored
+	if target != nil {
+		done, _, err = p.restoreCopy(target, dir, identities)
+	} else {
+		done, err = store.Restore(dir, p.args[0], identities, p.storeOptions())
+	}
+	if err == nil && done.Missing > 0 {
+		err = fmt.Errorf("the contents of %d files are missing or damaged", done.Missing)
+	}
 	if err != nil {
 		return exit{err, foundCode}
 	}

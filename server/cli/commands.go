@@ -1,6 +1,10 @@
 package cli
 
-import "github.com/spf13/pflag"
+import (
+	"os"
+
+	"github.com/spf13/pflag"
+)
 
 // serverCommands are about the server.
 var serverCommands = []command{
@@ -167,24 +171,24 @@ var setupCommands = []command{
 var dataCommands = []command{
 	{
 		name: "backup now",
-		args: "[FILE|DIR]",
-		help: "Write a backup, to the directory backup in the data directory by default",
+		args: "[TARGET|FILE|DIR]",
+		help: "Make a copy at a target, or write a backup, to the directory backup in the data directory by default",
 		call: (*program).backupNow,
 	},
 	{
 		name: "backup list",
-		args: "[DIR]",
-		help: "List the backups in a directory, by default in that of backup now",
+		args: "[TARGET|DIR]",
+		help: "List the copies at a target, or the backups in a directory, by default in that of backup now",
 		run:  (*program).listBackups,
 		json: true,
 	},
 	{
 		name:  "backup check",
-		args:  "FILE",
-		help:  "Restore a backup to a temporary directory and verify it",
+		args:  "TARGET|FILE",
+		help:  "Restore a copy at a target or a backup to a temporary directory and verify it",
 		run:   (*program).checkBackupFile,
 		json:  true,
-		flags: identityFlag,
+		flags: checkFlags,
 	},
 	{
 		name:  "backup identity",
@@ -194,17 +198,28 @@ var dataCommands = []command{
 	},
 	{
 		name:  "backup restore",
-		args:  "FILE",
+		args:  "TARGET|FILE",
 		help:  "The same as restore",
 		run:   (*program).restore,
-		flags: identityFlag,
+		flags: copyFlags,
+	},
+	{
+		name: "backup targets",
+		help: "List the targets of copies, and how they are",
+		call: (*program).listTargets,
+	},
+	{
+		name: "backup recipient",
+		args: "FILE",
+		help: "Make an identity in a new file, or prove that a file has one, so that copies can be encrypted to it",
+		run:  (*program).addRecipient,
 	},
 	{
 		name:  "restore",
-		args:  "FILE",
-		help:  "Replace the data with a backup; the server must be stopped",
+		args:  "TARGET|FILE",
+		help:  "Replace the data with a copy at a target or a backup; the server must be stopped",
 		run:   (*program).restore,
-		flags: identityFlag,
+		flags: copyFlags,
 	},
 	{
 		name: "verify",
@@ -302,6 +317,16 @@ var groups = map[string]string{
 func identityFlag(f *pflag.FlagSet, p *program) {
 	f.StringVar(&p.identity, "identity", "",
 		"decrypt the backup with the age identities in this `FILE`")
+}
+
+func copyFlags(f *pflag.FlagSet, p *program) {
+	identityFlag(f, p)
+	f.String("copy", "", "the copy at the target with this `NAME` or time, instead of the newest")
+}
+
+func checkFlags(f *pflag.FlagSet, p *program) {
+	copyFlags(f, p)
+	f.String("temp", os.TempDir(), "restore a copy at a target below this `DIRECTORY`")
 }
 
 func listenFlag(f *pflag.FlagSet, _ *program) {

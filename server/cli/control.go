@@ -15,8 +15,8 @@ import (
 
 	"reeve/auth"
 	"reeve/server"
+	"reeve/server/config"
 	"reeve/server/local"
-	"reeve/server/web"
 	"reeve/store"
 	"reeve/store/errs"
 )
@@ -152,10 +152,7 @@ func (p *program) reload(s *server.Server) (done reloaded, err error) {
 	defer p.reloading.Unlock()
 	next, changed, kept, err := p.config.Reload()
 	if err == nil {
-		var settings web.Config
-		if settings, err = next.Server(); err == nil {
-			err = s.Reload(settings)
-		}
+		err = p.replace(s, next)
 	}
 	if err != nil {
 		p.log.Error().Err(err).Msg("the configuration was not reloaded")
@@ -196,6 +193,22 @@ func (p *program) load(s *server.Server) load {
 		out.Requests = append(out.Requests, runningRequest{r.ID, r.Route.Name(), r.Begun})
 	}
 	return out
+}
+
+// replace puts a configuration in force.
+func (p *program) replace(s *server.Server, next *config.Config) error {
+	settings, err := next.Server()
+	if err != nil {
+		return err
+	}
+	set, err := next.Backups()
+	if err != nil {
+		return err
+	}
+	if err := s.Reload(settings); err != nil {
+		return err
+	}
+	return s.Backups.Configure(set)
 }
 
 // setLogLevel sets the level of the log until the next reload or start.

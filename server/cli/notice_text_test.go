@@ -115,6 +115,7 @@ var kinds = []struct{ name, words string }{
 		"distribute this software for any purpose with or without fee is hereby granted"},
 	{"BSD 3-Clause License", "Neither the name of"},
 	{"BSD 2-Clause License", "Redistributions in binary form must reproduce"},
+	{"Apache License 2.0, by reference", "Licensed under the Apache License, Version 2.0"},
 	{"Attribution notice", "This product includes software developed"}, // besides the Apache License
 	{"Patent grant of the Go project", "Additional IP Rights Grant (Patents)"},
 }

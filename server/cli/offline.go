@@ -13,6 +13,7 @@ import (
 
 	"reeve/server/local"
 	"reeve/store"
+	"reeve/store/copies"
 	"reeve/store/kv"
 )
 
@@ -70,7 +71,19 @@ func (p *program) restore() error {
 		return err
 	}
 
-	done, err := store.Restore(p.config.DataDir, p.args[0], identities, p.storeOptions())
+	target, err := p.openTarget(p.args[0])
+	if err != nil {
+		return err
+	}
+	var done kv.Restored
+	if target != nil {
+		var m *copies.Manifest
+		if done, m, err = p.restoreCopy(target, p.config.DataDir, identities); err == nil {
+			fmt.Fprintln(p.out, "the copy is of", m.Time.Local().Format(time.DateTime))
+		}
+	} else {
+		done, err = store.Restore(p.config.DataDir, p.args[0], identities, p.storeOptions())
+	}
 	if err != nil {
 		return err
 	}
@@ -89,6 +102,9 @@ func (p *program) restore() error {
 		}
 	}
 
+	if done.Missing > 0 {
+		fmt.Fprintf(p.out, "the contents of %d files are missing: they could not be read, and the records name them\n", done.Missing)
+	}
 	_, err = fmt.Fprintln(p.out, "restored; all users must sign in again")
 	return err
 }

@@ -65,6 +65,10 @@ func (p *program) serve() (err error) {
 	if err != nil {
 		return err
 	}
+	s.Backups.Examine = p.examine
+	if err := p.configureBackups(s); err != nil {
+		return err
+	}
 	if paths := p.texts("apply"); paths != nil {
 		c := p.clientOf(s)
 		if err := errors.Join(p.applyAtStart(c, paths), c.close()); err != nil {

@@ -29,8 +29,8 @@ import (
 	"reeve/store/kv"
 )
 
-// defaultFile is read if it exists and no other file is given.
-const defaultFile = "config.toml"
+// DefaultFile is read if it exists and no other file is given.
+const DefaultFile = "config.toml"
 
 // Config is the configuration in effect.
 type Config struct {
@@ -58,8 +58,8 @@ type Config struct {
 func Load(path string, flags map[string]string) (*Config, error) {
 	given := path
 	if path == "" {
-		if _, err := os.Stat(defaultFile); err == nil {
-			path = defaultFile
+		if _, err := os.Stat(DefaultFile); err == nil {
+			path = DefaultFile
 		}
 	}
 

@@ -13,7 +13,7 @@ import (
 // key is one key of the configuration.
 type key struct {
 	name  string
-	value any // the default, which also determines the type: string, int64 or []string
+	value any // the default, which also determines the type: string, int64, bool or []string
 	doc   string
 	mask  func(string) string // hides the secret part of a displayed value; nil if nothing is secret
 }
@@ -54,6 +54,10 @@ var keys = []key{
 		"Maximum number of rows of the sign-in log, 1000 to 10000000; overrides the setting, which can only be raised; 0 uses the setting.", nil},
 	{"backup.recipients", []string{},
 		"Recipients that backups are encrypted to, as age recipients (age1…); without any, backups lack secret.key.", nil},
+	{"backup.ping_url", "",
+		"URL that is requested after each proven copy, of a monitor that raises the alarm when that stops.", maskURL},
+	{"backup.local", true,
+		"Whether records are copied to the directory backup in the data directory every day, while no [backup.NAME] names a target.", nil},
 	{"monitor.max_bytes", int64(256 << 20),
 		"Maximum disk space of monitoring in bytes, all its files together; 0 turns monitoring off.", nil},
 	{"monitor.min_free", int64(64 << 20),
@@ -84,7 +88,7 @@ var keys = []key{
 func find(name string) (key, bool) {
 	i := slices.IndexFunc(keys, func(k key) bool { return k.name == name })
 	if i < 0 {
-		return key{}, false
+		return findTarget(name)
 	}
 	return keys[i], true
 }
@@ -101,6 +105,10 @@ func (k key) parse(text string) any {
 	case int64:
 		if n, err := strconv.ParseInt(text, 10, 64); err == nil {
 			return n
+		}
+	case bool:
+		if b, err := strconv.ParseBool(text); err == nil {
+			return b
 		}
 	case []string:
 		items := []any{}
@@ -124,6 +132,9 @@ func (k key) checkType(value any) error {
 	case int64:
 		_, ok = value.(int64)
 		want = "a whole number"
+	case bool:
+		_, ok = value.(bool)
+		want = "true or false"
 	case []string:
 		items, list := value.([]any)
 		ok = list && !slices.ContainsFunc(items, func(item any) bool {
@@ -152,16 +163,32 @@ func Example() string {
 			text += "\n[" + head + "]\n"
 			table = head
 		}
-		value := fmt.Sprintf("%v", k.value)
-		switch v := k.value.(type) {
-		case string:
-			value = strconv.Quote(v)
-		case []string:
-			value = strings.ReplaceAll(fmt.Sprintf("%q", v), `" "`, `", "`)
+		text += fmt.Sprintf("# %s\n%s = %s\n", k.doc, name, exampleValue(k.value))
+		if k.name == "backup.local" {
+			text += targetExample()
 		}
-		text += fmt.Sprintf("# %s\n%s = %s\n", k.doc, name, value)
 	}
 
+	return text
+}
+
+// exampleValue returns a value in TOML.
+func exampleValue(value any) string {
+	switch v := value.(type) {
+	case string:
+		return strconv.Quote(v)
+	case []string:
+		return strings.ReplaceAll(fmt.Sprintf("%q", v), `" "`, `", "`)
+	}
+	return fmt.Sprint(value)
+}
+
+// targetExample returns a table of a target as comments.
+func targetExample() string {
+	text := "\n# A target of copies; there can be several, each with a name of its own.\n# [backup.offsite]\n"
+	for _, k := range targetKeys {
+		text += fmt.Sprintf("# %s = %s # %s\n", k.name, exampleValue(k.value), k.doc)
+	}
 	return text
 }
 
@@ -169,7 +196,7 @@ func Example() string {
 // are masked.
 func (c *Config) effective() []web.ConfigValue {
 	var all []web.ConfigValue
-	for _, key := range keys {
+	for _, key := range c.known() {
 		values := []string{c.values.String(key.name)}
 		if key.isList() {
 			values = c.values.Strings(key.name)
@@ -192,6 +219,26 @@ func (c *Config) effective() []web.ConfigValue {
 		})
 	}
 	return all
+}
+
+// known returns the keys, with those of the targets that there are.
+func (c *Config) known() []key {
+	all := slices.Clone(keys)
+	for _, name := range c.values.Keys() {
+		if k, ok := findTarget(name); ok {
+			all = append(all, k)
+		}
+	}
+	return all
+}
+
+// maskURL hides the path of a URL, which can be a secret.
+func maskURL(v string) string {
+	u, err := url.Parse(v)
+	if v == "" || err != nil {
+		return maskAll(v)
+	}
+	return u.Scheme + "://" + u.Host + "/******"
 }
 
 // maskAll hides a secret completely, but shows whether it is set.

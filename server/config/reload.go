@@ -2,7 +2,9 @@ package config
 
 import (
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 )
 
 // reloadable are the keys that a running server can change. The files of a certificate are read again
@@ -22,20 +24,24 @@ func (c *Config) Reload() (next *Config, changed, kept []string, err error) {
 	if next, err = Load(c.path, c.flags); err != nil {
 		return nil, nil, nil, err
 	}
-	for _, key := range keys {
-		was, is := c.values.Get(key.name), next.values.Get(key.name)
+	all := map[string]bool{}
+	for _, key := range slices.Concat(c.known(), next.known()) {
+		all[key.name] = true
+	}
+	for _, key := range slices.Sorted(maps.Keys(all)) {
+		was, is := c.values.Get(key), next.values.Get(key)
 		if fmt.Sprint(was) == fmt.Sprint(is) {
 			continue
 		}
-		if slices.Contains(reloadable, key.name) {
-			changed = append(changed, key.name)
+		if slices.Contains(reloadable, key) || strings.HasPrefix(key, "backup.") {
+			changed = append(changed, key)
 			continue
 		}
-		kept = append(kept, key.name)
-		if err := next.values.Set(key.name, was); err != nil {
+		kept = append(kept, key)
+		if err := next.values.Set(key, was); err != nil {
 			return nil, nil, nil, err
 		}
-		next.sources[key.name] = c.sources[key.name]
+		next.sources[key] = c.sources[key]
 	}
 	return next, changed, kept, nil
 }

@@ -37,7 +37,7 @@ func TestEncryptedBackup_EndToEnd(t *testing.T) {
 	c := signedIn(t, p)
 	c.want(200, "POST", "/system/setting-group", `{"key":"shop","title":"Shop"}`)
 	c.want(200, "POST", "/system/setting",
-		`{"key":"password","title":"P","type":"secret","group_id":7,"values":"hunter2 and more"}`)
+		`{"key":"password","title":"P","type":"secret","group_id":8,"values":"hunter2 and more"}`)
 	a := c.want(200, "GET", "/system/backup", "")
 	if !strings.Contains(a.header.Get("Content-Disposition"), `.tar.age"`) ||
 		!bytes.HasPrefix(a.raw, []byte("age-encryption.org/v1\n")) {

@@ -55,7 +55,7 @@ func TestFile_DataScope(t *testing.T) {
 			in.Lists("/file/list?pageSize=100&kind=document&public=0", "name", "clerk", want...)
 			hidden := len(users) - len(want)
 			for _, query := range []string{"", "?pageSize=1&page=3", "?keywordSearch=in.1",
-				"?keywordSearch=nothing+has+this", "?kind=image&public=1", "?group_id=7"} {
+				"?keywordSearch=nothing+has+this", "?kind=image&public=1", "?group_id=8"} {
 				hides(in, "/file/list"+query, "clerk", hidden)
 			}
 

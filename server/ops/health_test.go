@@ -142,7 +142,7 @@ func TestHealthComponents(t *testing.T) {
 	}
 	if want := []string{"database", "secrets", "disk", "files", "search", "texts", "caches",
 		"clock", "monitor", "change_log", "webhooks", "keys", "mail", "limits", "sign-in",
-		"passwords", "permissions"}; !slices.Equal(names, want) {
+		"passwords", "permissions", "backup"}; !slices.Equal(names, want) {
 		t.Errorf("%q, want %q", names, want)
 	}
 }

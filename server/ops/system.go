@@ -38,7 +38,7 @@ func backup(req *web.Request, _ *web.None, w http.ResponseWriter) (err error) {
 		return errs.Of(err).After(backupRetry)
 	}
 
-	recipients := req.Server.Config.BackupRecipients
+	recipients := req.Server.Now().BackupRecipients
 	if req.Actor.Key != nil && len(recipients) == 0 {
 		return errs.New(errs.Denied,
 			"backups for API keys must be encrypted; name the recipients in backup.recipients").Coded("backup_recipients_required")

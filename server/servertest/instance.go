@@ -22,6 +22,7 @@ import (
 	"reeve/server"
 	"reeve/server/local"
 	"reeve/server/monitor"
+	"reeve/server/target"
 	"reeve/server/web"
 	"reeve/store"
 	"reeve/store/kv"
@@ -169,6 +170,9 @@ func Open(t testing.TB, dir string, options ...func(*Setup)) *Instance {
 	}
 
 	in.Server, err = server.New(su.Config, in.DB, in.Auth, logger)
+	if err == nil {
+		err = in.Server.Backups.Configure(target.Set{Local: true}) // it makes none: it does not run
+	}
 	Must(t, err)
 	in.Server.Cookies = Marks
 	in.Server.Streams.End() // so that they end after their first event, except with live

@@ -31,12 +31,12 @@ func TestBuiltinSetting_KeepsShape(t *testing.T) {
 		}
 		inUse("deleted", "")
 		inUse("renamed", `{"key":"other"}`, "key")
-		inUse("moved", `{"group_id":7}`, "group_id")
+		inUse("moved", `{"group_id":8}`, "group_id")
 		inUse("retyped", `{"type":"textarea"}`, "type")
 		inUse("with other bounds", `{"props":[{"name":"width","value":"1"}]}`, "props")
 		inUse("with options", `{"options":`+servertest.TwoOptions+`}`, "options")
 		inUse("all of it",
-			`{"key":"other","group_id":7,"type":"json","props":[{"name":"width","value":"1"}]}`,
+			`{"key":"other","group_id":8,"type":"json","props":[{"name":"width","value":"1"}]}`,
 			"key", "group_id", "type", "props")
 		if b.Optional {
 			cases = append(cases,

@@ -22,11 +22,11 @@ func shelf(t *testing.T) *servertest.Instance {
 		key, title, describe, typ string
 		group, sort               int
 	}{
-		{"apple", "Ä pple", "crisp % _ red", "input", 7, 3},
-		{"banana", "Banana", "YELLOW fruit", "number", 7, 1},
-		{"cherry", "apple pie", "with cherries", "input", 8, 2},
-		{"damson", "Plum", "a b", "input", 7, 1},
-		{"elder", "Elder", "line\ntwo", "switch", 8, 1},
+		{"apple", "Ä pple", "crisp % _ red", "input", 8, 3},
+		{"banana", "Banana", "YELLOW fruit", "number", 8, 1},
+		{"cherry", "apple pie", "with cherries", "input", 9, 2},
+		{"damson", "Plum", "a b", "input", 8, 1},
+		{"elder", "Elder", "line\ntwo", "switch", 9, 1},
 	} {
 		in.Create("/system/setting", string(servertest.EncodeJSON(t, openapi.Object{
 			"key": s.key, "title": s.title, "describe": s.describe, "type": s.typ,
@@ -54,7 +54,7 @@ func keys(in *servertest.Instance, query url.Values) []string {
 
 	keys := []string{}
 	for _, s := range p.Data {
-		if s.GroupID > 6 {
+		if s.GroupID > 7 {
 			keys = append(keys, s.Key)
 		}
 	}
@@ -90,7 +90,7 @@ func TestSettingList_SearchFilterSort(t *testing.T) {
 		{"not across two fields", q("keywordSearch", "banana banana"), ""},
 		{"the values are not searched", q("keywordSearch", "Reeve"), ""},
 		{"a NUL is in nothing", q("keywordSearch", "\x00"), ""},
-		{"one group", q("group_id", "7"), "banana damson apple"},
+		{"one group", q("group_id", "8"), "banana damson apple"},
 		{"a group that is not there", q("group_id", "77"), ""},
 		{"a group of none", q("group_id", "0"), ""},
 		{"a type", q("filter", `{"type":["switch"]}`), "elder"},
@@ -99,10 +99,10 @@ func TestSettingList_SearchFilterSort(t *testing.T) {
 		{"a null filter counts as absent", q("filter", `{"type":null,"group_id":[]}`),
 			"banana damson elder cherry apple"},
 		{"a type that is none", q("filter", `{"type":["none"]}`), ""},
-		{"groups by filter, text and number", q("filter", `{"group_id":["8",77]}`), "elder cherry"},
-		{"two filters are ANDed", q("filter", `{"type":["input"],"group_id":[7]}`), "damson apple"},
+		{"groups by filter, text and number", q("filter", `{"group_id":["9",77]}`), "elder cherry"},
+		{"two filters are ANDed", q("filter", `{"type":["input"],"group_id":[8]}`), "damson apple"},
 		{"keyword, group and filter are ANDed",
-			q("keywordSearch", "p", "group_id", "7", "filter", `{"type":["input"]}`),
+			q("keywordSearch", "p", "group_id", "8", "filter", `{"type":["input"]}`),
 			"damson apple"},
 		{"by id", q("sorter", `{"id":"ascend"}`), "apple banana cherry damson elder"},
 		{"by id, downwards", q("sorter", `{"id":"descend"}`), "elder damson cherry banana apple"},
@@ -134,7 +134,7 @@ func TestSettingList_TimeRange(t *testing.T) {
 	t.Parallel()
 	in := servertest.Start(t)
 	in.Create("/system/setting-group", `{"key":"g","title":"G"}`)
-	in.Create("/system/setting", `{"key":"only","title":"T","type":"input","group_id":7}`)
+	in.Create("/system/setting", `{"key":"only","title":"T","type":"input","group_id":8}`)
 	var at store.Time
 	in.View(func(tx *store.Tx) error {
 		s, err := store.Settings.Get(tx, store.SettingCache.Get(tx).ID("g.only"))
@@ -178,17 +178,17 @@ func TestSettingGroupList_SearchFilterSort(t *testing.T) {
 	in := servertest.Start(t)
 	in.Create("/system/setting-group", `{"key":"zoo","title":"Apes","remark":"and other ANIMALS"}`)
 	for query, want := range map[string]string{
-		"":                      "site security app file monitor mail zoo",
+		"":                      "site security app file monitor mail backup zoo",
 		"keywordSearch=animals": "zoo",
 		"keywordSearch=APP":     "app",
 		"keywordSearch=zzz":     "",
 		url.Values{"filter": {`{"public":["1"]}`}}.Encode():    "site",
-		url.Values{"filter": {`{"public":[true,0]}`}}.Encode(): "site security app file monitor mail zoo",
-		url.Values{"filter": {`{"public":[false]}`}}.Encode():  "security app file monitor mail zoo",
-		url.Values{"sorter": {`{"key":"ascend"}`}}.Encode():    "app file mail monitor security site zoo",
-		url.Values{"sorter": {`{"title":"ascend"}`}}.Encode():  "zoo app file mail monitor security site",
-		url.Values{"sorter": {`{"id":"descend"}`}}.Encode():    "zoo mail monitor file app security site",
-		"page=2&pageSize=5": "mail zoo",
+		url.Values{"filter": {`{"public":[true,0]}`}}.Encode(): "site security app file monitor mail backup zoo",
+		url.Values{"filter": {`{"public":[false]}`}}.Encode():  "security app file monitor mail backup zoo",
+		url.Values{"sorter": {`{"key":"ascend"}`}}.Encode():    "app backup file mail monitor security site zoo",
+		url.Values{"sorter": {`{"title":"ascend"}`}}.Encode():  "zoo app backup file mail monitor security site",
+		url.Values{"sorter": {`{"id":"descend"}`}}.Encode():    "zoo backup mail monitor file app security site",
+		"page=2&pageSize=5": "mail backup zoo",
 	} {
 		var p struct{ Data []struct{ Key string } }
 		in.OK("GET", "/system/setting-group?"+query, "", "owner").Data(&p)
@@ -209,14 +209,14 @@ func TestSettingList_FollowsWritesAtOnce(t *testing.T) {
 	in.Create("/system/setting-group", `{"key":"g","title":"G"}`)
 	for i := range servertest.Size(20, 200, 2000) {
 		id := in.Create("/system/setting",
-			fmt.Sprintf(`{"key":"k%d","title":"T","type":"input","group_id":7}`, i))
-		in.OK("GET", "/system/setting?group_id=7", "", "owner").Brief(200,
+			fmt.Sprintf(`{"key":"k%d","title":"T","type":"input","group_id":8}`, i))
+		in.OK("GET", "/system/setting?group_id=8", "", "owner").Brief(200,
 			fmt.Sprintf(`"data":[{"id":%d,`, id))
 		in.OK("PUT", fmt.Sprintf("/system/setting/%d", id), fmt.Sprintf(`{"values":"v%d"}`, i),
 			"owner")
 		in.OK("GET", "/system/setting-value", "", "owner").Brief(200,
 			fmt.Sprintf(`"g":{"k%d":"v%[1]d"}`, i))
 		in.OK("DELETE", fmt.Sprintf("/system/setting/%d", id), "", "owner")
-		in.OK("GET", "/system/setting?group_id=7", "", "owner").Brief(200, `"data":[],"total":0`)
+		in.OK("GET", "/system/setting?group_id=8", "", "owner").Brief(200, `"data":[],"total":0`)
 	}
 }

@@ -16,7 +16,7 @@ func withOneOfEachType(t *testing.T) *servertest.Instance {
 	for _, typ := range []string{"input", "textarea", "number", "switch", "radio", "select",
 		"checkbox", "date", "time", "color", "image", "json", "secret"} {
 		in.Create("/system/setting",
-			fmt.Sprintf(`{"key":%q,"title":"T","type":%[1]q,"options":%s,"group_id":7}`, typ,
+			fmt.Sprintf(`{"key":%q,"title":"T","type":%[1]q,"options":%s,"group_id":8}`, typ,
 				servertest.TwoOptions))
 	}
 	return in
@@ -139,7 +139,7 @@ func TestSettingValues_ETag(t *testing.T) {
 		"a title": {"PUT", servertest.OwnSetting(1),
 			`{"title":"Other","describe":"d","sort":3}`},
 		"the same value": {"PUT", "/system/setting", `{"values":{"site.title":"Reeve"}}`},
-		"a remark":       {"PUT", "/system/setting-group/7", `{"remark":"r"}`},
+		"a remark":       {"PUT", "/system/setting-group/8", `{"remark":"r"}`},
 		"an option's name": {"PUT", servertest.OwnSetting(5),
 			`{"options":[{"label":"Other","value":"a"}]}`},
 		"a refresh":      {"POST", "/system/setting/refresh", ""},
@@ -155,9 +155,9 @@ func TestSettingValues_ETag(t *testing.T) {
 		{"a value", "PUT", "/system/setting", `{"values":{"g.input":"x"}}`},
 		{"a type", "PUT", servertest.OwnSetting(1), `{"type":"json","values":"1"}`},
 		{"a key", "PUT", servertest.OwnSetting(1), `{"key":"renamed"}`},
-		{"a group's key", "PUT", "/system/setting-group/7", `{"key":"h"}`},
+		{"a group's key", "PUT", "/system/setting-group/8", `{"key":"h"}`},
 		{"a new setting", "POST", "/system/setting",
-			`{"key":"new","title":"T","type":"input","group_id":7}`},
+			`{"key":"new","title":"T","type":"input","group_id":8}`},
 		{"one setting less", "DELETE", servertest.OwnSetting(1), ""},
 	} {
 		in.OK(change.method, change.url, change.body, "owner")

@@ -19,7 +19,7 @@ func vault(t *testing.T, plain string) (*servertest.Instance, string, store.ID) 
 	in := servertest.Start(t)
 	in.Create("/system/setting-group", `{"key":"g","title":"G"}`)
 	id := in.Create("/system/setting",
-		fmt.Sprintf(`{"key":"key","title":"Key","type":"secret","values":%q,"group_id":7}`, plain))
+		fmt.Sprintf(`{"key":"key","title":"Key","type":"secret","values":%q,"group_id":8}`, plain))
 	return in, fmt.Sprintf("/system/setting/%d", id), store.ID(id)
 }
 
@@ -40,7 +40,7 @@ func TestSettingSecret_NeverReturned(t *testing.T) {
 		t.Fatalf("the secret is %q", secret(in, id))
 	}
 
-	for _, get := range []string{url, "/system/setting?group_id=7", "/system/setting-value"} {
+	for _, get := range []string{url, "/system/setting?group_id=8", "/system/setting-value"} {
 		a := in.OK("GET", get, "", "owner")
 		a.Brief(200, `"******"`)
 	}
@@ -122,7 +122,7 @@ func TestSettingSecret_FromPlainValue(t *testing.T) {
 	in := servertest.Start(t)
 	in.Create("/system/setting-group", `{"key":"g","title":"G"}`)
 	id := in.Create("/system/setting",
-		`{"key":"k","title":"T","type":"input","values":"`+plainSecret+`","group_id":7}`)
+		`{"key":"k","title":"T","type":"input","values":"`+plainSecret+`","group_id":8}`)
 	url := fmt.Sprintf("/system/setting/%d", id)
 	in.OK("PUT", url, `{"type":"secret"}`, "owner").Brief(200, `"values":"******"`)
 	if got := secret(in, store.ID(id)); got != plainSecret {
@@ -136,7 +136,7 @@ func TestSettingSecret_MaskIsNoValue(t *testing.T) {
 	in := servertest.Start(t)
 	in.Create("/system/setting-group", `{"key":"g","title":"G"}`)
 	id := in.Create("/system/setting",
-		`{"key":"k","title":"T","type":"input","values":"******","group_id":7}`)
+		`{"key":"k","title":"T","type":"input","values":"******","group_id":8}`)
 	in.Call("PUT", fmt.Sprintf("/system/setting/%d", id), `{"type":"secret"}`, "owner").Names(422,
 		"values")
 }
@@ -146,28 +146,28 @@ func TestSettingSecret_NotInPublicGroup(t *testing.T) {
 	in, url, _ := vault(t, plainSecret)
 	in.Create("/system/setting-group", `{"key":"open","title":"Open","public":1}`)
 	plain := in.Create("/system/setting",
-		`{"key":"k","title":"T","type":"input","values":"x","group_id":8}`)
+		`{"key":"k","title":"T","type":"input","values":"x","group_id":9}`)
 	servertest.RunCases(t, in, []servertest.Case{
 		{"a new secret in it", "POST", "/system/setting",
-			`{"key":"s","title":"T","type":"secret","values":"x","group_id":8}`, "owner", 422,
+			`{"key":"s","title":"T","type":"secret","values":"x","group_id":9}`, "owner", 422,
 			[]string{`"type":`, "public"}, nil},
 		{"a new secret without a value", "POST", "/system/setting",
-			`{"key":"s","title":"T","type":"secret","group_id":8}`, "owner", 422,
+			`{"key":"s","title":"T","type":"secret","group_id":9}`, "owner", 422,
 			[]string{"public"}, nil},
-		{"a secret moved into it", "PUT", url, `{"group_id":8}`, "owner", 422, []string{"public"},
+		{"a secret moved into it", "PUT", url, `{"group_id":9}`, "owner", 422, []string{"public"},
 			nil},
 		{"a setting in it made a secret", "PUT", fmt.Sprintf("/system/setting/%d", plain),
 			`{"type":"secret"}`, "owner", 422, []string{"public"}, nil},
-		{"a group with one made public", "PUT", "/system/setting-group/7", `{"public":1}`, "owner",
+		{"a group with one made public", "PUT", "/system/setting-group/8", `{"public":1}`, "owner",
 			422, []string{`"errors":{"public":`}, nil},
-		{"the same with true", "PUT", "/system/setting-group/7", `{"public":true}`, "owner", 422,
+		{"the same with true", "PUT", "/system/setting-group/8", `{"public":true}`, "owner", 422,
 			[]string{`"errors":{"public":`}, nil},
-		{"the public group made private", "PUT", "/system/setting-group/8", `{"public":0}`,
+		{"the public group made private", "PUT", "/system/setting-group/9", `{"public":0}`,
 			"owner", 200, []string{`"public":0`}, nil},
 	})
-	in.OK("PUT", url, `{"group_id":8}`, "owner")
-	in.Call("PUT", "/system/setting-group/8", `{"public":1}`, "owner").Names(422, "public")
-	in.OK("PUT", "/system/setting-group/7", `{"public":1}`, "owner")
+	in.OK("PUT", url, `{"group_id":9}`, "owner")
+	in.Call("PUT", "/system/setting-group/9", `{"public":1}`, "owner").Names(422, "public")
+	in.OK("PUT", "/system/setting-group/8", `{"public":1}`, "owner")
 }
 
 func TestSettingSecret_DeletedWithSetting(t *testing.T) {

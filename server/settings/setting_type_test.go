@@ -150,7 +150,7 @@ func TestSetting_RequiredFields(t *testing.T) {
 			has = append(has, `"`+f+`":`)
 		}
 		return servertest.Case{name, "POST", "/system/setting",
-			`{"title":"T","group_id":7,` + fields + `}`, "owner", 422, has, nil}
+			`{"title":"T","group_id":8,` + fields + `}`, "owner", 422, has, nil}
 	}
 	servertest.RunCases(t, in, []servertest.Case{
 		post("a radio without options", `"key":"k","type":"radio"`, "options"),
@@ -202,7 +202,7 @@ func TestSetting_RequiredFields(t *testing.T) {
 			`{"key":"title","title":"T","type":"input","group_id":1}`, "owner", 409,
 			[]string{`"errorCode":"duplicate"`, `"errors":{"key":`}, nil},
 		{"the same key in another group", "POST", "/system/setting",
-			`{"key":"title","title":"T","type":"input","group_id":7}`, "owner", 200, nil, nil},
+			`{"key":"title","title":"T","type":"input","group_id":8}`, "owner", 200, nil, nil},
 	})
 }
 
@@ -211,7 +211,7 @@ func TestSettingType_ChangeChecksValue(t *testing.T) {
 	in := servertest.Start(t)
 	in.Create("/system/setting-group", `{"key":"g","title":"G"}`)
 	id := in.Create("/system/setting",
-		`{"key":"k","title":"T","type":"input","values":"12","group_id":7}`)
+		`{"key":"k","title":"T","type":"input","values":"12","group_id":8}`)
 	url := fmt.Sprintf("/system/setting/%d", id)
 	in.Call("PUT", url, `{"type":"switch"}`, "owner").Names(422, "values")
 	in.Call("PUT", url, `{"type":"select"}`, "owner").Names(422, "options")

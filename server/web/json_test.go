@@ -432,7 +432,7 @@ func TestJSON_OneValidator(t *testing.T) {
 	t.Parallel()
 	in := servertest.Start(t)
 	in.Create("/system/setting-group", `{"key":"shop","title":"Shop"}`)
-	id := in.Made("/system/setting", `{"key":"j","title":"T","type":"json","group_id":7}`)
+	id := in.Made("/system/setting", `{"key":"j","title":"T","type":"json","group_id":8}`)
 	in.Create("/system/field",
 		`{"realm":"app","key":"j","type":"json","title":"J","self_access":"write"}`)
 	user := in.AppUser("customer").ID
@@ -458,7 +458,7 @@ func TestJSON_OneValidator(t *testing.T) {
 			},
 			"a new one": func(v string) *servertest.Reply {
 				return in.Call("POST", "/system/setting",
-					`{"key":"k","title":"T","type":"json","group_id":7,"values":`+v+`}`, "owner")
+					`{"key":"k","title":"T","type":"json","group_id":8,"values":`+v+`}`, "owner")
 			},
 			"a field": func(v string) *servertest.Reply {
 				return in.Call("PUT", fmt.Sprint("/user/list/", user), `{"fields":{"j":`+v+`}}`,
@@ -477,7 +477,7 @@ func TestJSON_OneValidator(t *testing.T) {
 		}
 
 		a := in.Call("POST", "/system/setting",
-			fmt.Sprintf(`{"key":"f","title":"T","type":"flag","group_id":7,"values":%s}`,
+			fmt.Sprintf(`{"key":"f","title":"T","type":"flag","group_id":8,"values":%s}`,
 				servertest.EncodeJSON(t, flag(value))), "owner")
 		if a.Code != 422 {
 			t.Errorf("a flag: %s: %d %s", value, a.Code, a.Body)
@@ -515,7 +515,7 @@ func TestSetting_FormsOfValues(t *testing.T) {
 			key := fmt.Sprintf("k%d_%d", i, j)
 			create := func(values string) *servertest.Reply {
 				return in.Call("POST", "/system/setting",
-					fmt.Sprintf(`{"key":%q,"title":"T","type":%q,"group_id":7,%s%s}`, key, c.kind,
+					fmt.Sprintf(`{"key":%q,"title":"T","type":%q,"group_id":8,%s%s}`, key, c.kind,
 						options, values), "owner")
 			}
 

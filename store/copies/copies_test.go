@@ -153,9 +153,7 @@ func restored(t testing.TB, target Target, identity age.Identity) (contents map[
 }
 
 // examine restores an archive and returns what is in it.
-func examine(_ context.Context, archive string, identities []age.Identity) (int, *audit.Head, error) {
-	dir := filepath.Join(filepath.Dir(archive), "proof")
-	defer os.RemoveAll(dir)
+func examine(_ context.Context, archive, dir string, identities []age.Identity) (int, *audit.Head, error) {
 	done, err := store.RestoreContents(dir, archive, identities, func(kv.Content) (io.ReadCloser, error) {
 		return nil, os.ErrNotExist
 	}, store.Options{})
@@ -253,7 +251,6 @@ type faulty struct {
 	Target
 	mu    sync.Mutex
 	after int // operations until the fault; each read and write of bytes is one
-	do    func(f *faulty, p []byte) ([]byte, error)
 }
 
 var errFault = errors.New("the network has failed")
@@ -384,7 +381,7 @@ func TestCopy_DamageIsFound(t *testing.T) {
 				s := scan(t, r)
 				found := len(s.Copies) == 0 || s.Copies[0].Manifest == nil
 				if !found {
-					_, err := r.Prove(t.Context(), s, c, filepath.Join(t.TempDir(), "proof.age"), 1000, examine)
+					_, err := r.Prove(t.Context(), s, c, t.TempDir(), 1000, examine)
 					found = err != nil
 				}
 				if !found {

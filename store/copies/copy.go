@@ -49,8 +49,11 @@ func (r *Repository) Copy(ctx context.Context, version string) (*Copy, error) {
 			missing += c.Size
 		}
 	}
-	w := &writer{Repository: r, total: 2 * (total + missing)} // each byte is sent and read back
-	w.limit.rate = r.options.Bandwidth
+	w := &writer{
+		Repository: r,
+		limit:      NewLimiter(r.options.Bandwidth),
+		total:      2 * (total + missing), // each byte is sent and read back
+	}
 	if err := w.storeContents(ctx, s, b); err != nil {
 		return nil, err
 	}
@@ -81,7 +84,7 @@ func (r *Repository) Copy(ctx context.Context, version string) (*Copy, error) {
 // writer stores the objects of a copy.
 type writer struct {
 	*Repository
-	limit limiter
+	limit *Limiter
 	total int64
 	done  int64
 }
@@ -165,7 +168,7 @@ func (w *writer) put(ctx context.Context, name string, size int64, write func(io
 	in, pipe := io.Pipe()
 	go func() { pipe.CloseWithError(write(pipe)) }()
 	sum := sha256.New()
-	sent := &counted{ctx: ctx, r: io.TeeReader(in, sum), w: w, limit: &w.limit}
+	sent := &counted{ctx: ctx, r: io.TeeReader(in, sum), w: w, limit: w.limit}
 	err := w.target.Put(ctx, name, size, sent)
 	in.CloseWithError(errors.New("the target has stopped reading")) // so that write ends
 	if err != nil {
@@ -200,7 +203,7 @@ type counted struct {
 	ctx   context.Context
 	r     io.Reader
 	w     *writer // nil for none
-	limit *limiter
+	limit *Limiter
 }
 
 func (c *counted) Read(p []byte) (int, error) {
@@ -208,7 +211,7 @@ func (c *counted) Read(p []byte) (int, error) {
 		return 0, err
 	}
 	if c.limit != nil {
-		p = p[:min(len(p), c.limit.most())]
+		p = p[:min(len(p), c.limit.Most())]
 	}
 	n, err := c.r.Read(p)
 	if c.w != nil {
@@ -218,27 +221,30 @@ func (c *counted) Read(p []byte) (int, error) {
 		}
 	}
 	if c.limit != nil {
-		c.limit.wait(c.ctx, n)
+		c.limit.Wait(c.ctx, n)
 	}
 	return n, err
 }
 
-// limiter slows bytes down to a rate.
-type limiter struct {
+// Limiter slows bytes down to a rate.
+type Limiter struct {
 	rate int64 // bytes a second; 0 for no limit
 	next time.Time
 }
 
-// most returns how many bytes can be sent at once: those of a tenth of a second.
-func (l *limiter) most() int {
+// NewLimiter returns a limiter to a number of bytes a second; 0 for no limit.
+func NewLimiter(rate int64) *Limiter { return &Limiter{rate: rate} }
+
+// Most returns how many bytes can be sent at once: those of a tenth of a second.
+func (l *Limiter) Most() int {
 	if l.rate == 0 {
 		return 1 << 20
 	}
 	return int(max(1, l.rate/10))
 }
 
-// wait waits until n bytes more may have been sent.
-func (l *limiter) wait(ctx context.Context, n int) {
+// Wait waits until n bytes more may have been sent, or ctx ends.
+func (l *Limiter) Wait(ctx context.Context, n int) {
 	if l.rate == 0 {
 		return
 	}

@@ -2,10 +2,12 @@ package copies
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
-	"math/rand/v2"
+	"math/big"
 	"os"
+	"path/filepath"
 	"time"
 
 	"filippo.io/age"
@@ -14,15 +16,16 @@ import (
 	"reeve/store/blob"
 )
 
-// Examine restores an archive that one of the identities opens, and examines what was restored. It
-// returns the number of records, and the newest entry of the change log.
-type Examine func(ctx context.Context, archive string, identities []age.Identity) (records int, head *audit.Head, err error)
+// Examine restores an archive that one of the identities opens to a directory, which does not exist
+// yet, and examines what was restored. It returns the number of records, and the newest entry of the
+// change log.
+type Examine func(ctx context.Context, archive, dir string, identities []age.Identity) (records int, head *audit.Head, err error)
 
-// Prove reads the records of a copy back to a file, which Examine restores, and compares what is
-// found with the manifest. Of the contents of files, all must be there with the right size, and so
+// Prove reads the records of a copy back to a file in dir, which Examine restores beside it, and
+// compares what is found with the manifest. Of the contents of files, all must be there with the right size, and so
 // many of them are read. Only a copy that this process has made can be proven. The proof is stored
 // beside the copy.
-func (r *Repository) Prove(ctx context.Context, s *Scan, c *Copy, path string, sample int, examine Examine) (*Proof, error) {
+func (r *Repository) Prove(ctx context.Context, s *Scan, c *Copy, dir string, sample int, examine Examine) (*Proof, error) {
 	if !c.Own || c.Manifest == nil {
 		return nil, errors.New("only the identity of a recipient opens this copy: `reeve backup check` proves it")
 	}
@@ -30,11 +33,12 @@ func (r *Repository) Prove(ctx context.Context, s *Scan, c *Copy, path string, s
 	if err != nil {
 		return nil, err
 	}
+	path := filepath.Join(dir, "copy.age")
 	defer os.Remove(path)
 	if err := Fetch(ctx, r.target, m, path); err != nil {
 		return nil, err
 	}
-	records, head, err := examine(ctx, path, []age.Identity{r.memory})
+	records, head, err := examine(ctx, path, filepath.Join(dir, "data"), []age.Identity{r.memory})
 	if err != nil {
 		return nil, err
 	}
@@ -46,8 +50,8 @@ func (r *Repository) Prove(ctx context.Context, s *Scan, c *Copy, path string, s
 	if p.Sampled, err = r.sample(ctx, s, m.Contents, sample); err != nil {
 		return nil, err
 	}
-	p.Time = time.Now().UTC().Truncate(time.Second)
-	w := &writer{Repository: r}
+	p.Time = time.Now().UTC()
+	w := &writer{Repository: r, limit: NewLimiter(r.options.Bandwidth)}
 	if _, err := w.storeJSON(ctx, c.Name+proofSuffix, p); err != nil && !errors.Is(err, ErrExists) {
 		return nil, err
 	}
@@ -61,8 +65,14 @@ func (r *Repository) sample(ctx context.Context, s *Scan, contents []blob.Digest
 			return n, fmt.Errorf("the content of the file %s is missing or cut off", d)
 		}
 	}
-	order := rand.Perm(len(contents))
-	for _, i := range order[:min(most, len(order))] {
+	for i := range min(most, len(contents)) {
+		if most < len(contents) {
+			at, err := rand.Int(rand.Reader, big.NewInt(int64(len(contents))))
+			if err != nil {
+				return n, err
+			}
+			i = int(at.Int64())
+		}
 		c := s.contents[contents[i]]
 		got, err := r.read(ctx, c.Stored, nil)
 		if err != nil {

@@ -21,7 +21,7 @@ import (
 type Options struct {
 	Recipients []age.Recipient
 	Bandwidth  int64 // maximum of bytes sent a second; 0 for no limit
-	NoDelete   bool  // whether nothing is deleted, because the target does that, or nobody may
+	NoDelete   bool  // whether nothing is deleted, because the target does that, or no one may
 	// Progress is called with the bytes that were sent and read back, and those of all; nil ignores it.
 	Progress func(done, total int64)
 }
@@ -93,7 +93,7 @@ type Copy struct {
 	Name     string
 	Time     time.Time
 	Size     int64     // encrypted bytes of the records
-	Manifest *Manifest // without contents; nil if it was sealed with another secret.key, or is damaged
+	Manifest *Manifest // manifest without contents; nil if it was sealed with another secret.key, or is damaged
 	Fault    error     // reason for no manifest; nil for another secret.key
 	Files    int       // contents of files in the copy
 	Proof    *Proof    // nil if it was not restored yet
@@ -219,7 +219,7 @@ func readJSON(ctx context.Context, target Target, name string, to any, identitie
 	return damage{fmt.Errorf("%s: %w", name, err)}
 }
 
-// keepError keeps the error of a reader, to tell it from damage of what was read.
+// keepError keeps the error of a reader, to tell it from damage of the bytes.
 type keepError struct {
 	r   io.Reader
 	err error

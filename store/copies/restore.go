@@ -10,6 +10,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"filippo.io/age"
 
@@ -41,6 +42,35 @@ func List(ctx context.Context, target Target, identities []age.Identity) (all []
 	}
 	slices.SortFunc(all, func(a, b *Manifest) int { return b.Time.Compare(a.Time) })
 	return all, others, nil
+}
+
+// Named is a copy as its name shows it, without an identity.
+type Named struct {
+	Name   string // name of the copy, which Choose takes
+	Time   time.Time
+	Size   int64 // encrypted bytes of the records
+	Proven bool
+}
+
+// Names lists the copies at a target, the newest first.
+func Names(ctx context.Context, target Target) (all []Named, err error) {
+	objects, err := target.List(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	sizes := map[string]int64{}
+	for _, o := range objects {
+		sizes[o.Name] = o.Size
+	}
+	for _, o := range objects {
+		name, suffix, ok := base(o.Name)
+		if at, timed := timeOf(name); ok && timed && suffix == listSuffix {
+			_, proven := sizes[name+proofSuffix]
+			all = append(all, Named{name, at, sizes[name+dataSuffix], proven})
+		}
+	}
+	slices.SortFunc(all, func(a, b Named) int { return b.Time.Compare(a.Time) })
+	return all, nil
 }
 
 // Fetch reads the archive of a copy to a new file, and compares its bytes.

@@ -28,10 +28,10 @@ type Options struct {
 	Endpoint  string // URL of the service, http or https
 	Region    string // "" to ask the service
 	Bucket    string
-	Prefix    string // before the names of objects; "" for none
+	Prefix    string // beginning of the names of objects; "" for none
 	AccessKey string
 	SecretKey string
-	Style     string // where the bucket's name is: path, host, or "" for what the service usually has
+	Style     string // place of the bucket's name: path, host, or "" for what the service usually has
 	CA        string // path of PEM certificates that are trusted in place of the system's; "" for these
 }
 

@@ -319,6 +319,77 @@ export type Avatar = {
   avatar_url: string
 }
 
+export type BackUpNow = {
+  /** Name of the target */
+  target: string
+}
+
+export type BackupCopies = {
+  data: BackupCopy[]
+}
+
+export type BackupCopy = {
+  /** Time of the data in the copy */
+  at: string
+  /** Damage that was found; empty for none */
+  fault: string
+  /** Number of contents of files that belong to it, which are stored once for all copies */
+  files: number
+  /** Name of the copy at the target */
+  name: string
+  /** Time of the proof; null for none */
+  proven_at: string | null
+  /** Number of records in a proven copy; 0 for others */
+  records: number
+  /** Bytes of the records and the change log, as they are stored */
+  size: number
+  /** proven: restored and examined; stored: read back; sent: taken by a command; foreign: of an earlier secret.key, only the identity opens it; damaged */
+  state: "proven" | "stored" | "sent" | "foreign" | "damaged"
+  /** Name of the target */
+  target: string
+}
+
+export type BackupTarget = {
+  /** Number of attempts since the start of the server; in the answer to a request for a copy, of those before it */
+  attempts: number
+  /** Number of copies */
+  copies: number
+  /** 1 if copies that are no longer kept are deleted */
+  deletes: 0 | 1
+  /** Bytes that were sent and read back */
+  done_bytes: number
+  /** 1 if a restore needs the identity of a recipient */
+  encrypted: 0 | 1
+  /** Reason for which the last attempt failed; empty for none */
+  error: string
+  /** directory, bucket or command */
+  kind: "directory" | "bucket" | "command"
+  /** Name of its table in the configuration; local for the data directory */
+  name: string
+  /** Time of the newest copy; null for none */
+  newest_at: string | null
+  /** Time of the next copy; null while unknown */
+  next_at: string | null
+  /** waiting, storing, proving or deleting */
+  phase: "waiting" | "storing" | "proving" | "deleting"
+  /** Path of the directory, URL of the bucket, or program */
+  place: string
+  /** Time of the newest copy that is proven; null for none */
+  proven_at: string | null
+  /** Recipients whose identities open the copies */
+  recipients: string[]
+  /** Time of the last attempt; null before the first */
+  started_at: string | null
+  /** Bytes to send and to read back; 0 while unknown */
+  total_bytes: number
+  /** What is to be known about the target */
+  warnings: string[]
+}
+
+export type BackupTargets = {
+  data: BackupTarget[]
+}
+
 export type BuildInfo = {
   cpus: number
   go: string
@@ -379,6 +450,11 @@ export type CacheInfo = {
   name: string
   /** Number of records in the cache */
   records: number
+}
+
+export type CancelBackup = {
+  /** Name of the target */
+  target: string
 }
 
 export type Challenge = {
@@ -4114,6 +4190,8 @@ export type Access =
   | 'system.audit.undo'
   | 'system.backup'
   | 'system.compact'
+  | 'system.copy.create'
+  | 'system.copy.query'
   | 'system.dict.create'
   | 'system.dict.delete'
   | 'system.dict.item.create'
@@ -4268,6 +4346,8 @@ export type Api = {
     '/system/audit-export': { body: undefined; answer: unknown }
     [path: `/system/audit/${number}`]: { body: undefined; answer: LogDetail }
     '/system/backup': { body: undefined; answer: unknown }
+    '/system/backup-file': { body: undefined; answer: BackupCopies }
+    '/system/backup-target': { body: undefined; answer: BackupTargets }
     '/system/compact': { body: undefined; answer: CompactionState }
     '/system/dict': { body: undefined; answer: DictPage }
     [path: `/system/dict/${number}`]: { body: undefined; answer: Dict }
@@ -4381,6 +4461,8 @@ export type Api = {
     '/ofrep/v1/evaluate/flags': { body: EvaluateFlags; answer: unknown }
     [path: `/ofrep/v1/evaluate/flags/${string}`]: { body: EvaluateFlag; answer: unknown }
     [path: `/system/audit/${number}/undo`]: { body: undefined; answer: Undone }
+    '/system/backup-file': { body: BackUpNow; answer: BackupTarget }
+    '/system/backup-target/cancel': { body: CancelBackup; answer: BackupTarget }
     '/system/compact': { body: undefined; answer: CompactionState }
     '/system/dict': { body: CreateDict; answer: Dict }
     [path: `/system/dict/${number}/item`]: { body: CreateDictItem; answer: DictItem }

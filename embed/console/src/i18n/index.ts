@@ -6,6 +6,7 @@ type Files = {
   frame: typeof import('./en')
   activity: typeof import('./en/activity')
   audit: typeof import('./en/audit')
+  backups: typeof import('./en/backups')
   dashboard: typeof import('./en/dashboard')
   info: typeof import('./en/info')
   people: typeof import('./en/people')

@@ -21,6 +21,7 @@ export {
   LoginOutlined,
   MailOutlined,
   RadarChartOutlined,
+  SaveOutlined,
   SafetyCertificateOutlined,
   SettingOutlined,
   ShopOutlined,

@@ -74,6 +74,7 @@ export const frame = {
   'menu.system.loginlog': 'Sign-in log',
   'menu.system.monitor': 'Monitoring',
   'menu.system.job': 'Jobs',
+  'menu.system.copy': 'Backups',
   'menu.system.audit': 'Activity',
   'menu.system.webhook': 'Webhooks',
   'menu.system.mail': 'Mail',

@@ -66,6 +66,8 @@ export const info = {
   'info.used': 'In use',
   'info.file.data.db': 'all records',
   'info.file.files.db': 'file contents',
+  'info.part.backup': 'Backups',
+  'info.part.backup.what': 'Copies of all data, and the proof that they can be restored',
   'info.files.compact': 'Reclaimable space is reused. To return it to the disk, run “reeve compact”.',
   'info.kept': 'Pre-upgrade copies. Delete them once the new version works.',
   'info.schema': 'Schema',

@@ -1,6 +1,9 @@
 // The names of built-in actions and the titles of other operations, as they are stored. A renamed action keeps its
 // name. The English console shows the stored names.
 export const actions: Record<string, string> = {
+  'given.List the targets of backups': '列出备份目标位置',
+  'given.Back up now': '立即备份',
+  'given.Cancel a backup': '取消备份',
   'given.List users': '查看用户',
   'given.Create a user': '新建用户',
   'given.Change a user': '修改用户',

@@ -68,6 +68,8 @@ export const info: Record<keyof typeof en, string> = {
   'info.used': '已使用',
   'info.file.data.db': '所有记录',
   'info.file.files.db': '文件内容',
+  'info.part.backup': '备份',
+  'info.part.backup.what': '全部数据的副本，以及可恢复性验证',
   'info.files.compact': '可回收空间会被重复使用。如需归还给磁盘，请运行“reeve compact”。',
   'info.kept': '升级前的副本。确认新版本正常后可以删除。',
   'info.schema': '结构版本',

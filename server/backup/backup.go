@@ -1,0 +1,167 @@
+// Package backup keeps copies of the installation: at the targets that the configuration names or,
+// without one, in the data directory. Each target has a worker, so that one that is down delays no
+// other, and nothing else.
+//
+// Start with Service. A worker (worker.go) decides when a copy is due, and lets its keeper make,
+// prove and delete copies: remote.go for directories and buckets (package store/copies), command.go,
+// and local.go. health.go says whether there is a proven copy.
+package backup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"filippo.io/age"
+
+	"reeve/server/target"
+	"reeve/server/web"
+	"reeve/store/copies"
+	"reeve/store/kv"
+)
+
+// Service makes copies.
+type Service struct {
+	s *web.Server
+	// Examine restores a copy and examines it, see copies.Examine. Without it, no copy is proven.
+	Examine copies.Examine
+
+	now func() time.Time
+
+	changing sync.Mutex // held while the workers are replaced
+	running  sync.WaitGroup
+
+	mu         sync.Mutex
+	ctx        context.Context // context of the workers; nil while they do not run
+	set        target.Set
+	recipients []age.Recipient
+	workers    []*worker // workers, in the order of their names
+	stop       context.CancelFunc
+}
+
+// New returns a service without targets.
+func New(s *web.Server) *Service {
+	b := &Service{s: s, now: time.Now}
+	s.Metrics.Gauge("reeve_backup_proof_age_seconds",
+		"Age of the newest proven copy at the target for which it is highest; -1 if a target has none.", b.proofAge)
+	return b
+}
+
+// Configure replaces the targets. It changes nothing if there is an error.
+func (b *Service) Configure(set target.Set) error {
+	var recipients []age.Recipient
+	var err error
+	if len(set.Recipients) > 0 {
+		if recipients, err = age.ParseRecipients(strings.NewReader(strings.Join(set.Recipients, "\n"))); err != nil {
+			return fmt.Errorf("backup.recipients must be age recipients like age1…: %w", err)
+		}
+	}
+
+	b.changing.Lock()
+	defer b.changing.Unlock()
+	b.mu.Lock()
+	ctx := b.ctx
+	b.mu.Unlock()
+	b.end()
+	b.mu.Lock()
+	b.set, b.recipients, b.workers = set, recipients, nil
+	for _, t := range set.Targets {
+		b.workers = append(b.workers, newWorker(b, t, keeperOf(b, t)))
+	}
+	if len(set.Targets) == 0 && set.Local {
+		b.workers = append(b.workers, newWorker(b, target.Config{Name: LocalName, Path: localDir(b)}, &localKeeper{b: b}))
+	}
+	b.mu.Unlock()
+	if ctx != nil {
+		b.start(ctx)
+	}
+	return nil
+}
+
+func keeperOf(b *Service, t target.Config) keeper {
+	if t.Kind() == target.Command {
+		return &commandKeeper{b: b, target: t}
+	}
+	return &remoteKeeper{b: b, target: t}
+}
+
+// Run makes copies until ctx ends.
+func (b *Service) Run(ctx context.Context) {
+	b.changing.Lock()
+	b.mu.Lock()
+	b.ctx = ctx
+	b.mu.Unlock()
+	b.start(ctx)
+	b.changing.Unlock()
+	<-ctx.Done()
+	b.changing.Lock()
+	defer b.changing.Unlock()
+	b.end()
+}
+
+func (b *Service) start(ctx context.Context) {
+	ctx, stop := context.WithCancel(ctx)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.stop = stop
+	for _, w := range b.workers {
+		b.running.Go(func() { w.run(ctx) })
+	}
+}
+
+// end ends the workers, and waits for them.
+func (b *Service) end() {
+	b.mu.Lock()
+	stop := b.stop
+	b.stop = nil
+	b.mu.Unlock()
+	if stop != nil {
+		stop()
+		b.running.Wait()
+	}
+}
+
+func (b *Service) all() []*worker {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Clone(b.workers)
+}
+
+// worker returns the worker with a name; nil for none.
+func (b *Service) worker(name string) *worker {
+	for _, w := range b.all() {
+		if w.target.Name == name {
+			return w
+		}
+	}
+	return nil
+}
+
+// confirmed returns the recipients if the identity of one of them is known to exist: otherwise what
+// is stored could never be opened.
+func (b *Service) confirmed() ([]age.Recipient, error) {
+	b.mu.Lock()
+	recipients, texts := b.recipients, b.set.Recipients
+	b.mu.Unlock()
+	known, err := Confirmed(b.s.DB.Dir())
+	if err != nil {
+		return nil, err
+	}
+	for _, text := range texts {
+		if slices.Contains(known, text) {
+			return recipients, nil
+		}
+	}
+	return nil, errors.New("no recipient was confirmed: run `reeve backup recipient` with its identity")
+}
+
+func timeOf(at time.Time) kv.Time {
+	if at.IsZero() {
+		return 0
+	}
+	return kv.TimeOf(at)
+}

@@ -1,0 +1,103 @@
+package backup
+
+import (
+	"cmp"
+	"time"
+
+	"reeve/server/web"
+	"reeve/store"
+	"reeve/store/errs"
+)
+
+// Health reports whether each target has a copy that was proven recently. A command can't be read
+// back: for it, that the copy was made is enough.
+func (b *Service) Health() web.Part {
+	p := web.Part{Name: "backup", State: web.Healthy, Message: errs.Say("copies are made and proven"), Figures: map[string]int64{}}
+	workers := b.all()
+	if len(workers) == 0 {
+		p.State, p.Message = web.Degraded, errs.Say("no copies are made: name a target as [backup.NAME] in the configuration")
+		return p
+	}
+
+	var limit time.Duration
+	var installed time.Time
+	err := b.s.DB.View(store.System, func(tx *store.Tx) error {
+		limit = time.Duration(store.BackupProofHours.Get(tx)) * time.Hour
+		install, err := store.Installs.Get(tx, 1)
+		if err == nil {
+			installed = install.CreatedAt.Std()
+		}
+		return err
+	})
+	if err != nil {
+		return b.s.UnknownPart("backup", err)
+	}
+
+	p.Figures["targets"] = int64(len(workers))
+	for _, w := range workers {
+		state, message := w.health(b.now(), installed, limit)
+		if worse(state, p.State) || p.State == web.Healthy && w.good().IsZero() {
+			p.State, p.Message = state, message
+		}
+	}
+	return p
+}
+
+func worse(a, b string) bool {
+	order := map[string]int{web.Healthy: 0, web.Checking: 1, web.Degraded: 2, web.Failed: 3}
+	return order[a] > order[b]
+}
+
+func (w *worker) health(now, installed time.Time, limit time.Duration) (state string, message errs.Message) {
+	good := w.good()
+	w.mu.Lock()
+	fault, failures, listed := w.now.fault, w.now.failures, w.listed
+	w.mu.Unlock()
+	name := w.target.Name
+	switch {
+	case good.IsZero() && now.Sub(installed) < limit && fault == nil:
+		return web.Healthy, errs.Say("there is no copy at %s yet", name)
+	case good.IsZero() && !listed && fault == nil:
+		return web.Checking, errs.Say("the copies at %s are being listed", name)
+	case fault != nil && (good.IsZero() || failures > 1 || !listed):
+		return web.Degraded, errs.Say("copies to %s fail: %s", name, text(fault))
+	case good.IsZero():
+		return web.Degraded, errs.Say("there is no proven copy at %s", name)
+	case now.Sub(good) > limit:
+		return web.Degraded, errs.Say("the last proven copy at %s is of %s", name, good.UTC().Format(time.RFC3339))
+	}
+	return web.Healthy, errs.Say("copies are made and proven")
+}
+
+// good returns the time of the newest proven copy or, at a command, of the newest that was sent.
+func (w *worker) good() (at time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, c := range w.copies {
+		if (c.State == Proven || c.State == Sent) && c.At.Std().After(at) {
+			at = c.At.Std()
+		}
+	}
+	return at
+}
+
+// text returns the first line of an error for people who see the health.
+func text(err error) string {
+	if err == nil {
+		return ""
+	}
+	return cmp.Or(firstLine(errs.ForOperator(err).Error()), "unknown")
+}
+
+// proofAge is the value of a metric.
+func (b *Service) proofAge() float64 {
+	oldest := 0.0
+	for _, w := range b.all() {
+		good := w.good()
+		if good.IsZero() {
+			return -1
+		}
+		oldest = max(oldest, b.now().Sub(good).Seconds())
+	}
+	return oldest
+}

@@ -1,0 +1,207 @@
+package backup
+
+import (
+	"context"
+	"errors"
+	"os"
+	"sync"
+	"time"
+
+	"reeve/server/target"
+	"reeve/store"
+	"reeve/store/copies"
+	"reeve/store/disk"
+	"reeve/store/errs"
+)
+
+// Copy is a copy at a target.
+type Copy struct {
+	Target   string
+	Name     string
+	At       store.Time
+	Size     int64 // encrypted records
+	Files    int   // contents of files in the copy
+	State    string
+	ProvenAt store.Time
+	Records  int // number of records in a proven copy
+	Fault    string
+}
+
+// States of a copy.
+const (
+	Proven  = "proven"  // restored and examined
+	Stored  = "stored"  // read back
+	Sent    = "sent"    // taken by a command
+	Foreign = "foreign" // of an earlier secret.key: only the identity opens it
+	Damaged = "damaged"
+)
+
+// remoteKeeper keeps copies in a directory or a bucket.
+type remoteKeeper struct {
+	b      *Service
+	target target.Config
+
+	mu       sync.Mutex
+	r        *copies.Repository // nil until it was opened
+	progress func(done, total int64)
+	scan     *copies.Scan
+}
+
+func (k *remoteKeeper) open(ctx context.Context) (*copies.Repository, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.r != nil {
+		return k.r, nil
+	}
+	recipients, err := k.b.confirmed()
+	if err != nil {
+		return nil, err
+	}
+	to, err := k.target.Open()
+	if err != nil {
+		return nil, err
+	}
+	r, err := copies.Open(ctx, to, k.b.s.DB, copies.Options{
+		Recipients: recipients,
+		Bandwidth:  k.target.Bandwidth,
+		NoDelete:   k.target.NoDelete,
+		Progress: func(done, total int64) {
+			if k.progress != nil {
+				k.progress(done, total)
+			}
+		},
+	})
+	if err == nil {
+		k.r = r
+	}
+	return k.r, err
+}
+
+func (k *remoteKeeper) list(ctx context.Context) ([]Copy, error) {
+	r, err := k.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s, err := r.Scan(ctx)
+	if err != nil {
+		return nil, err
+	}
+	k.mu.Lock()
+	k.scan = s
+	k.mu.Unlock()
+	all := make([]Copy, len(s.Copies))
+	for i, c := range s.Copies {
+		all[i] = Copy{
+			Target: k.target.Name,
+			Name:   c.Name,
+			At:     timeOf(c.Time),
+			Size:   c.Size,
+			Files:  c.Files,
+			State:  Stored,
+		}
+		switch {
+		case c.Fault != nil:
+			all[i].State, all[i].Fault = Damaged, c.Fault.Error()
+		case c.Manifest == nil:
+			all[i].State = Foreign
+		case c.Proof != nil:
+			all[i].State, all[i].ProvenAt, all[i].Records = Proven, timeOf(c.Proof.Time), c.Proof.Records
+		}
+	}
+	return all, nil
+}
+
+func (k *remoteKeeper) add(ctx context.Context, progress func(done, total int64)) error {
+	r, err := k.open(ctx)
+	if err != nil {
+		return err
+	}
+	k.progress = progress
+	_, err = r.Copy(ctx, k.b.s.Config.Version)
+	return err
+}
+
+// Contents of files that a proof reads: a sample, or all of them.
+const (
+	sampleFiles = 20
+	weekly      = 7 * 24 * time.Hour
+)
+
+func (k *remoteKeeper) prove(ctx context.Context) error {
+	r, err := k.open(ctx)
+	if err != nil {
+		return err
+	}
+	s, err := r.Scan(ctx)
+	if err != nil {
+		return err
+	}
+	if len(s.Copies) == 0 {
+		return errors.New("there is no copy to prove")
+	}
+	sample := sampleFiles
+	if k.unsampled(s) {
+		sample = s.Copies[0].Files
+	}
+	dir, err := proofDir(k.b, s.Copies[0].Size)
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	_, err = r.Prove(ctx, s, s.Copies[0], dir, sample, k.b.Examine)
+	return err
+}
+
+// unsampled reports whether no proof of the last week has read the contents of all files.
+func (k *remoteKeeper) unsampled(s *copies.Scan) bool {
+	for _, c := range s.Copies {
+		if c.Proof != nil && c.Proof.Sampled >= c.Proof.Files && k.b.now().Sub(c.Proof.Time) < weekly {
+			return false
+		}
+	}
+	return true
+}
+
+// proofName is the directory in the data directory in which a copy is restored to prove it.
+const proofName = "proof"
+
+// proofFactor is how many times its size a copy needs: as it was read, and restored.
+const proofFactor = 3
+
+// proofDir returns a new directory, in which a copy of size bytes has room beside the reserve of the
+// disk.
+func proofDir(b *Service, size int64) (string, error) {
+	parent := b.s.DB.Dir()
+	if err := needSpace(b, proofFactor*size); err != nil {
+		return "", err
+	}
+	return os.MkdirTemp(parent, proofName+"-*")
+}
+
+func (k *remoteKeeper) prune(ctx context.Context, keep copies.Keep) error {
+	r, err := k.open(ctx)
+	if err != nil {
+		return err
+	}
+	s, err := r.Scan(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = r.Prune(ctx, s, keep, time.Local)
+	return err
+}
+
+func (k *remoteKeeper) warnings() (all []errs.Message) {
+	if k.target.Kind() == target.Directory && disk.SameDisk(k.target.Path, k.b.s.DB.Dir()) {
+		all = append(all, errs.Say("the directory is on the disk of the data: both are lost together"))
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.r != nil && k.r.Overwrites {
+		all = append(all, errs.Say("the target replaces objects although it is told not to"))
+	}
+	if k.scan != nil && !k.scan.Other.IsZero() {
+		all = append(all, errs.Say("another server with a copy of this data stores copies here, last at %s; nothing is deleted", k.scan.Other.UTC().Format(time.RFC3339)))
+	}
+	return all
+}

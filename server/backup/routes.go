@@ -1,0 +1,188 @@
+package backup
+
+import (
+	"strings"
+
+	"reeve/server/target"
+	"reeve/server/web"
+	"reeve/store"
+	"reeve/store/errs"
+)
+
+const (
+	access = "system.copy.query"
+	making = "system.copy.create"
+)
+
+func init() {
+	web.Enums(map[string][]string{
+		"target_kind":  {target.Directory, target.Bucket, target.Command},
+		"backup_phase": {Waiting, Storing, Proving, Pruning},
+		"copy_state":   {Proven, Stored, Sent, Foreign, Damaged},
+	})
+}
+
+// Routes returns the operations of copies.
+func Routes(b *Service) []web.Route {
+	return []web.Route{
+		web.Action("GET", "/system/backup-target", access, "List the targets of backups", b.listTargets, web.Options{
+			Note: "Where copies are kept, what is being done there, and what has failed. Targets are named " +
+				"in the configuration only.",
+		}),
+		web.Action("GET", "/system/backup-file", access, "List backups", b.listCopies, web.Options{
+			Note: "The copies at all targets, the newest first, as they were when the target was last read. " +
+				"At the target of a command, only the last one since the start is known.",
+		}),
+		web.Action("POST", "/system/backup-file", making, "Back up now", b.begin, web.Options{
+			LoggedAs: "backup_now",
+			Note:     "Starts a copy to a target, which is then proven, and returns at once.",
+		}),
+		web.Action("POST", "/system/backup-target/cancel", making, "Cancel a backup", b.cancel, web.Options{
+			LoggedAs: "backup_cancel",
+			Note:     "Ends the copy to a target that is being made. What was stored so far is used by the next one. If none is, nothing changes.",
+		}),
+	}
+}
+
+type backupTargetsOut struct {
+	Data []backupTargetOut `json:"data"`
+}
+
+type backupTargetOut struct {
+	Name       string     `json:"name" doc:"Name of its table in the configuration; local for the data directory"`
+	Kind       string     `json:"kind" enum:"target_kind" doc:"directory, bucket or command"`
+	Place      string     `json:"place" doc:"Path of the directory, URL of the bucket, or program"`
+	Phase      string     `json:"phase" enum:"backup_phase" doc:"waiting, storing, proving or deleting"`
+	Done       int64      `json:"done_bytes" doc:"Bytes that were sent and read back"`
+	Total      int64      `json:"total_bytes" doc:"Bytes to send and to read back; 0 while unknown"`
+	Attempts   int        `json:"attempts" doc:"Number of attempts since the start of the server; in the answer to a request for a copy, of those before it"`
+	StartedAt  store.Time `json:"started_at" null:"true" doc:"Time of the last attempt; null before the first"`
+	NextAt     store.Time `json:"next_at" null:"true" doc:"Time of the next copy; null while unknown"`
+	NewestAt   store.Time `json:"newest_at" null:"true" doc:"Time of the newest copy; null for none"`
+	ProvenAt   store.Time `json:"proven_at" null:"true" doc:"Time of the newest copy that is proven; null for none"`
+	Copies     int        `json:"copies" doc:"Number of copies"`
+	Encrypted  store.Flag `json:"encrypted" doc:"1 if a restore needs the identity of a recipient"`
+	Deletes    store.Flag `json:"deletes" doc:"1 if copies that are no longer kept are deleted"`
+	Error      string     `json:"error" doc:"Reason for which the last attempt failed; empty for none"`
+	Warnings   []string   `json:"warnings" doc:"What is to be known about the target"`
+	Recipients []string   `json:"recipients" doc:"Recipients whose identities open the copies"`
+}
+
+func (b *Service) listTargets(req *web.Request, _ *web.None) (*backupTargetsOut, error) {
+	out := &backupTargetsOut{Data: []backupTargetOut{}}
+	for _, w := range b.all() {
+		out.Data = append(out.Data, w.describe(req.Language()))
+	}
+	return out, nil
+}
+
+func (w *worker) describe(language errs.Language) backupTargetOut {
+	good := w.good()
+	warnings := []string{}
+	for _, m := range w.keeper.warnings() {
+		warnings = append(warnings, m.In(language))
+	}
+	w.b.mu.Lock()
+	recipients := append([]string{}, w.b.set.Recipients...)
+	w.b.mu.Unlock()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	local := w.target.Name == LocalName
+	out := backupTargetOut{
+		Name:       w.target.Name,
+		Kind:       w.target.Kind(),
+		Place:      w.target.Place(),
+		Phase:      w.now.phase,
+		Done:       w.now.done,
+		Total:      w.now.total,
+		Attempts:   w.now.attempts,
+		StartedAt:  timeOf(w.now.begun),
+		NextAt:     timeOf(w.now.next),
+		ProvenAt:   timeOf(good),
+		Copies:     len(w.copies),
+		Encrypted:  store.Flag(!local),
+		Deletes:    store.Flag(!w.target.NoDelete && w.target.Kind() != target.Command),
+		Error:      text(w.now.fault),
+		Warnings:   warnings,
+		Recipients: recipients,
+	}
+	if len(w.copies) > 0 {
+		out.NewestAt = w.copies[0].At
+	}
+	if local {
+		out.Recipients = []string{}
+	}
+	if w.target.Kind() == target.Command {
+		out.ProvenAt = 0
+	}
+	return out
+}
+
+type backupCopiesOut struct {
+	Data []backupCopyOut `json:"data"`
+}
+
+type backupCopyOut struct {
+	Target   string     `json:"target" doc:"Name of the target"`
+	Name     string     `json:"name" doc:"Name of the copy at the target"`
+	At       store.Time `json:"at" doc:"Time of the data in the copy"`
+	Size     int64      `json:"size" doc:"Bytes of the records and the change log, as they are stored"`
+	Files    int        `json:"files" doc:"Number of contents of files that belong to it, which are stored once for all copies"`
+	State    string     `json:"state" enum:"copy_state" doc:"proven: restored and examined; stored: read back; sent: taken by a command; foreign: of an earlier secret.key, only the identity opens it; damaged"`
+	ProvenAt store.Time `json:"proven_at" null:"true" doc:"Time of the proof; null for none"`
+	Records  int        `json:"records" doc:"Number of records in a proven copy; 0 for others"`
+	Fault    string     `json:"fault" doc:"Damage that was found; empty for none"`
+}
+
+func (b *Service) listCopies(*web.Request, *web.None) (*backupCopiesOut, error) {
+	out := &backupCopiesOut{Data: []backupCopyOut{}}
+	for _, w := range b.all() {
+		w.mu.Lock()
+		for _, c := range w.copies {
+			out.Data = append(out.Data, backupCopyOut(c))
+		}
+		w.mu.Unlock()
+	}
+	return out, nil
+}
+
+type targetIn struct {
+	Target string `json:"target" check:"required,max=64" doc:"Name of the target"`
+}
+
+func (b *Service) begin(req *web.Request, in *targetIn) (*backupTargetOut, error) {
+	w, err := b.named(in.Target)
+	if err != nil {
+		return nil, err
+	}
+	before, ok := w.ask()
+	if !ok {
+		return nil, errs.New(errs.Conflict, "a copy to this target is being made")
+	}
+	out := w.describe(req.Language())
+	out.Attempts = before
+	return &out, nil
+}
+
+func (b *Service) cancel(req *web.Request, in *targetIn) (*backupTargetOut, error) {
+	w, err := b.named(in.Target)
+	if err != nil {
+		return nil, err
+	}
+	w.interrupt()
+	out := w.describe(req.Language())
+	return &out, nil
+}
+
+func (b *Service) named(name string) (*worker, error) {
+	w := b.worker(name)
+	if w == nil {
+		return nil, errs.Field(errs.Invalid, "target", "there is no such target")
+	}
+	return w, nil
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return line
+}

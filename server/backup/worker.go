@@ -1,0 +1,322 @@
+package backup
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"reeve/server/target"
+	"reeve/store"
+	"reeve/store/copies"
+	"reeve/store/errs"
+)
+
+// keeper makes the copies at a target.
+type keeper interface {
+	// list returns the copies, the newest first.
+	list(ctx context.Context) ([]Copy, error)
+	// add makes a copy.
+	add(ctx context.Context, progress func(done, total int64)) error
+	// prove proves the newest copy.
+	prove(ctx context.Context) error
+	// prune deletes copies that are not kept.
+	prune(ctx context.Context, keep copies.Keep) error
+	// warnings returns what is to be said about the target.
+	warnings() []errs.Message
+}
+
+// errUnproven is the error of a keeper that can't prove its copies.
+var errUnproven = errors.New("copies at this target can't be read back")
+
+// Phases of a worker.
+const (
+	Waiting = "waiting"
+	Storing = "storing"
+	Proving = "proving"
+	Pruning = "deleting"
+)
+
+// worker makes the copies at one target.
+type worker struct {
+	b      *Service
+	target target.Config
+	keeper keeper
+	asked  chan struct{} // holds a value while a copy is asked for
+
+	mu     sync.Mutex
+	now    progress
+	copies []Copy
+	listed bool               // whether copies was read from the target
+	cancel context.CancelFunc // ends what is running; nil if nothing is
+}
+
+// progress is what a worker does.
+type progress struct {
+	phase       string
+	done, total int64
+	begun       time.Time // start of the attempt
+	next        time.Time // next copy
+	fault       error     // error of the last attempt; nil if it succeeded
+	failures    int       // failed attempts since the last success
+	attempts    int       // attempts since the start of the server
+}
+
+func newWorker(b *Service, t target.Config, k keeper) *worker {
+	return &worker{b: b, target: t, keeper: k, asked: make(chan struct{}, 1), now: progress{phase: Waiting}}
+}
+
+const (
+	step       = 30 * time.Second // longest time until the clock and the settings are read again
+	startDelay = time.Minute      // before a copy that was missed while the server did not run
+	firstDelay = time.Hour        // from the installation to the first copy in the data directory
+	proofEvery = 20 * time.Hour
+	retryMin   = time.Minute
+	retryMax   = time.Hour
+)
+
+// run makes copies when they are due until ctx ends.
+func (w *worker) run(ctx context.Context) {
+	begun := w.b.now()
+	w.refresh(ctx)
+	for ctx.Err() == nil {
+		next, err := w.nextCopy(begun)
+		if err != nil {
+			w.b.s.Failures.Report(w.b.s.Log, "backup schedule", err, func(line *zerolog.Event) { line.Msg("the schedule of copies could not be read") })
+			next = w.b.now().Add(step)
+		}
+		w.set(func(p *progress) { p.next = next })
+
+		timer := time.NewTimer(min(step, max(0, next.Sub(w.b.now()))))
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		case <-w.asked:
+			timer.Stop()
+			w.attempt(ctx, true)
+		case <-timer.C:
+			if err == nil && !w.b.now().Before(next) {
+				w.attempt(ctx, false)
+			}
+		}
+	}
+}
+
+// nextCopy returns the time of the next copy.
+func (w *worker) nextCopy(begun time.Time) (next time.Time, err error) {
+	var hour int
+	var hourly bool
+	var installed time.Time
+	err = w.b.s.DB.View(store.System, func(tx *store.Tx) error {
+		hour, hourly = store.BackupHour.Get(tx), store.BackupHourly.Get(tx) > 0
+		install, err := store.Installs.Get(tx, 1)
+		if err == nil {
+			installed = install.CreatedAt.Std()
+		}
+		return err
+	})
+	if err != nil {
+		return next, err
+	}
+
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if n := w.now.failures; n > 0 {
+		return w.now.begun.Add(min(retryMax, retryMin<<min(n-1, 10))), nil
+	}
+	switch {
+	case len(w.copies) > 0:
+		next = after(w.copies[0].At.Std(), hour, hourly && w.target.Name != LocalName)
+	case w.target.Name == LocalName:
+		next = installed.Add(firstDelay)
+	default:
+		return begun, nil
+	}
+	if next.Before(begun) {
+		next = begun.Add(startDelay)
+	}
+	return next, nil
+}
+
+// after returns the first time after another one at which a copy is due.
+func after(last time.Time, hour int, hourly bool) time.Time {
+	last = last.Local()
+	at := time.Date(last.Year(), last.Month(), last.Day(), last.Hour(), 0, 0, 0, time.Local)
+	for {
+		at = at.Add(time.Hour)
+		if hourly || at.Hour() == hour {
+			return at
+		}
+	}
+}
+
+// ask asks for a copy now, unless that has been done, and returns the number of attempts before it. ok
+// is false if one is being made.
+func (w *worker) ask() (before int, ok bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.now.phase != Waiting {
+		return 0, false
+	}
+	select {
+	case w.asked <- struct{}{}:
+	default:
+	}
+	return w.now.attempts, true
+}
+
+// interrupt ends what is running, if anything is.
+func (w *worker) interrupt() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.cancel != nil {
+		w.cancel()
+	}
+}
+
+func (w *worker) set(change func(*progress)) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	change(&w.now)
+}
+
+// errCancelled is the error of an attempt that a user has ended.
+var errCancelled = errors.New("a user has ended it")
+
+// attempt makes a copy, proves it if the last proof is old or a user has asked for it, and deletes
+// copies that are not kept.
+func (w *worker) attempt(ctx context.Context, asked bool) {
+	inner, cancel := context.WithCancel(ctx)
+	defer cancel()
+	w.mu.Lock()
+	w.cancel = cancel
+	w.now = progress{phase: Storing, begun: w.b.now(), failures: w.now.failures, fault: w.now.fault, attempts: w.now.attempts + 1}
+	w.mu.Unlock()
+
+	err := w.steps(inner, asked)
+	if ctx.Err() != nil {
+		err = ctx.Err() // the server stops, which is no failure
+	} else if inner.Err() != nil {
+		err = errCancelled
+	}
+	w.refresh(ctx)
+	w.mu.Lock()
+	w.cancel = nil
+	took := w.b.now().Sub(w.now.begun)
+	w.now.phase, w.now.done, w.now.total = Waiting, 0, 0
+	w.now.fault, w.now.failures = err, w.now.failures+1
+	if err == nil || ctx.Err() != nil {
+		w.now.fault, w.now.failures = nil, 0
+	}
+	w.mu.Unlock()
+	if ctx.Err() != nil {
+		return
+	}
+	if err != nil {
+		w.b.s.Failures.Report(w.b.s.Log, "backup "+w.target.Name, errs.ForOperator(err), func(line *zerolog.Event) {
+			line.Str("target", w.target.Name).Msg("a copy was not made, or is not proven")
+		})
+		return
+	}
+	w.b.s.Log.Info().Str("target", w.target.Name).Dur("took", took).Msg("a copy was made")
+}
+
+func (w *worker) steps(ctx context.Context, asked bool) error {
+	err := w.keeper.add(ctx, func(done, total int64) {
+		w.set(func(p *progress) { p.done, p.total = done, total })
+	})
+	if err != nil {
+		return err
+	}
+	if err := w.b.s.DB.RecordBackup(); err != nil {
+		return err
+	}
+	w.refresh(ctx)
+
+	if w.b.Examine != nil && (asked || w.b.now().Sub(w.proven()) > proofEvery) {
+		w.set(func(p *progress) { p.phase, p.done, p.total = Proving, 0, 0 })
+		if err := w.keeper.prove(ctx); err == nil {
+			w.ping(ctx)
+		} else if !errors.Is(err, errUnproven) {
+			return err
+		}
+	}
+
+	w.set(func(p *progress) { p.phase, p.done, p.total = Pruning, 0, 0 })
+	return w.prune(ctx)
+}
+
+func (w *worker) prune(ctx context.Context) error {
+	var keep copies.Keep
+	err := w.b.s.DB.View(store.System, func(tx *store.Tx) error {
+		keep = copies.Keep{
+			Hourly:  store.BackupHourly.Get(tx),
+			Daily:   store.BackupDaily.Get(tx),
+			Weekly:  store.BackupWeekly.Get(tx),
+			Monthly: store.BackupMonthly.Get(tx),
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return w.keeper.prune(ctx, keep)
+}
+
+// refresh reads the list of copies. An error is that of the next attempt, too.
+func (w *worker) refresh(ctx context.Context) {
+	all, err := w.keeper.list(ctx)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err == nil {
+		w.copies, w.listed = all, true
+	} else if w.now.fault == nil && ctx.Err() == nil {
+		w.now.fault = err
+	}
+}
+
+// proven returns the time of the last proof; zero for none.
+func (w *worker) proven() (at time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, c := range w.copies {
+		if c.ProvenAt != 0 && c.ProvenAt.Std().After(at) {
+			at = c.ProvenAt.Std()
+		}
+	}
+	return at
+}
+
+// pingTime is the timeout of a request to the URL that is requested after each proven copy.
+const pingTime = 10 * time.Second
+
+// ping requests the URL of a monitor. A failure is logged: the monitor raises the alarm by itself.
+func (w *worker) ping(ctx context.Context) {
+	w.b.mu.Lock()
+	url := w.b.set.PingURL
+	w.b.mu.Unlock()
+	if url == "" {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, pingTime)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err == nil {
+		var resp *http.Response
+		if resp, err = http.DefaultClient.Do(req); err == nil {
+			resp.Body.Close()
+			if resp.StatusCode >= 300 {
+				err = errors.New("it answers " + resp.Status)
+			}
+		}
+	}
+	if err != nil {
+		text := strings.ReplaceAll(err.Error(), url, "backup.ping_url") // whose path can be a secret
+		w.b.s.Log.Warn().Str("error", text).Msg("the URL for proven copies could not be requested")
+	}
+}

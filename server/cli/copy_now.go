@@ -1,0 +1,240 @@
+package cli
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"filippo.io/age"
+
+	"reeve/server/backup"
+	"reeve/server/config"
+	"reeve/server/local"
+	"reeve/store/disk"
+	"reeve/store/kv"
+)
+
+// copyTarget is a target in the answer of the server.
+type copyTarget struct {
+	Name     string     `json:"name"`
+	Kind     string     `json:"kind"`
+	Place    string     `json:"place"`
+	Phase    string     `json:"phase"`
+	Done     int64      `json:"done_bytes"`
+	Total    int64      `json:"total_bytes"`
+	Newest   *time.Time `json:"newest_at"`
+	Proven   *time.Time `json:"proven_at"`
+	Next     *time.Time `json:"next_at"`
+	Attempts int        `json:"attempts"`
+	Copies   int        `json:"copies"`
+	Error    string     `json:"error"`
+	Warnings []string   `json:"warnings"`
+}
+
+// targets returns the targets of the running server.
+func (c *client) targets() ([]copyTarget, error) {
+	if !c.running {
+		return nil, errNotRunning
+	}
+	var out struct{ Data []copyTarget }
+	return out.Data, c.get("/system/backup-target", nil, &out)
+}
+
+func (p *program) listTargets(c *client) error {
+	all, err := c.targets()
+	if err != nil {
+		return err
+	}
+	if p.json {
+		return p.printJSON(all)
+	}
+	when := func(at *time.Time) string {
+		if at == nil {
+			return "-"
+		}
+		return at.Local().Format(time.DateTime)
+	}
+	w := tabwriter.NewWriter(p.out, 0, 8, 2, ' ', 0)
+	fmt.Fprintln(w, "NAME\tKIND\tPLACE\tCOPIES\tNEWEST\tPROVEN\tNEXT\tSTATE")
+	for _, t := range all {
+		state := t.Phase
+		if t.Error != "" {
+			state = "failed: " + oneLine(t.Error)
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\t%s\t%s\t%s\n", t.Name, t.Kind, t.Place, t.Copies, when(t.Newest), when(t.Proven), when(t.Next), state)
+	}
+	for _, t := range all {
+		for _, warning := range t.Warnings {
+			fmt.Fprintf(w, "%s: %s\n", t.Name, warning)
+		}
+	}
+	return w.Flush()
+}
+
+// copyEvery is how often copyNow asks for the progress.
+const copyEvery = 200 * time.Millisecond
+
+// copyNow lets the running server make a copy, and waits.
+func (p *program) copyNow(c *client, name string) error {
+	if !c.running {
+		return errNotRunning
+	}
+	var before copyTarget
+	if err := c.call("POST", "/system/backup-file", nil, map[string]string{"target": name}, &before); err != nil {
+		return err
+	}
+	for {
+		all, err := c.targets()
+		if err != nil {
+			return err
+		}
+		i := slices.IndexFunc(all, func(t copyTarget) bool { return t.Name == name })
+		if i < 0 {
+			return fmt.Errorf("there is no target %s any more", name)
+		}
+		now := all[i]
+		p.progress.step(now.Phase, now.Done, now.Total)
+		if now.Phase != backup.Waiting || now.Attempts <= before.Attempts {
+			time.Sleep(copyEvery)
+			continue
+		}
+		p.progress.end()
+		if now.Error != "" {
+			return errors.New(now.Error)
+		}
+		proven := "stored"
+		if now.Newest != nil && now.Proven != nil && !now.Proven.Before(*now.Newest) {
+			proven = "stored and proven"
+		}
+		return p.show(now, "the copy at %s is %s", name, proven)
+	}
+}
+
+// addRecipient makes an identity in a new file or takes the one in an existing file, proves that it
+// decrypts what is encrypted to its recipient, and names the recipient in the configuration.
+func (p *program) addRecipient() error {
+	path := p.args[0]
+	identity, err := readIdentity(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if identity, err = newIdentityFile(path); err == nil {
+			fmt.Fprintf(p.out, "%s has a new identity: move it away from this machine, and keep two copies; without it no copy can be restored\n", path)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if err := local.Become(p.config.DataDir); err != nil {
+		return err
+	}
+	if !kv.HasDatabase(p.config.DataDir) {
+		return fmt.Errorf("there is no database in %s: start the server first", p.config.DataDir)
+	}
+	recipient := identity.Recipient().String()
+	if err := backup.Confirm(p.config.DataDir, recipient, []age.Identity{identity}); err != nil {
+		return err
+	}
+	fmt.Fprintln(p.out, "confirmed:", recipient)
+
+	if !slices.Contains(p.config.Recipients(), recipient) {
+		file := p.config.File
+		if file == "" {
+			file = config.DefaultFile
+		}
+		if err := writeRecipient(file, recipient); err != nil {
+			return fmt.Errorf("%w; set backup.recipients = [%q] in the configuration, and run `reeve reload`", err, recipient)
+		}
+		fmt.Fprintf(p.out, "added to backup.recipients in %s\n", file)
+	}
+	return p.reloadRunning()
+}
+
+// reloadRunning lets a running server read its configuration again.
+func (p *program) reloadRunning() error {
+	pid, err := kv.Holder(p.config.DataDir)
+	if err != nil || pid == 0 {
+		return err
+	}
+	c, err := p.connect()
+	if err != nil {
+		return err
+	}
+	return errors.Join(c.call("POST", "/local/reload", nil, nil, nil), c.close())
+}
+
+// readIdentity reads the one identity in a file.
+func readIdentity(path string) (*age.X25519Identity, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() // opened for reading only, so Close loses nothing
+	lines := bufio.NewScanner(f)
+	for lines.Scan() {
+		if line := strings.TrimSpace(lines.Text()); strings.HasPrefix(line, "AGE-SECRET-KEY-1") {
+			if identity, err := age.ParseX25519Identity(line); err == nil {
+				return identity, nil
+			}
+		}
+	}
+	return nil, fmt.Errorf("%s has no age identity, AGE-SECRET-KEY-…", path) // without its lines, which are secret
+}
+
+func newIdentityFile(path string) (*age.X25519Identity, error) {
+	identity, err := age.GenerateX25519Identity()
+	if err != nil {
+		return nil, err
+	}
+	text := fmt.Sprintf("# Keep this file away from the server; only it decrypts the copies.\n# recipient: %s\n%s", identity.Recipient(), identity)
+	if err := writeSecretFile(path, text); err != nil {
+		return nil, err
+	}
+	return readIdentity(path)
+}
+
+var (
+	backupTable   = regexp.MustCompile(`(?m)^[ \t]*\[backup\][ \t]*(#.*)?$`)
+	recipientsKey = regexp.MustCompile(`(?m)^[ \t]*(recipients|backup\.recipients)[ \t]*=`)
+	emptyList     = regexp.MustCompile(`(?m)^([ \t]*recipients[ \t]*=[ \t]*)\[[ \t]*\]`)
+)
+
+// writeRecipient adds backup.recipients to a configuration file, whose other lines stay as they are.
+func writeRecipient(path, recipient string) error {
+	text, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	line := fmt.Sprintf("recipients = [%q]", recipient)
+	next := string(text)
+	switch at := backupTable.FindStringIndex(next); {
+	case emptyList.MatchString(next):
+		next = emptyList.ReplaceAllString(next, fmt.Sprintf("${1}[%q]", recipient))
+	case recipientsKey.MatchString(next):
+		return fmt.Errorf("%s has other recipients", path)
+	case at != nil:
+		next = next[:at[1]] + "\n" + line + next[at[1]:]
+	default:
+		if next != "" && !strings.HasSuffix(next, "\n") {
+			next += "\n"
+		}
+		next += "\n[backup]\n" + line + "\n"
+	}
+
+	mode := fs.FileMode(0o600)
+	if info, err := os.Stat(path); err == nil {
+		mode = info.Mode().Perm()
+	}
+	if err := disk.WriteFile(path+".new", []byte(next)); err != nil {
+		return err
+	}
+	if _, err := config.Load(path+".new", nil); err != nil {
+		return errors.Join(err, os.Remove(path+".new"))
+	}
+	return errors.Join(os.Chmod(path+".new", mode), disk.MoveFile(path+".new", path))
+}
