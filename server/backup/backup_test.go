@@ -1,0 +1,318 @@
+package backup_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"filippo.io/age"
+
+	"reeve/server/backup"
+	"reeve/server/servertest"
+	"reeve/server/target"
+	"reeve/store"
+	"reeve/store/audit"
+	"reeve/store/kv"
+)
+
+// kept is an instance that makes copies.
+type kept struct {
+	*servertest.Instance
+	identity *age.X25519Identity
+	run      func(set target.Set)
+}
+
+// newKept returns an instance whose recipient is confirmed. It makes copies from the first call of
+// run on.
+func newKept(t *testing.T) *kept {
+	t.Helper()
+	k := &kept{Instance: servertest.Start(t)}
+	var err error
+	k.identity, err = age.GenerateX25519Identity()
+	servertest.Must(t, err)
+	servertest.Must(t, backup.Confirm(k.DB.Dir(), k.recipient(), []age.Identity{k.identity}))
+	b := k.Server.Backups
+	b.Examine = k.examine
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	t.Cleanup(func() {
+		cancel()
+		<-done
+	})
+	running := false
+	k.run = func(set target.Set) {
+		t.Helper()
+		set.Recipients = []string{k.recipient()}
+		servertest.Must(t, b.Configure(set))
+		if !running {
+			running = true
+			go func() {
+				defer close(done)
+				b.Run(ctx)
+			}()
+		}
+	}
+	return k
+}
+
+func (k *kept) recipient() string { return k.identity.Recipient().String() }
+
+func (k *kept) examine(_ context.Context, archive, dir string, identities []age.Identity) (int, *audit.Head, error) {
+	none := func(kv.Content) (io.ReadCloser, error) { return nil, fs.ErrNotExist }
+	done, err := store.RestoreContents(dir, archive, identities, none, store.Options{})
+	return done.Records, done.LogHead, err
+}
+
+type targetState struct {
+	Name, Phase, Error string
+	Copies, Attempts   int
+	NewestAt           *time.Time `json:"newest_at"`
+	ProvenAt           *time.Time `json:"proven_at"`
+	NextAt             *time.Time `json:"next_at"`
+	Warnings           []string
+}
+
+func (k *kept) target() targetState {
+	k.T.Helper()
+	var out struct{ Data []targetState }
+	k.OK("GET", "/system/backup-target", "", "owner").Data(&out)
+	if len(out.Data) != 1 {
+		k.T.Fatalf("%+v", out)
+	}
+	return out.Data[0]
+}
+
+// until waits for a state of the target.
+func (k *kept) until(what string, reached func(targetState) bool) (s targetState) {
+	k.T.Helper()
+	for begun := time.Now(); ; {
+		if s = k.target(); reached(s) {
+			return s
+		}
+		if time.Since(begun) > time.Minute {
+			k.T.Fatalf("it never happened that %s: %+v", what, s)
+		}
+		select {
+		case <-time.After(5 * time.Millisecond):
+		case <-k.T.Context().Done():
+		}
+	}
+}
+
+// now asks for a copy, and waits for its end.
+func (k *kept) now(name string) targetState {
+	k.T.Helper()
+	var before targetState
+	k.OK("POST", "/system/backup-file", `{"target":"`+name+`"}`, "owner").Data(&before)
+	return k.until("the copy is made", func(s targetState) bool {
+		return s.Attempts > before.Attempts && s.Phase == backup.Waiting
+	})
+}
+
+func (k *kept) health() (state, text string) {
+	p := k.Server.Backups.Health()
+	return p.State, p.Message.String()
+}
+
+// TestDirectory_CopiedAndProvenAtOnce: a target that is named for the first time has a proven copy
+// soon, a monitor is told, and the health says so.
+func TestDirectory_CopiedAndProvenAtOnce(t *testing.T) {
+	t.Parallel()
+	var pings atomic.Int64
+	monitor := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { pings.Add(1) }))
+	defer monitor.Close()
+	k := newKept(t)
+	dir := t.TempDir()
+	k.run(target.Set{Targets: []target.Config{{Name: "nas", Path: dir}}, PingURL: monitor.URL + "/secret"})
+	s := k.until("it is proven", func(s targetState) bool { return s.ProvenAt != nil && s.Phase == backup.Waiting })
+	if s.Copies != 1 || s.Error != "" || s.NextAt == nil || pings.Load() != 1 {
+		t.Errorf("%+v, %d pings", s, pings.Load())
+	}
+	if state, text := k.health(); state != "ok" || text != "copies are made and proven" {
+		t.Errorf("%s: %s", state, text)
+	}
+	var copies struct {
+		Data []struct {
+			State   string
+			Records int
+		}
+	}
+	k.OK("GET", "/system/backup-file", "", "owner").Data(&copies)
+	if len(copies.Data) != 1 || copies.Data[0].State != "proven" || copies.Data[0].Records == 0 {
+		t.Errorf("%+v", copies)
+	}
+	left, err := filepath.Glob(filepath.Join(k.DB.Dir(), "proof*"))
+	if err != nil || len(left) > 0 {
+		t.Errorf("the proof has left %q", left)
+	}
+
+	// A proof of the day is enough, unless a user asks for one.
+	if s = k.now("nas"); s.Copies != 2 && s.Copies != 1 || pings.Load() != 2 {
+		t.Errorf("%+v, %d pings", s, pings.Load())
+	}
+	later := time.Now().Add(27 * time.Hour)
+	k.Server.Backups.SetClock(func() time.Time { return later })
+	if state, text := k.health(); state != "degraded" || !strings.Contains(text, "the last proven copy at nas is of") {
+		t.Errorf("%s: %s", state, text)
+	}
+}
+
+// TestTarget_Faults: what is wrong with a target is said in words, and the next attempt succeeds once
+// it is repaired.
+func TestTarget_Faults(t *testing.T) {
+	t.Parallel()
+	k := newKept(t)
+	dir := filepath.Join(t.TempDir(), "not-mounted")
+	k.run(target.Set{Targets: []target.Config{{Name: "nas", Path: dir}}})
+	s := k.until("it fails", func(s targetState) bool { return s.Attempts > 0 && s.Error != "" })
+	if !strings.Contains(s.Error, "no such file or directory") {
+		t.Errorf("%+v", s)
+	}
+	if state, text := k.health(); state != "degraded" || !strings.HasPrefix(text, "copies to nas fail: ") {
+		t.Errorf("%s: %s", state, text)
+	}
+	servertest.Must(t, os.Mkdir(dir, 0o700))
+	if s = k.now("nas"); s.Error != "" || s.ProvenAt == nil {
+		t.Errorf("%+v", s)
+	}
+
+	// Without a confirmed recipient, nothing is stored.
+	servertest.Must(t, os.Remove(filepath.Join(k.DB.Dir(), "backup-recipients")))
+	other := t.TempDir()
+	k.run(target.Set{Targets: []target.Config{{Name: "nas", Path: other}}})
+	s = k.until("it fails", func(s targetState) bool { return s.Attempts > 0 && s.Error != "" })
+	if entries, err := os.ReadDir(other); len(entries) > 0 || err != nil || !strings.Contains(s.Error, "`reeve backup recipient`") {
+		t.Errorf("%+v, %v, %v", s, entries, err)
+	}
+	k.Call("POST", "/system/backup-file", `{"target":"other"}`, "owner").Names(422, "target")
+}
+
+// TestBackup_NeedsPermission: reading the list does not allow to make copies.
+func TestBackup_NeedsPermission(t *testing.T) {
+	t.Parallel()
+	in := servertest.Start(t)
+	in.Clerk("reader", "system.copy.query")
+	in.OK("GET", "/system/backup-target", "", "reader")
+	in.OK("GET", "/system/backup-file", "", "reader")
+	in.Call("POST", "/system/backup-file", `{"target":"local"}`, "reader").Brief(403)
+	in.Call("POST", "/system/backup-target/cancel", `{"target":"local"}`, "reader").Brief(403)
+}
+
+// TestCancel_Storing cancels a copy that would take hours.
+func TestCancel_Storing(t *testing.T) {
+	t.Parallel()
+	k := newKept(t)
+	k.run(target.Set{Targets: []target.Config{{Name: "slow", Path: t.TempDir(), Bandwidth: 10}}})
+	k.until("bytes are sent", func(s targetState) bool { return s.Phase == backup.Storing })
+	k.Call("POST", "/system/backup-file", `{"target":"slow"}`, "owner").Brief(409)
+	k.OK("POST", "/system/backup-target/cancel", `{"target":"slow"}`, "owner")
+	s := k.until("it is cancelled", func(s targetState) bool { return s.Phase == backup.Waiting })
+	if s.Copies != 0 || s.Error != "a user has ended it" {
+		t.Errorf("%+v", s)
+	}
+}
+
+// TestCommand_TakesWholeBackup gives a command a backup, which is decrypted and restored; and one to
+// a command that fails.
+func TestCommand_TakesWholeBackup(t *testing.T) {
+	t.Parallel()
+	k := newKept(t)
+	k.Keep("owner", "a.txt", "content of a file")
+	dir := t.TempDir()
+	k.run(target.Set{Targets: []target.Config{{Name: "pipe", Command: []string{"sh", "-c", `cat > "$0/$REEVE_BACKUP_NAME"`, dir}}}})
+	s := k.until("it is sent", func(s targetState) bool { return s.NewestAt != nil && s.Phase == backup.Waiting })
+	if s.ProvenAt != nil || s.Error != "" || len(s.Warnings) != 1 {
+		t.Errorf("%+v", s)
+	}
+	if state, _ := k.health(); state != "ok" {
+		t.Error(state)
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "reeve-*.tar.age"))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("%q, %v", files, err)
+	}
+	if _, err := store.Restore(filepath.Join(t.TempDir(), "new"), files[0], []age.Identity{k.identity}, store.Options{}); err != nil {
+		t.Error(err)
+	}
+
+	k.run(target.Set{Targets: []target.Config{{Name: "pipe", Command: []string{"sh", "-c", "head -c 100 >/dev/null; echo no room >&2; exit 3"}}}})
+	s = k.until("it fails", func(s targetState) bool { return s.Error != "" })
+	if !strings.Contains(s.Error, "no room") || !strings.Contains(s.Error, "exit status 3") {
+		t.Errorf("%+v", s)
+	}
+}
+
+// TestLocal_ThreeKept makes copies in the data directory, of which three stay, and restores one beside
+// the files of the directory.
+func TestLocal_ThreeKept(t *testing.T) {
+	t.Parallel()
+	k := newKept(t)
+	k.Keep("owner", "a.txt", "content of a file")
+	k.run(target.Set{Local: true})
+	k.until("it is listed", func(s targetState) bool { return s.NextAt != nil })
+	if s := k.now("local"); s.Error != "" || s.Copies != 1 || s.ProvenAt == nil {
+		t.Fatalf("%+v", s)
+	}
+	dir := filepath.Join(k.DB.Dir(), "backup")
+	names, err := filepath.Glob(filepath.Join(dir, "records-*.tar"))
+	if err != nil || len(names) != 1 {
+		t.Fatal(names, err)
+	}
+	content, err := os.ReadFile(names[0])
+	servertest.Must(t, err)
+	for i := range 5 {
+		servertest.Must(t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("records-2026010%d-030000.tar", i+1)), content, 0o600))
+	}
+	own := filepath.Join(dir, "reeve-20260101-000000.tar") // of a command
+	servertest.Must(t, os.WriteFile(own, content, 0o600))
+	if s := k.now("local"); s.Error != "" || s.Copies != 3 && s.Copies != 4 {
+		t.Errorf("%+v", s)
+	}
+	if _, err := os.Stat(own); err != nil {
+		t.Error("a backup of a command was deleted:", err)
+	}
+	if bytes.Contains(content, []byte("content of a file")) {
+		t.Error("the copy has the content of files")
+	}
+	k.Close()
+	done, err := store.Restore(k.Dir, names[0], nil, store.Options{})
+	if err != nil || done.Missing != 0 {
+		t.Errorf("%+v, %v", done, err)
+	}
+}
+
+// TestConfirm_OtherIdentity: only the identity of a recipient confirms it.
+func TestConfirm_OtherIdentity(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	one, err := age.GenerateX25519Identity()
+	servertest.Must(t, err)
+	two, err := age.GenerateX25519Identity()
+	servertest.Must(t, err)
+	if err := backup.Confirm(dir, one.Recipient().String(), []age.Identity{two}); err == nil {
+		t.Error("another identity confirms it")
+	}
+	if known, err := backup.Confirmed(dir); len(known) > 0 || err != nil {
+		t.Error(known, err)
+	}
+	for range 2 {
+		servertest.Must(t, backup.Confirm(dir, one.Recipient().String(), []age.Identity{two, one}))
+	}
+	if known, err := backup.Confirmed(dir); len(known) != 1 || err != nil {
+		t.Error(known, err)
+	}
+	if err := backup.Confirm(dir, "age1nonsense", []age.Identity{one}); err == nil || errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
+}

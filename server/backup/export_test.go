@@ -1,0 +1,6 @@
+package backup
+
+import "time"
+
+// SetClock makes the service use another clock.
+func (b *Service) SetClock(now func() time.Time) { b.now = now }
