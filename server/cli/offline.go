@@ -188,8 +188,13 @@ func (p *program) compact() (err error) {
 		if err != nil {
 			return err
 		}
-		defer func() { err = errors.Join(err, c.close()) }()
-		return p.compactLive(c)
+		if c.running {
+			defer func() { err = errors.Join(err, c.close()) }()
+			return p.compactLive(c)
+		}
+		if err := c.close(); err != nil { // the server has ended since
+			return err
+		}
 	}
 
 	if err := local.Become(p.config.DataDir); err != nil {
