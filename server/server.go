@@ -194,6 +194,7 @@ func New(config web.Config, db *store.DB, a *auth.Auth, log zerolog.Logger) (*Se
 		s.Backups.Health,
 	}
 
+	s.Jobs.FindAbandoned()
 	return s, nil
 }
 
@@ -222,18 +223,11 @@ func newFeatures(c *web.Server) (f features, err error) {
 	return f, nil
 }
 
-// RunJobs runs jobs and nothing else until ctx ends.
-func (s *Server) RunJobs(ctx context.Context) {
-	s.Jobs.FindAbandoned()
-	s.Jobs.Keep(ctx)
-}
-
 // Run listens and serves until ctx ends, then lets requests in flight finish. It calls
 // ready with the address once it accepts connections.
 func (s *Server) Run(ctx context.Context, ready func(net.Addr)) error {
 	return s.Server.Listen(ctx, web.Background{
 		Start: func() error {
-			s.Jobs.FindAbandoned()
 			s.ReportLog("the start", changes.LogStart(s.Server))
 			if err := s.Sender.ConfirmAfterRestore(); err != nil {
 				return fmt.Errorf("prepare webhooks: %w", err)

@@ -94,7 +94,7 @@ func (p *program) serveItself() (*client, error) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		s.RunJobs(ctx)
+		s.Jobs.Keep(ctx)
 	}()
 	c := p.clientOf(s)
 	stop := c.close

@@ -83,7 +83,8 @@ func (p *program) applyFiles(c *client, paths []string) (raw json.RawMessage, ch
 	if err != nil {
 		return nil, nil, err
 	}
-	return p.askSetup(c, "apply", files)
+	raw, changes, err = p.askSetup(c, "apply", files)
+	return raw, changes, errors.Join(err, writeSecrets(files, changes)) // of objects that were deleted since the plan
 }
 
 // applyAtStart applies the setup files of --apply before the server is ready.

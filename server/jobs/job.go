@@ -32,8 +32,9 @@ const (
 
 // Kind is a kind of job.
 type Kind struct {
-	Secret bool   // whether the steps have secrets, so that they are stored encrypted
-	Access string // permission that the user needs at every step; "" if apply checks
+	Secret bool                     // whether the steps have secrets, so that they are stored encrypted
+	Access string                   // permission that the user needs at every step; "" if apply checks
+	Before func(tx *store.Tx) error // returns an error unless a job may begin; nil for always
 	// Apply makes the changes of one step and returns the records that it created or
 	// changed, and the data for undo: the input, or the input with the old values.
 	Apply func(tx *store.Tx,
@@ -92,6 +93,11 @@ func (js *Runner) Begin(req *web.Request, kind string,
 		}
 		if err := roomForJob(tx, req.Actor.ID); err != nil {
 			return err
+		}
+		if before := js.kinds[kind].Before; before != nil {
+			if err := before(tx); err != nil {
+				return err
+			}
 		}
 		created := j // Update may run the function again
 		created.Proved = store.RequireProof(tx) == nil
@@ -203,7 +209,7 @@ func (js *Runner) Start(id store.ID) <-chan struct{} {
 }
 
 // FindAbandoned finds the jobs that were being prepared when the process ended. It is
-// called before requests, which prepare others, are accepted.
+// called before requests and commands, which prepare others, are accepted.
 func (js *Runner) FindAbandoned() {
 	err := js.s.DB.View(store.System, func(tx *store.Tx) (err error) {
 		js.Abandoned, err = store.JobsIn(tx, store.JobPreparing)
@@ -247,6 +253,43 @@ func (js *Runner) Resume() error {
 	})
 	for _, id := range ids {
 		js.Start(id)
+	}
+	return err
+}
+
+// Unfinished returns the unfinished jobs of a kind, the oldest first.
+func Unfinished(tx *store.Tx, kind string) (all []*store.Job, err error) {
+	ids, err := store.JobsIn(tx, store.JobPreparing, store.JobRunning, store.JobUndoing)
+	for _, id := range ids {
+		var j *store.Job
+		if j, err = store.Jobs.Get(tx, id); err != nil {
+			return nil, err
+		}
+		if j.Kind == kind {
+			all = append(all, j)
+		}
+	}
+	return all, err
+}
+
+// Settle continues the unfinished jobs of a kind and waits for them, as long as a request may. Jobs
+// that another request is preparing, and those that are interrupted again, remain unfinished.
+func (js *Runner) Settle(ctx context.Context, kind string) error {
+	ctx, cancel := context.WithTimeout(ctx, jobWait)
+	defer cancel()
+	var all []*store.Job
+	err := js.s.DB.View(store.System, func(tx *store.Tx) (err error) {
+		all, err = Unfinished(tx, kind)
+		return err
+	})
+	for _, j := range all {
+		if j.State == store.JobPreparing && !slices.Contains(js.Abandoned, j.ID) {
+			continue
+		}
+		select {
+		case <-js.Start(j.ID):
+		case <-ctx.Done():
+		}
 	}
 	return err
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"slices"
+	"time"
 
 	"reeve/auth"
 	"reeve/server/jobs"
@@ -45,7 +46,7 @@ type step struct {
 type applier struct{ jobs *jobs.Runner }
 
 func (a applier) apply(req *web.Request, in *filesIn) (*Applied, error) {
-	plan, err := planSetup(req, in)
+	plan, err := a.plan(req, in)
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +64,10 @@ func (a applier) apply(req *web.Request, in *filesIn) (*Applied, error) {
 	}
 
 	err = req.DB.Update(req.Actor, func(tx *store.Tx) (err error) {
-		req.Committed = nil                                             // discard those of an earlier run
+		req.Committed = nil // discard those of an earlier run
+		if err := requireSettled(tx); err != nil {
+			return err
+		}
 		if plan, err = newPlan(tx, req.Server.Routes, in); err != nil { // again: something may have changed
 			return err
 		}
@@ -76,6 +80,18 @@ func (a applier) apply(req *web.Request, in *filesIn) (*Applied, error) {
 		}
 	}
 	return &Applied{Plan: *plan}, err
+}
+
+// requireSettled returns an error while a setup is being applied by a job. Another one would be
+// compared with a state between the old and the new, and what it creates could be refused to the
+// job, which would then take back the objects that the other one relies on.
+func requireSettled(tx *store.Tx) error {
+	all, err := jobs.Unfinished(tx, JobKind)
+	if err == nil && len(all) > 0 {
+		err = errs.New(errs.Busy, "a setup is being applied by job %s; try again when it has ended",
+			all[0].ID).After(10 * time.Second)
+	}
+	return err
 }
 
 // operations returns the operations of a plan in their order.
@@ -146,6 +162,7 @@ func Job(s *web.Server) jobs.Kind {
 	return jobs.Kind{
 		Secret: true,
 		Access: "system.setup.apply",
+		Before: requireSettled,
 		Apply: func(tx *store.Tx, input json.RawMessage) (made []store.ID, undo json.RawMessage, err error) {
 			var part step
 			read := json.NewDecoder(bytes.NewReader(input))

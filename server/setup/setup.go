@@ -30,7 +30,7 @@ func Routes(js *jobs.Runner) []web.Route {
 			Note: "The objects that a setup file can have, in its form. Values of secrets are \"unset\", " +
 				"which means unchanged. Requires the owner role.",
 		}),
-		web.Action("POST", "/system/setup/plan", "system.setup.query", "Plan a setup", planSetup,
+		web.Action("POST", "/system/setup/plan", "system.setup.query", "Plan a setup", a.plan,
 			web.Options{
 				ReadOnly:         true,
 				Keys:             web.ByNoKey,
@@ -38,7 +38,7 @@ func Routes(js *jobs.Runner) []web.Route {
 				RequiresScopeAll: true,
 				Hidden:           redact.Fields{Values: true},
 				Note: "Returns the changes with which the installation would be as the files say, and " +
-					"changes nothing. Requires the owner role.",
+					"changes nothing. Waits for a setup that is being applied. Requires the owner role.",
 			}),
 		web.Action("POST", "/system/setup/apply", "system.setup.apply", "Apply a setup", a.apply,
 			web.Options{
@@ -77,8 +77,15 @@ func requireOwner(tx *store.Tx) error {
 	return nil
 }
 
-func planSetup(req *web.Request, in *filesIn) (plan *Plan, err error) {
+// plan returns what would change, once jobs that apply other setups have ended.
+func (a applier) plan(req *web.Request, in *filesIn) (plan *Plan, err error) {
+	if err := a.jobs.Settle(req.HTTP.Context(), JobKind); err != nil {
+		return nil, err
+	}
 	err = req.DB.View(req.Actor, func(tx *store.Tx) error {
+		if err := requireSettled(tx); err != nil {
+			return err
+		}
 		plan, err = newPlan(tx, req.Server.Routes, in)
 		return err
 	})
