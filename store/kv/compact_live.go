@@ -123,6 +123,7 @@ func (db *DB) Compact(ctx context.Context,
 			return done, fmt.Errorf("%s is as it was: %w", filepath.Base(part.Path), err)
 		}
 		start = ends[i]
+		progress(start, total)
 		done = append(done, Compacted{filepath.Base(part.Path), before, after, part.Paused})
 	}
 

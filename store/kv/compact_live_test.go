@@ -97,8 +97,8 @@ func TestLiveCompact_FreesSpace(t *testing.T) {
 	disktest.Equal(t, "the id goes on", allOf(t, db, Depts)[0].ID, 2001)
 }
 
-// TestLiveCompact_Concurrent uploads, reads, deletes and searches, while the database is compacted
-// again and again.
+// TestLiveCompact_Concurrent uploads, reads and deletes, while the database is compacted again and
+// again.
 func TestLiveCompact_Concurrent(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	db, _ := withFiles(t, dir)
@@ -270,10 +270,11 @@ func TestLiveCompact_Refusals(t *testing.T) {
 	sameData(t, db, want)
 	closed := make(chan error)
 	err = during(t, db, t.Context(), 0, func() {
+		db.compacting.mu.Lock()
+		running := db.compacting.running
+		db.compacting.mu.Unlock()
 		go func() { closed <- db.Close() }()
-		for deadline := time.Now().Add(time.Minute); db.Healthy() == nil && time.Now().Before(deadline); {
-			time.Sleep(time.Millisecond) // until Close has begun
-		}
+		<-running.Done() // Close has begun
 	})
 	oneLine(t, err)
 	if !errs.Is(err, errs.Busy) || !strings.Contains(err.Error(), "shutting down") {

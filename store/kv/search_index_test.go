@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"reeve/store/disk/disktest"
+	"reeve/store/errs"
 	"reeve/store/fold"
 )
 
@@ -149,8 +150,29 @@ func TestSearchIndex_FollowsWrites(t *testing.T) {
 	}
 }
 
-// Searches during writes find only what their transaction sees.
+// Searches during writes find only what their transaction sees, also while the database is compacted.
 func TestSearchIndex_ConcurrentSnapshot(t *testing.T) {
+	t.Run("writes", func(t *testing.T) { searchDuringWrites(t, nil) })
+	t.Run("writes and compactions", func(t *testing.T) {
+		done := 0
+		searchDuringWrites(t, func(db *DB) {
+			switch _, err := db.Compact(t.Context(), ignore); {
+			case err == nil:
+				done++
+			case !errs.Is(err, errs.Busy):
+				t.Error(err)
+			}
+		})
+		if done == 0 {
+			t.Error("no compaction has succeeded")
+		}
+	})
+}
+
+// searchDuringWrites searches while other goroutines write, and call beside again and again; nil for
+// nothing.
+func searchDuringWrites(t *testing.T, beside func(*DB)) {
+	t.Helper()
 	db := open(t, t.TempDir(), Options{Schema: shop(), IndexFrom: 5})
 	r := disktest.Random(t)
 	update(t, db, func(tx *Tx) error {
@@ -184,6 +206,16 @@ func TestSearchIndex_ConcurrentSnapshot(t *testing.T) {
 			}
 		}
 	})
+	wg.Go(func() {
+		for beside != nil {
+			select {
+			case <-stop:
+				return
+			default:
+				beside(db)
+			}
+		}
+	})
 	for n := range disktest.Size(300, 2000, 20_000) {
 		part := fmt.Sprint("title ", n%7)
 		view(t, db, func(tx *Tx) error {
@@ -209,6 +241,20 @@ func TestSearchIndex_ConcurrentSnapshot(t *testing.T) {
 	if told == 0 {
 		t.Error("the index was never asked")
 	}
+
+	indexed(t, db)
+	for n := range 7 {
+		part, want := fmt.Sprint("title ", n), []ID{}
+		for _, v := range allOf(t, db, items) {
+			if strings.Contains(v.Title, part) {
+				want = append(want, v.ID)
+			}
+		}
+		slices.Sort(want)
+		got, ok := byIndex(t, db, part)
+		disktest.Equal(t, fmt.Sprintf("found by the index (used: %v)", ok), got, want)
+	}
+	mustVerify(t, db)
 }
 
 func TestSearchIndex_NoneForFewRecords(t *testing.T) {
