@@ -27,7 +27,7 @@ var mayImport = map[string][]string{
 		"reeve/store/copies", "reeve/store/disk", "reeve/store/errs", "reeve/store/kv"},
 	"reeve/server/target": {"reeve/store/copies", "reeve/store/s3"},
 	"reeve/server/config": {"reeve/server/monitor", "reeve/server/redis", "reeve/server/target", "reeve/store/s3",
-		"reeve/server/web", "reeve/server/webhook", "reeve/store", "reeve/store/kv"},
+		"reeve/server/web", "reeve/server/webhook", "reeve/store", "reeve/store/kv", "reeve/store/fold"},
 	"reeve/server": {"reeve/auth", "reeve/server/account", "reeve/server/backup",
 		"reeve/server/changes", "reeve/server/files", "reeve/server/forward", "reeve/server/jobs",
 		"reeve/server/mails", "reeve/server/openapi", "reeve/server/ops", "reeve/server/pages",

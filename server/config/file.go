@@ -10,6 +10,8 @@ import (
 	"github.com/knadh/koanf/v2"
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/transform"
+
+	"reeve/store/fold"
 )
 
 // markedTOML is TOML that may begin with a byte order mark, of UTF-8 or UTF-16: editors and
@@ -65,44 +67,14 @@ func isTable(name string) bool {
 	})
 }
 
-// nearest returns the known key that was probably meant: one that ends with name, else
-// the one with the smallest edit distance if that is at most a third of the length of
-// name, else "".
+// nearest returns the known key that was probably meant: one that ends with name, else the one that
+// is written most alike, else "".
 func nearest(name string) string {
-	for _, k := range keys {
-		if strings.HasSuffix(k.name, "."+name) {
+	known := make([]string, len(keys))
+	for i, k := range keys {
+		if known[i] = k.name; strings.HasSuffix(k.name, "."+name) {
 			return k.name
 		}
 	}
-	best := slices.MinFunc(keys, func(a, b key) int {
-		return distance(name, a.name) - distance(name, b.name)
-	}).name
-	if distance(name, best) > len(name)/3 {
-		return ""
-	}
-	return best
-}
-
-// distance returns the Levenshtein distance of a and b, in bytes.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			above := row[j+1]
-			change := diagonal
-			if a[i] != b[j] {
-				change++
-			}
-			row[j+1] = min(change, above+1, row[j]+1)
-			diagonal = above
-		}
-	}
-
-	return row[len(b)]
+	return fold.Nearest(name, known)
 }
