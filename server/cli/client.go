@@ -129,12 +129,12 @@ type apiError struct {
 }
 
 func (e *apiError) Error() string {
-	text := e.Msg
+	text := oneLine(e.Msg)
 	if len(e.Errors) == 1 && strings.Contains(text, ":") {
 		return text // which has it
 	}
 	for _, field := range slices.Sorted(maps.Keys(e.Errors)) {
-		text += fmt.Sprintf("\n  %s: %s", field, e.Errors[field])
+		text += "\n  " + oneLine(field+": "+e.Errors[field])
 	}
 	return text
 }

@@ -101,7 +101,7 @@ func (p *program) askSetup(c *client, what string, files []*setupFile) (raw json
 	prune, _ := p.flags.GetBool("prune")
 	in := map[string]any{"files": files, "prune": prune}
 	if err := c.call("POST", "/system/setup/"+what, nil, in, &raw); err != nil {
-		return nil, nil, err
+		return nil, nil, named(files, err)
 	}
 	var out struct {
 		Changes []change

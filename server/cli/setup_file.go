@@ -57,11 +57,11 @@ func readSetup(paths []string) (files []*setupFile, err error) {
 		}
 		files = append(files, f)
 	}
-	return files, nil
+	return files, checkShared(files)
 }
 
 func readSetupFile(path string) (*setupFile, error) {
-	text, err := os.ReadFile(path)
+	text, err := readText(path)
 	if err != nil {
 		return nil, err
 	}
@@ -74,35 +74,43 @@ func readSetupFile(path string) (*setupFile, error) {
 		}
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	if err := f.resolve(f.Values, ""); err != nil {
+	if err := checkValues(f.Values, "", 0); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return f, nil
+	return f, errors.Join(f.checkSecrets(), f.resolve())
 }
 
-// resolve replaces the references to secrets in a table, {secret = "env:NAME"}, by the secrets. The
-// command reads them with the rights of its user.
-func (f *setupFile) resolve(table map[string]any, at string) error {
-	for name, value := range table {
-		inner, ok := value.(map[string]any)
-		if !ok {
-			continue
-		}
-		at := strings.TrimPrefix(at+"."+name, ".")
-		reference, is := inner["secret"].(string)
-		if !is || len(inner) != 1 {
-			if err := f.resolve(inner, at); err != nil {
-				return err
+// resolve replaces the references to secrets, {secret = "env:NAME"}, by the secrets, where a file can
+// have them: values of settings and URLs of webhooks. The command reads them with the rights of its
+// user.
+func (f *setupFile) resolve() error {
+	for table, field := range map[string]string{"settings": "value", "webhooks": "url"} {
+		rows, _ := f.Values[table].(map[string]any)
+		for key, value := range rows {
+			holder, name, at := rows, key, table+"."+key
+			row, ok := value.(map[string]any)
+			if _, is := referenceOf(value); ok && !is {
+				holder, name, at = row, field, at+"."+field
 			}
-			continue
+			reference, is := referenceOf(holder[name])
+			if !is {
+				continue
+			}
+			text, err := f.secret(reference)
+			if err != nil {
+				return fmt.Errorf("%s: %s: %w", f.path, place(at), err)
+			}
+			holder[name] = map[string]any{"secret": text}
 		}
-		text, err := f.secret(reference)
-		if err != nil {
-			return fmt.Errorf("%s: %w", at, err)
-		}
-		table[name] = map[string]any{"secret": text}
 	}
 	return nil
+}
+
+// referenceOf returns the reference in {secret = "env:NAME"}.
+func referenceOf(value any) (reference string, is bool) {
+	table, _ := value.(map[string]any)
+	reference, is = table["secret"].(string)
+	return reference, is && len(table) == 1
 }
 
 // maxSecret is the maximum size of a secret in bytes.
@@ -168,7 +176,7 @@ func (f *setupFile) eachSecretFile(do func(table, key, path string, row map[stri
 				continue // absent, or a fault that the server reports
 			}
 			if err := do(table, key, f.beside(path), row); err != nil {
-				return fmt.Errorf("%s: %s.%s.secret_file: %w", f.path, table, key, err)
+				return fmt.Errorf("%s: %s: %w", f.path, place(table+"."+key+".secret_file"), err)
 			}
 		}
 	}
@@ -180,8 +188,11 @@ func (f *setupFile) eachSecretFile(do func(table, key, path string, row map[stri
 func (f *setupFile) readSecrets() error {
 	return f.eachSecretFile(func(table, key, path string, row map[string]any) error {
 		text, err := readSecretFile(path)
-		if errors.Is(err, fs.ErrNotExist) {
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
 			text, err = generators[table](), nil
+		case err == nil:
+			err = checkSecret(table, path, text)
 		}
 		if err != nil {
 			return err
@@ -191,7 +202,19 @@ func (f *setupFile) readSecrets() error {
 	})
 }
 
-// readSecretFile reads a secret, unless the file is a link or others can read it.
+// checkSecret returns an error unless a file has what an earlier run writes there.
+func checkSecret(table, path, text string) error {
+	switch _, _, isKey := auth.KeyHash(text); {
+	case table == "keys" && !isKey:
+		return fmt.Errorf("%s has no API key; remove it, and one is written", path)
+	case table == "webhooks" && webhook.CheckSecret(text) != nil:
+		return fmt.Errorf("%s has no secret of a webhook; remove it, and one is written", path)
+	}
+	return nil
+}
+
+// readSecretFile reads a secret, unless the file is a link or others can read it. An empty file, which
+// a run leaves that was killed, does not exist.
 func readSecretFile(path string) (string, error) {
 	info, err := os.Lstat(path)
 	if err != nil {
@@ -202,6 +225,12 @@ func readSecretFile(path string) (string, error) {
 	}
 	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
 		return "", fmt.Errorf("%s can be read by other users: run `chmod go= %[1]s`", path)
+	}
+	if info.Size() == 0 {
+		return "", fs.ErrNotExist
+	}
+	if info.Size() > maxSecret {
+		return "", fmt.Errorf("%s has more than %d bytes", path, maxSecret)
 	}
 	text, err := os.ReadFile(path)
 	return strings.TrimSpace(string(text)), err
@@ -216,8 +245,11 @@ func writeSecrets(files []*setupFile, changes []change) error {
 			isNew := slices.ContainsFunc(changes, func(c change) bool {
 				return c.Operation == "create" && c.Kind == kinds[table] && c.Key == key
 			})
-			if _, err := os.Lstat(path); !isNew || err == nil {
+			if !isNew {
 				return nil
+			}
+			if _, err := readSecretFile(path); !errors.Is(err, fs.ErrNotExist) {
+				return err
 			}
 			secret, _ := row["secret"].(map[string]any)
 			text, _ := secret["secret"].(string)
@@ -230,8 +262,14 @@ func writeSecrets(files []*setupFile, changes []change) error {
 	return nil
 }
 
-// writeSecretFile writes a file that must not exist, which only the user of the command can read.
+// writeSecretFile writes a file that must not exist, or be empty, which only the user of the command
+// can read.
 func writeSecretFile(path, text string) error {
+	if _, err := os.Lstat(path); err == nil {
+		if err := os.Remove(path); err != nil { // readSecretFile has found it empty
+			return err
+		}
+	}
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600) // follows no link
 	if err != nil {
 		return err

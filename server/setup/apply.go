@@ -233,11 +233,15 @@ func placed(op *operation, err error) error {
 	about := *e
 	about.Msg = errs.Say("%s %s: %s", errs.Noun(kindOf(op.Kind).records.Noun()), op.Key, e.Msg)
 	about.Fields = nil
+	at := op.Key
+	if op.Want != nil {
+		at = op.Want.At
+	}
 	for name, fault := range e.Fields {
 		if about.Fields == nil {
 			about.Fields = errs.Faults{}
 		}
-		about.Fields.Add(op.Key+"."+name, "%s", fault)
+		about.Fields.Add(at+"."+name, "%s", fault)
 	}
 	return &about
 }

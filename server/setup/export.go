@@ -1,7 +1,9 @@
 package setup
 
 import (
+	"crypto/sha256"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -133,14 +135,20 @@ func (s *state) exported(k *kind, o *current) (table string, row map[string]any)
 	return k.table, row
 }
 
-// fileName returns a text with the characters that a file name can have everywhere.
+// fileName returns the name of a file for a text, with the characters that file names can have
+// everywhere. A text that has others, or is long, gets a hash, so that two texts have two names.
 func fileName(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' {
+	const most = 60 // characters
+	name := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' || r == '_' {
 			return r
 		}
 		return '-'
-	}, text) + ".secret"
+	}, strings.ToLower(text))
+	if name != text || len(name) > most {
+		name = fmt.Sprintf("%.*s-%.4x", most, name, sha256.Sum256([]byte(text)))
+	}
+	return name + ".secret"
 }
 
 // itemsOf returns the items of a dictionary in their order.

@@ -8,6 +8,7 @@ import (
 
 	"reeve/store"
 	"reeve/store/errs"
+	"reeve/store/fold"
 )
 
 // wanted is an object as the files want it.
@@ -16,7 +17,7 @@ type wanted struct {
 	Key    string `json:"key"`
 	Owner  string `json:"owner"` // name of the file
 	Fields object `json:"fields"`
-	at     string // place in the file
+	At     string `json:"at"` // place in the file
 }
 
 // reader reads files.
@@ -25,8 +26,10 @@ type reader struct {
 	owner  string // name of the file that is read
 	prefix string // begins places, if there are several files
 	all    []*wanted
-	known  map[string]*wanted // objects by kind and folded key
-	whole  map[string]bool    // dictionaries whose items are listed, by code
+	known  map[string]*wanted  // objects by kind and folded key
+	whole  map[string]bool     // dictionaries whose items are listed, by code
+	fields map[string][]string // fields that files can have, by kind
+	hints  int                 // number of unknown names for which the nearest known one was looked for
 	faults errs.Faults
 }
 
@@ -35,7 +38,8 @@ const flagTable = "flags"
 
 // read returns the objects of the files.
 func (s *state) read(in *filesIn) (*reader, error) {
-	r := &reader{s: s, known: map[string]*wanted{}, whole: map[string]bool{}, faults: errs.Faults{}}
+	r := &reader{s: s, known: map[string]*wanted{}, whole: map[string]bool{}, fields: map[string][]string{},
+		faults: errs.Faults{}}
 	for _, file := range in.Files {
 		if r.owner = file.Name; len(in.Files) > 1 {
 			r.prefix = file.Name + ": "
@@ -65,7 +69,11 @@ func (r *reader) table(name string, value any) {
 
 	i := slices.IndexFunc(kinds, func(k *kind) bool { return k.table == name })
 	if i < 0 || name == "" {
-		r.faults.Add(at, "unknown table")
+		if near := r.nearest(name, tables()); near != "" {
+			r.faults.Add(at, "unknown table; did you mean %s?", near)
+		} else {
+			r.faults.Add(at, "unknown table")
+		}
 		return
 	}
 	for _, key := range slices.Sorted(maps.Keys(rows)) {
@@ -133,8 +141,11 @@ func (r *reader) flag(key string, value any, at string) {
 	}
 
 	setting, flag := object{"type": "flag"}, map[string]any{}
-	for name, value := range fields {
-		if slices.Contains([]string{"title", "describe", "sort"}, name) {
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		value := fields[name]
+		if known := slices.Sorted(maps.Keys(flagFields())); !slices.Contains(known, name) {
+			r.unknown(at+"."+name, name, known)
+		} else if slices.Contains([]string{"title", "describe", "sort"}, name) {
 			setting[name] = value
 		} else {
 			flag[name] = value
@@ -173,9 +184,48 @@ func (r *reader) add(k *kind, key string, fields object, at string) {
 	if had := r.s.find(k, key); had != nil && had.twins > 0 {
 		r.faults.Add(at, "%d others are named so; rename them", had.twins)
 	}
-	w := &wanted{Kind: k.name, Key: key, Owner: r.owner, Fields: fields, at: at}
+	r.checkNames(k, fields, at)
+	w := &wanted{Kind: k.name, Key: key, Owner: r.owner, Fields: fields, At: at}
 	r.known[id] = w
 	r.all = append(r.all, w)
+}
+
+// checkNames removes the fields that files can't have, and adds them to the faults.
+func (r *reader) checkNames(k *kind, fields object, at string) {
+	known := r.fields[k.name]
+	if known == nil {
+		known = slices.Sorted(maps.Keys(rowFields(k, r.s.routes)))
+		r.fields[k.name] = known
+	}
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		if slices.Contains(known, name) {
+			continue
+		}
+		if name != "secret" || !slices.Contains(known, "secret_file") {
+			r.unknown(at+"."+name, name, known)
+			delete(fields, name)
+		} else if _, is := secretOf(fields[name]); !is {
+			r.faults.Add(at+"."+name, "must be a table with the secret")
+		}
+	}
+}
+
+// unknown adds a fault of an unknown field.
+func (r *reader) unknown(at, name string, known []string) {
+	if near := r.nearest(name, known); near != "" {
+		r.faults.Add(at, "unknown field; did you mean %s?", near)
+	} else {
+		r.faults.Add(at, "unknown field")
+	}
+}
+
+// nearest returns the known name that was probably meant; "" if there is none, or after many others.
+func (r *reader) nearest(name string, known []string) string {
+	const most = 20
+	if r.hints++; r.hints > most {
+		return ""
+	}
+	return fold.Nearest(name, known)
 }
 
 // has reports whether there will be an object.
@@ -202,12 +252,12 @@ func (r *reader) addParents() {
 						fields["type"] = json.Number("0")
 					}
 				}
-				r.add(k, key, fields, w.at)
+				r.add(k, key, fields, w.At)
 			}
 		case "setting":
 			group, _ := splitSetting(w.Key)
 			if k := kindOf("setting group"); !r.has(k, group) {
-				r.add(k, group, object{"title": group}, w.at)
+				r.add(k, group, object{"title": group}, w.At)
 			}
 		}
 	}

@@ -139,6 +139,17 @@ func kindOf(name string) *kind {
 	panic("setup: there is no kind " + name)
 }
 
+// tables returns the names of the tables of a file.
+func tables() []string {
+	names := []string{flagTable}
+	for _, k := range kinds {
+		if k.table != "" {
+			names = append(names, k.table)
+		}
+	}
+	return names
+}
+
 // ref returns the reference in a field; nil for none.
 func (k *kind) ref(field string) *ref {
 	for i := range k.refs {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -149,23 +150,30 @@ func (r *reader) check(k *kind, w *wanted, had *current, create bool) object {
 		return nil
 	}
 	if create && k.name == "API key" && w.Fields["secret"] == nil {
-		r.faults.Add(w.at+".secret_file", "is required: the file that the command writes the secret of a new key to")
+		r.faults.Add(w.At+".secret_file", "is required: the file that the command writes the secret of a new key to")
 	}
 
 	for name, value := range body {
 		if !create && !route.Input.Has("json", name) && had.fields[name] != nil {
 			delete(body, name)
 			if !sameValue(had.fields[name], value) {
-				r.faults.Add(w.at+"."+name, "can't be changed")
+				r.faults.Add(w.At+"."+name, "can't be changed")
 			}
 		}
 	}
 	canonical, bad := route.Canonical(body)
 	for name, fault := range bad.All() {
+		if f := route.Input.Find("json", name); f != nil && f.Typ == reflect.TypeFor[store.Flag]() {
+			fault = errs.Say("must be true or false")
+		}
 		if name == "values" {
 			name = "value"
 		}
-		r.faults.Add(w.at+"."+name, "%s", fault)
+		r.faults.Add(w.At+"."+name, "%s", fault)
+	}
+
+	if _, is := secretOf(w.Fields["value"]); is && k.name == "setting" && r.merged(had, w)["type"] != "secret" {
+		r.faults.Add(w.At+".value", "must be the value itself: the setting is not a secret")
 	}
 
 	clean := object{}
@@ -173,7 +181,7 @@ func (r *reader) check(k *kind, w *wanted, had *current, create bool) object {
 		ref := k.ref(name)
 		switch raw, known := canonical[name]; {
 		case ref != nil:
-			clean[name] = r.checkRef(ref, value, w.at+"."+name)
+			clean[name] = r.checkRef(ref, value, w.At+"."+name)
 		case known:
 			clean[name] = inFile(route.Input.Find("json", name).Typ, decoded(raw))
 		default:
@@ -222,10 +230,10 @@ func (r *reader) checkRef(ref *ref, value any, at string) any {
 func (r *reader) fail(w *wanted, err error) {
 	e := errs.Of(err)
 	for name, fault := range e.Fields {
-		r.faults.Add(w.at+"."+name, "%s", fault)
+		r.faults.Add(w.At+"."+name, "%s", fault)
 	}
 	if len(e.Fields) == 0 {
-		r.faults.Add(w.at, "%s", e.Msg)
+		r.faults.Add(w.At, "%s", e.Msg)
 	}
 }
 

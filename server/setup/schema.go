@@ -84,8 +84,13 @@ func secretSchema() described {
 	}
 }
 
-// rowSchema describes an object by the input of the route that creates it.
+// rowSchema describes an object.
 func rowSchema(k *kind, routes map[string]*web.Route) described {
+	return described{"type": "object", "properties": rowFields(k, routes), "additionalProperties": false}
+}
+
+// rowFields describes the fields of an object by the input of the route that creates it.
+func rowFields(k *kind, routes map[string]*web.Route) described {
 	fields := described{}
 	for _, f := range routes[k.create].Input.Fields {
 		if f.From == "json" && f.Names == nil && f.IDs == nil && !followsFromKey(k, f.Name) {
@@ -114,7 +119,7 @@ func rowSchema(k *kind, routes map[string]*web.Route) described {
 	case "API key":
 		fields["secret_file"] = secretFileSchema()
 	}
-	return described{"type": "object", "properties": fields, "additionalProperties": false}
+	return fields
 }
 
 func secretFileSchema() described {
@@ -167,14 +172,14 @@ func fieldSchema(f *web.Field) described {
 }
 
 func flagSchema() described {
+	return described{"type": "object", "properties": flagFields(), "additionalProperties": false}
+}
+
+func flagFields() described {
 	return described{
-		"type": "object",
-		"properties": described{
-			"title": described{"type": "string"}, "describe": described{"type": "string"},
-			"sort": described{"type": "integer"}, "enabled": described{"type": "boolean"},
-			"variants": described{"type": "object"}, "default": described{"type": "string"},
-			"off": described{"type": "string"}, "rules": described{"type": "array", "items": described{"type": "object"}},
-		},
-		"additionalProperties": false,
+		"title": described{"type": "string"}, "describe": described{"type": "string"},
+		"sort": described{"type": "integer"}, "enabled": described{"type": "boolean"},
+		"variants": described{"type": "object"}, "default": described{"type": "string"},
+		"off": described{"type": "string"}, "rules": described{"type": "array", "items": described{"type": "object"}},
 	}
 }

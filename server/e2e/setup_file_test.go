@@ -1,0 +1,130 @@
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestApply_BadFiles applies files that are damaged, too large, or not what they should be: the error
+// names the file and the place, and nothing has changed.
+func TestApply_BadFiles(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	p := start(t, data)
+	c := signedIn(t, p)
+	entries := func() string { return string(c.want(200, "GET", "/system/audit?pageSize=1", "").Data) }
+	const key = "roles.R = {}\nkeys.k = { roles = [\"R\"], secret_file = \"%s\" }\n"
+	lines := func(n int, format string) string {
+		var b strings.Builder
+		b.WriteString("[roles]\n")
+		for i := range n {
+			fmt.Fprintf(&b, format, i)
+		}
+		return b.String()
+	}
+	for name, test := range map[string]struct{ text, want string }{
+		"not TOML":                 {"roles = [\n", "shop.toml: line "},
+		"invalid UTF-8":            {"roles.\"A\xff\" = {}\n", "shop.toml: line 1, column 9"},
+		"UTF-16":                   {"\xff\xfer\x00=\x00", "shop.toml: line 1"},
+		"same key twice":           {"roles.A = {}\nroles.A = {}\n", "shop.toml: line 2, column"},
+		"number too large":         {"roles.A.sort = 9223372036854775808\n", "shop.toml: line 1, column 16"},
+		"keys that differ in case": {"roles.A = {}\nroles.a = {}\n", "shop.toml: roles.a: is given twice"},
+		"array of tables":          {"[[roles]]\nsort = 1\n", "shop.toml: roles: must be a table"},
+		"unknown table":            {"role.A = {}\n", "shop.toml: role: unknown table; did you mean roles"},
+		"unknown field":            {"roles.A.descibe = \"\"\n", "shop.toml: roles.A.descibe: unknown field"},
+		"infinite number":          {"roles.A.sort = inf\n", "shop.toml: roles.A.sort: must be a finite number"},
+		"no number in an array":    {"roles.A.permissions = [nan]\n", `shop.toml: roles.A.permissions\[0\]: must be a finite number`},
+		"fraction":                 {"roles.A.sort = 1.5\n", "shop.toml: roles.A.sort: must be an integer"},
+		"date":                     {"flags.\"a.b\".title = 2030-01-01\n", "shop.toml: flags.a.b.title: must not be a date"},
+		"time":                     {"roles.A.sort = 07:32:00\n", "shop.toml: roles.A.sort: must not be a date"},
+		"date and time":            {"flags.\"a.b\".title = 2030-01-01T00:00:00Z\n", "shop.toml: flags.a.b.title: must not be a time"},
+		"date of expiry":           {"roles.R = {}\nkeys.k = { roles = [\"R\"], secret_file = \"s\", expires_at = 2030-01-01 }\n", "shop.toml: keys.k.expires_at: must not be a date"},
+		"deep tables":              {"roles" + strings.Repeat(".a", 2000) + " = 1\n", "shop.toml: roles.a.a.a"},
+		"deep arrays":              {"roles.A.permissions = " + strings.Repeat("[", 500) + strings.Repeat("]", 500), "is nested deeper than"},
+		"large file":               {"#" + strings.Repeat("x", 2<<20), "shop.toml has more than 2097152 bytes"},
+		"large body":               {"settings.\"a.b\" = { type = \"textarea\", value = \"" + strings.Repeat("x", 1<<20) + "\" }", "shop.toml: the body is "},
+		"many objects":             {lines(100_000, "\"R%d\" = {sort = 1}\n"), "shop.toml has more than 2097152 bytes|shop.toml: the body must have at most 20000 values"},
+		"many values":              {lines(20_000, "R%d = {}\n"), "shop.toml: the body must have at most 20000 values"},
+		"terminal control":         {"\"ro\\u001b[2Jles\" = {}\n", "shop.toml: ro .2Jles: unknown table"},
+
+		"link":                    {fmt.Sprintf(key, "link"), "shop.toml: keys.k.secret_file: .*link is not a regular file"},
+		"link to nothing":         {fmt.Sprintf(key, "dangling"), "shop.toml: keys.k.secret_file: .*dangling is not a regular file"},
+		"directory":               {fmt.Sprintf(key, "folder"), "shop.toml: keys.k.secret_file: .*folder is not a regular file"},
+		"readable by others":      {fmt.Sprintf(key, "open"), "shop.toml: keys.k.secret_file: .*open can be read by other users"},
+		"missing directory":       {fmt.Sprintf(key, "no/such"), "shop.toml: keys.k.secret_file: .*no such file or directory"},
+		"other content":           {fmt.Sprintf(key, "junk"), "shop.toml: keys.k.secret_file: .*junk has no API key"},
+		"large secret":            {fmt.Sprintf(key, "large"), "shop.toml: keys.k.secret_file: .*large has more than"},
+		"no path":                 {fmt.Sprintf(key, ""), "shop.toml: keys.k.secret_file: must be the path of a file"},
+		"number as path":          {"keys.k = { roles = [], secret_file = 7 }\n", "shop.toml: keys.k.secret_file: must be the path of a file"},
+		"secret of a role":        {"roles.R.secret_file = \"s\"\n", "shop.toml: roles.R.secret_file: unknown field"},
+		"secret in the file":      {"keys.k = { roles = [], secret_file = \"s\", secret = \"x\" }\n", "shop.toml: keys.k.secret: a secret must not be in the file"},
+		"file of two keys":        {"roles.R = {}\nkeys.a = { roles = [\"R\"], secret_file = \"s\" }\nkeys.\"b/c\" = { roles = [\"R\"], secret_file = \"folder/../s\" }\n", "shop.toml: keys.b/c.secret_file: .*/s is the file of .*shop.toml: keys.a, too"},
+		"file of key and webhook": {fmt.Sprintf(key, "s") + "webhooks.w = { url = \"https://example.org/\", types = [\"user.*\"], secret_file = \"s\" }\n", "webhooks.w.secret_file: .*/s is the file of .*shop.toml: keys.k, too"},
+		"unknown reference":       {"settings.\"a.b\" = { secret = \"vault:x\" }\n", "shop.toml: settings.a.b: a secret must be \"env:NAME\""},
+		"variable not set":        {"settings.\"a.b\" = { type = \"secret\", value = { secret = \"env:NOT_SET\" } }\n", "shop.toml: settings.a.b.value: the environment variable NOT_SET is not set"},
+		"secret of a plain text":  {"settings.\"site.title\" = { secret = \"env:HOME\" }\n", "shop.toml: settings.site.title.value: must be the value itself"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			noErr(t, os.Symlink("/etc/hostname", filepath.Join(dir, "link")))
+			noErr(t, os.Symlink("nothing", filepath.Join(dir, "dangling")))
+			noErr(t, os.Mkdir(filepath.Join(dir, "folder"), 0o700))
+			for file, text := range map[string]string{"open": "x", "junk": "x", "large": strings.Repeat("x", 1<<17), "shop.toml": test.text} {
+				noErr(t, os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600))
+			}
+			noErr(t, os.Chmod(filepath.Join(dir, "open"), 0o644))
+			there, before := names(t, dir), entries()
+
+			r := run(t, "apply", filepath.Join(dir, "shop.toml"), "--data", data)
+			sane(t, r)
+			if !regexp.MustCompile(test.want).MatchString(r.err) || len(r.err) > 2000 || strings.Contains(r.err, "\x1b") {
+				t.Errorf("%.500q, want %s", r.err, test.want)
+			}
+			if left := names(t, dir); !slices.Equal(left, there) {
+				t.Errorf("there is %q", left)
+			}
+			if now := entries(); now != before {
+				t.Errorf("something has changed: %.300s", now)
+			}
+		})
+	}
+	p.stop()
+}
+
+// TestApply_FileOfSecret applies keys whose names are no names of files, twice, with the empty file
+// that a kill can leave, and from an export.
+func TestApply_FileOfSecret(t *testing.T) {
+	t.Parallel()
+	data, dir := t.TempDir(), t.TempDir()
+	p := start(t, data)
+	file := filepath.Join(dir, "shop.toml")
+	noErr(t, os.WriteFile(file, []byte("\xef\xbb\xbfroles.R.permissions = [\"system.setting.query\"]\n"+
+		"keys.\"a/b\" = { roles = [\"R\"], secret_file = \"first\" }\n"+
+		"keys.a-b = { roles = [\"R\"], secret_file = \"second\", expires_at = 2026-12-31T00:00:00Z }\n"), 0o600))
+	noErr(t, os.WriteFile(filepath.Join(dir, "first"), nil, 0o600))
+	applied(t, data, file)
+	for _, name := range []string{"first", "second"} {
+		secret, err := os.ReadFile(filepath.Join(dir, name))
+		noErr(t, err)
+		c := newClient(t, p)
+		c.token = strings.TrimSpace(string(secret))
+		c.want(200, "GET", "/system/setting", "")
+	}
+	out := filepath.Join(dir, "out")
+	if r := run(t, "export", out, "--data", data); r.code != 0 {
+		t.Fatalf("%+v", r)
+	}
+	p.stop()
+
+	empty := t.TempDir()
+	start(t, empty).stop()
+	applied(t, empty, out)
+	if secrets, err := filepath.Glob(filepath.Join(out, "keys-*.secret")); err != nil || len(secrets) != 2 {
+		t.Errorf("the export has led to the files %q, %v", secrets, err)
+	}
+}
