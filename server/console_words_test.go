@@ -10,6 +10,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -290,6 +291,20 @@ func TestConsoleWords_EveryPartOfHealth(t *testing.T) {
 			if words[key] == "" {
 				t.Errorf("the console has no text %s", key)
 			}
+		}
+	}
+}
+
+func TestConsoleWords_EveryKindOfJob(t *testing.T) {
+	t.Parallel()
+	words := consoleWords(t, "en")["jobs"]
+	field, _ := reflect.TypeFor[store.Job]().FieldByName("Kind")
+	for _, kind := range servertest.Start(t).Server.Jobs.Kinds() {
+		if words["jobs.kind."+kind] == "" {
+			t.Errorf("the console has no words for jobs of the kind %s", kind)
+		}
+		if !strings.Contains(field.Tag.Get("doc"), kind) {
+			t.Errorf("the documentation of the field kind does not have %s", kind)
 		}
 	}
 }

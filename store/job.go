@@ -15,7 +15,7 @@ import (
 // by step.
 type Job struct {
 	Ident
-	Kind     string            `json:"kind" doc:"What the job does: user_import, app_user_import, user_update, user_delete, app_user_delete, file_trash or undo"`
+	Kind     string            `json:"kind" doc:"What the job does: user_import, app_user_import, user_update, user_delete, app_user_delete, file_trash, setup or undo"`
 	State    string            `json:"state" enum:"job_state" doc:"State: preparing, running, undoing, done or failed" log:"-"`
 	UserID   ID                `json:"user_id" doc:"ID of the user who started it"`
 	KeyID    ID                `json:"key_id" doc:"ID of the API key that started it for the user; 0 for none"`

@@ -1778,7 +1778,7 @@ export type Job = {
   id: number
   /** ID of the API key that started it for the user; 0 for none */
   key_id: number
-  /** What the job does: user_import, app_user_import, user_update, user_delete, app_user_delete, file_trash or undo */
+  /** What the job does: user_import, app_user_import, user_update, user_delete, app_user_delete, file_trash, setup or undo */
   kind: string
   /** Why the job failed, in the language of the request; empty otherwise */
   msg: string

@@ -22,7 +22,7 @@ const tight = { body: { padding: '4px 16px 12px' } }
 export function SystemInfo() {
   const { may } = useAccount()
   const { token } = theme.useToken()
-  const { data: info } = useGet('/system/info')
+  const { data: info, reload: reloadInfo } = useGet('/system/info')
   const { data: health, reload } = useGet('/system/health')
   useEffect(() => {
     const timer = setInterval(() => {
@@ -43,7 +43,7 @@ export function SystemInfo() {
         {info && <Program info={info} />}
       </Card>
       <Card styles={tight} title={t('info.files')} loading={!info}>
-        {info && <Files info={info} />}
+        {info && <Files info={info} reload={reloadInfo} />}
       </Card>
       {may('system.backup') && (
         <Card title={t('backup')}>

@@ -7,6 +7,7 @@ export const jobs = {
   'jobs.kind.user_delete': 'Delete users',
   'jobs.kind.app_user_delete': 'Delete app users',
   'jobs.kind.file_trash': 'Move files to the trash',
+  'jobs.kind.setup': 'Apply a setup',
   'jobs.kind.undo': 'Undo',
   'jobs.user': 'Started by',
   'jobs.state': 'State',

@@ -9,6 +9,7 @@ export const jobs: Record<keyof typeof en, string> = {
   'jobs.kind.user_delete': '删除用户',
   'jobs.kind.app_user_delete': '删除应用用户',
   'jobs.kind.file_trash': '将文件移到回收站',
+  'jobs.kind.setup': '应用配置文件',
   'jobs.kind.undo': '撤销',
   'jobs.user': '发起人',
   'jobs.state': '状态',

@@ -1,12 +1,15 @@
 import { Flex, Progress, Table, Typography } from 'antd'
 import type { SystemInfo } from '../../api/types'
+import { useAccount } from '../../app/account'
 import { maybe, t } from '../../i18n'
 import { bytes } from '../../ui/format'
 import { Time } from '../../ui/Time'
 import { wide } from '../../ui/Wide'
+import { Compact } from './Compact'
 
-// Files shows the database files, their usage, and pre-upgrade copies.
-export function Files({ info }: { info: SystemInfo }) {
+// Files shows the database files, their usage, and pre-upgrade copies. reload loads info again.
+export function Files({ info, reload }: { info: SystemInfo; reload: () => unknown }) {
+  const { may } = useAccount()
   return (
     <Flex vertical gap={12}>
       <Table
@@ -42,7 +45,14 @@ export function Files({ info }: { info: SystemInfo }) {
           },
         ]}
       />
-      <Typography.Text type="secondary">{t('info.files.compact')}</Typography.Text>
+      {may('system.compact') ? (
+        <>
+          <Typography.Text type="secondary">{t('compact.space')}</Typography.Text>
+          <Compact ended={reload} />
+        </>
+      ) : (
+        <Typography.Text type="secondary">{t('info.files.compact')}</Typography.Text>
+      )}
       {info.kept.length > 0 && (
         <>
           <Typography.Text>{t('info.kept')}</Typography.Text>
