@@ -89,6 +89,9 @@ func (p *program) serveItself() (*client, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := p.configureBackups(s); err != nil { // it makes none: only their health is asked for
+		return nil, errors.Join(err, s.DB.Close())
+	}
 
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})

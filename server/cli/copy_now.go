@@ -120,6 +120,12 @@ func (p *program) copyNow(c *client, name string) error {
 // addRecipient makes an identity in a new file or takes the one in an existing file, proves that it
 // decrypts what is encrypted to its recipient, and names the recipient in the configuration.
 func (p *program) addRecipient() error {
+	if !kv.HasDatabase(p.config.DataDir) {
+		return fmt.Errorf("there is no database in %s: start the server first", p.config.DataDir)
+	}
+	if err := local.Become(p.config.DataDir); err != nil {
+		return err
+	}
 	path := p.args[0]
 	identity, err := readIdentity(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -129,12 +135,6 @@ func (p *program) addRecipient() error {
 	}
 	if err != nil {
 		return err
-	}
-	if err := local.Become(p.config.DataDir); err != nil {
-		return err
-	}
-	if !kv.HasDatabase(p.config.DataDir) {
-		return fmt.Errorf("there is no database in %s: start the server first", p.config.DataDir)
 	}
 	recipient := identity.Recipient().String()
 	if err := backup.Confirm(p.config.DataDir, recipient, []age.Identity{identity}); err != nil {

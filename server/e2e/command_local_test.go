@@ -157,7 +157,8 @@ func runCommands(t *testing.T, data string, running bool) {
 var otherCommands = map[string]string{
 	"doctor": "TestDoctor_ListsParts", "serve": "all tests", "health": "service_test.go", "restore": "encrypt_test.go",
 	"backup restore": "the same as restore", "backup identity": "encrypt_test.go",
-	"salvage":       "damage_command_test.go",
+	"salvage":        "damage_command_test.go",
+	"backup targets": "copies_test.go", "backup recipient": "copies_test.go",
 	"secret rotate": "needs a stopped server", "sdk": "sdk_test.go", "config": "command_test.go",
 	"version": "command_test.go", "licenses": "command_test.go", "help": "manual_test.go",
 	"completion": "of the library", "dev": "dev_test.go",

@@ -63,7 +63,7 @@ func TestWrongCommandLines(t *testing.T) {
 		"unknown flag of a command":  {"verify --fast", "-fast"},
 		"flag without its value":     {"serve --data", "-data"},
 		"argument too many":          {"verify here", "usage: reeve verify"},
-		"argument missing":           {"restore", "usage: reeve restore FILE"},
+		"argument missing":           {"restore", "usage: reeve restore TARGET|FILE"},
 		"argument after the command": {"serve now", "usage: reeve serve"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,0 +1,205 @@
+package e2e
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"reeve/store/disk/disktest"
+	"reeve/store/s3/s3test"
+)
+
+// offsite is an installation with a target of copies, and the file of an identity.
+type offsite struct {
+	config, data, identity string
+}
+
+// newOffsite returns an installation with a configuration that has the table of a target.
+func newOffsite(t *testing.T, table string) *offsite {
+	t.Helper()
+	dir := t.TempDir()
+	o := &offsite{filepath.Join(dir, "config.toml"), filepath.Join(dir, "data"), filepath.Join(dir, "identity.txt")}
+	noErr(t, os.WriteFile(o.config, []byte("[backup.offsite]\n"+table), 0o600))
+	return o
+}
+
+func (o *offsite) run(t *testing.T, words ...string) result {
+	t.Helper()
+	return run(t, append(words, "--config", o.config, "--data", o.data)...)
+}
+
+func (o *offsite) must(t *testing.T, words ...string) result {
+	t.Helper()
+	r := o.run(t, words...)
+	if r.code != 0 {
+		t.Fatalf("%q: %+v", words, r)
+	}
+	return r
+}
+
+// proven waits until the first copy is proven, and the worker waits for the next.
+func (o *offsite) proven(t *testing.T) {
+	t.Helper()
+	eventually(t, "the first copy to be proven", func() bool {
+		out := o.must(t, "backup", "targets", "--json").out
+		return strings.Contains(out, `"proven_at": "`) && strings.Contains(out, `"phase": "waiting"`)
+	})
+}
+
+func directoryTable(t *testing.T) string { return fmt.Sprintf("path = %q\n", t.TempDir()) }
+
+// TestCopies_RestoredOnNewMachine does what the manual says: one table and one command, and later a
+// lost disk, for a bucket and a directory.
+func TestCopies_RestoredOnNewMachine(t *testing.T) {
+	t.Parallel()
+	t.Run("directory", func(t *testing.T) {
+		t.Parallel()
+		restoredOnNewMachine(t, directoryTable(t))
+	})
+	t.Run("bucket", func(t *testing.T) {
+		t.Parallel()
+		s := s3test.Start(t)
+		secret := filepath.Join(t.TempDir(), "secret")
+		noErr(t, os.WriteFile(secret, []byte(s.SecretKey+"\n"), 0o600))
+		restoredOnNewMachine(t, fmt.Sprintf("endpoint = %q\nbucket = \"bucket\"\nregion = \"us-east-1\"\nstyle = \"path\"\naccess_key = %q\nsecret_key = \"file:%s\"\n",
+			s.URL, s.AccessKey, secret))
+	})
+}
+
+func restoredOnNewMachine(t *testing.T, table string) {
+	o := newOffsite(t, table)
+	p := start(t, o.data, "--config", o.config)
+	c := signedIn(t, p)
+	if _, parts, _ := c.systemHealth(); parts["backup"] == "failed" {
+		t.Errorf("%v", parts)
+	}
+	o.must(t, "backup", "recipient", o.identity)
+	o.proven(t)
+	if state, parts, _ := c.systemHealth(); parts["backup"] != "ok" {
+		t.Errorf("%s %v", state, parts)
+	}
+	c.keepsText("a.txt", "content of a file")
+	c.create("/admin/dept", "name", "Sales")
+	if r := o.must(t, "backup", "now", "offsite"); !strings.Contains(r.out, "stored and proven") {
+		t.Errorf("%+v", r)
+	}
+	if info, err := os.Stat(o.identity); err != nil || info.Mode().Perm() != 0o600 {
+		t.Error(err, info.Mode())
+	}
+	secret, err := os.ReadFile(filepath.Join(o.data, "secret.key"))
+	noErr(t, err)
+	p.stop()
+
+	noErr(t, os.RemoveAll(o.data)) // the disk has died
+	if r := o.must(t, "backup", "list", "offsite"); strings.Count(r.out, "yes") != 1 {
+		t.Errorf("%+v", r)
+	}
+	if r := o.must(t, "backup", "check", "offsite", "--identity", o.identity, "--temp", t.TempDir()); !strings.Contains(r.out, "1 files, no faults") {
+		t.Errorf("%+v", r)
+	}
+	other := filepath.Join(t.TempDir(), "other.txt")
+	noErr(t, os.WriteFile(other, []byte(run(t, "backup", "identity").out), 0o600))
+	for words, want := range map[string]string{
+		"restore offsite":                                           "--identity FILE",
+		"restore offsite --identity " + other:                       "opens none of the 1 copies",
+		"restore offsite --copy x --identity " + o.identity:         "there is no copy x",
+		"restore missing.tar --identity " + o.identity:              "no such file",
+		"backup check offsite --identity " + o.config:               "age identities",
+		"backup now offsite":                                        "there is no database",
+		"backup recipient " + o.identity + " --data " + t.TempDir(): "there is no database",
+	} {
+		if r := o.run(t, strings.Fields(words)...); r.code == 0 || !strings.Contains(r.err, want) {
+			t.Errorf("%s: %+v, want %s", words, r, want)
+		}
+	}
+	entries, err := os.ReadDir(o.data)
+	for _, e := range entries {
+		if e.Name() != "reeve.pid" { // the lock
+			t.Errorf("a refused restore has left %s", e.Name())
+		}
+	}
+	if err != nil && !os.IsNotExist(err) {
+		t.Error(err)
+	}
+
+	if r := o.must(t, "restore", "offsite", "--identity", o.identity); !strings.Contains(r.out, "restored") {
+		t.Errorf("%+v", r)
+	}
+	if got, err := os.ReadFile(filepath.Join(o.data, "secret.key")); err != nil || string(got) != string(secret) {
+		t.Error("secret.key is another one", err)
+	}
+	p = start(t, o.data, "--config", o.config)
+	defer p.stop()
+	c = signedIn(t, p)
+	if files := c.filesAt("/file/list"); len(files) != 1 || c.textOf(files["a.txt"]) != "content of a file" {
+		t.Errorf("%+v", files)
+	}
+	if body := string(c.want(200, "GET", "/admin/dept", "").raw); !strings.Contains(body, `"Sales"`) {
+		t.Error(body)
+	}
+}
+
+// TestCopies_SurviveKills kills a server at random moments while it makes copies, and restores while
+// they write the data directory. A restore always ends with the old or the new data.
+func TestCopies_SurviveKills(t *testing.T) {
+	t.Parallel()
+	o := newOffsite(t, directoryTable(t))
+	p := start(t, o.data, "--config", o.config)
+	o.must(t, "backup", "recipient", o.identity)
+	o.proven(t)
+	p.stop()
+	least := 0 // files in the newest copy
+	for i := range disktest.Size(3, 15, 100) {
+		p := start(t, o.data, "--config", o.config)
+		c := signedIn(t, p)
+		name := fmt.Sprint("file", i)
+		c.keepsText(name, "content of "+name)
+		c.want(200, "POST", "/system/backup-file", `{"target":"offsite"}`)
+		pause(t, time.Duration(rand.IntN(60))*time.Millisecond)
+		p.kill()
+
+		restored := &offsite{o.config, filepath.Join(t.TempDir(), "data"), o.identity}
+		r := program(t, "restore", "offsite", "--identity", o.identity, "--config", o.config, "--data", restored.data)
+		killed := begin(t, r)
+		pause(t, time.Duration(rand.IntN(80))*time.Millisecond)
+		killed.kill()
+		restored.must(t, "restore", "offsite", "--identity", o.identity)
+		q := start(t, restored.data, "--config", restored.config)
+		c = signedIn(t, q)
+		files := c.filesAt("/file/list?pageSize=100")
+		if len(files) < least || len(files) > i+1 {
+			t.Errorf("round %d: %d files, at least %d were in a copy", i, len(files), least)
+		}
+		least = len(files)
+		for _, f := range files {
+			if got := c.textOf(f); got != "content of "+f.Name {
+				t.Errorf("round %d: %s is %q", i, f.Name, got)
+			}
+		}
+		q.kill()
+	}
+	if r := o.must(t, "verify"); !strings.Contains(r.out, "no faults") {
+		t.Errorf("%+v", r)
+	}
+}
+
+// textOf returns the content of a file.
+func (c *client) textOf(f filed) string {
+	c.t.Helper()
+	return string(c.want(200, "GET", fmt.Sprintf("/file/list/%d/content", f.ID), "").raw)
+}
+
+// pause waits, to choose a moment.
+func pause(t *testing.T, d time.Duration) {
+	t.Helper()
+	select {
+	case <-time.After(d):
+	case <-t.Context().Done():
+		t.Fatal(errors.New("the test has ended"))
+	}
+}
