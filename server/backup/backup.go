@@ -11,6 +11,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -51,7 +54,8 @@ func New(s *web.Server) *Service {
 	return b
 }
 
-// Configure replaces the targets. It changes nothing if there is an error.
+// Configure replaces the targets. It changes nothing if there is an error. If they are the same, those
+// that have failed are tried again.
 func (b *Service) Configure(set target.Set) error {
 	var recipients []age.Recipient
 	var err error
@@ -64,8 +68,14 @@ func (b *Service) Configure(set target.Set) error {
 	b.changing.Lock()
 	defer b.changing.Unlock()
 	b.mu.Lock()
-	ctx := b.ctx
+	ctx, same := b.ctx, reflect.DeepEqual(b.set, set)
 	b.mu.Unlock()
+	if same {
+		for _, w := range b.all() {
+			w.retry()
+		}
+		return nil
+	}
 	b.end()
 	b.mu.Lock()
 	b.set, b.recipients, b.workers = set, recipients, nil
@@ -91,6 +101,12 @@ func keeperOf(b *Service, t target.Config) keeper {
 
 // Run makes copies until ctx ends.
 func (b *Service) Run(ctx context.Context) {
+	left, _ := filepath.Glob(filepath.Join(b.s.DB.Dir(), proofName+"-*")) // the pattern is valid
+	for _, dir := range left {
+		if err := os.RemoveAll(dir); err != nil {
+			b.s.Log.Warn().Err(err).Msg("what an interrupted proof has left could not be removed")
+		}
+	}
 	b.changing.Lock()
 	b.mu.Lock()
 	b.ctx = ctx

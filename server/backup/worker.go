@@ -126,6 +126,9 @@ func (w *worker) nextCopy(begun time.Time) (next time.Time, err error) {
 
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if errors.Is(w.now.fault, errCancelled) {
+		return after(w.now.begun, hour, hourly), nil
+	}
 	if n := w.now.failures; n > 0 {
 		return w.now.begun.Add(min(retryMax, retryMin<<min(n-1, 10))), nil
 	}
@@ -168,6 +171,16 @@ func (w *worker) ask() (before int, ok bool) {
 	default:
 	}
 	return w.now.attempts, true
+}
+
+// retry asks for a copy if the last attempt has failed.
+func (w *worker) retry() {
+	w.mu.Lock()
+	failed := w.now.failures > 0
+	w.mu.Unlock()
+	if failed {
+		w.ask()
+	}
 }
 
 // interrupt ends what is running, if anything is.
@@ -233,8 +246,10 @@ func (w *worker) steps(ctx context.Context, asked bool) error {
 	if err != nil {
 		return err
 	}
-	if err := w.b.s.DB.RecordBackup(); err != nil {
-		return err
+	if w.target.Name != LocalName { // those are lost with the disk
+		if err := w.b.s.DB.RecordBackup(); err != nil {
+			return err
+		}
 	}
 	w.refresh(ctx)
 

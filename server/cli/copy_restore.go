@@ -89,6 +89,12 @@ func (p *program) restoreCopy(target copies.Target, dir string, identities []age
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return done, m, err
 	}
+	left, _ := filepath.Glob(filepath.Join(dir, "fetched-*")) // of a restore that was killed
+	for _, path := range left {
+		if err := os.RemoveAll(path); err != nil {
+			return done, m, err
+		}
+	}
 	temp, err := os.MkdirTemp(dir, "fetched-*")
 	if err != nil {
 		return done, m, err

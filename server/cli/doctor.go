@@ -124,14 +124,14 @@ func checkFileSystem(dir string) part {
 const backupAge = 48 * time.Hour
 
 func checkBackup(last *time.Time) part {
-	out := part{Name: "backup", State: "degraded", Do: "run `reeve backup now`, and have it run every night"}
+	out := part{Name: "last backup", State: "degraded", Do: "name a target of copies in the configuration: `reeve help backups` says how"}
 	switch {
 	case last == nil:
 		out.Text = "there has been none"
 	case time.Since(*last) > backupAge:
 		out.Text = "the last one is from " + last.Local().Format(time.DateTime)
 	default:
-		return part{Name: "backup", State: "ok", Text: "the last one is from " + last.Local().Format(time.DateTime)}
+		return part{Name: "last backup", State: "ok", Text: "the last one is from " + last.Local().Format(time.DateTime)}
 	}
 	return out
 }

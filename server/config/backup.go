@@ -32,10 +32,13 @@ var targetKeys = []key{
 // targetKey matches a key of a target.
 var targetKey = regexp.MustCompile(`^backup\.([a-z][a-z0-9-]{0,31})\.([a-z_]+)$`)
 
+// reserved are names that no target can have.
+var reserved = []string{"local", "recipients"}
+
 // findTarget returns the key of a target.
 func findTarget(name string) (key, bool) {
 	m := targetKey.FindStringSubmatch(name)
-	if m == nil {
+	if m == nil || slices.Contains(reserved, m[1]) {
 		return key{}, false
 	}
 	i := slices.IndexFunc(targetKeys, func(k key) bool { return k.name == m[2] })

@@ -220,7 +220,7 @@ func TestDoctor_ListsParts(t *testing.T) {
 			t.Errorf("nothing about %s in:\n%s", part, r.out)
 		}
 	}
-	if r.code != 2 || !strings.Contains(r.out, "there has been none") || !strings.Contains(r.out, "→ run `reeve backup now`") {
+	if r.code != 2 || !strings.Contains(r.out, "there has been none") || !strings.Contains(r.out, "→ name a target of copies") {
 		t.Errorf("%+v", r)
 	}
 }

@@ -447,6 +447,54 @@ func TestPrune_DeletesUnnamed(t *testing.T) {
 	}
 }
 
+// TestPrune_AfterKeyRotation checks that what was sealed with an earlier secret.key is deleted with
+// the last copy that may need it, and not before.
+func TestPrune_AfterKeyRotation(t *testing.T) {
+	in, target := newInstallation(t, 2), directory(t)
+	in.copy(in.repository(target, Options{}))
+	if err := in.db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.RotateKey(in.dir, store.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	var err error
+	if in.db, err = store.Open(in.dir, store.Options{}); err != nil {
+		t.Fatal(err)
+	}
+
+	old := time.Now().Add(-48 * time.Hour)
+	for name := range objects(t, target) {
+		if err := os.Chtimes(target.path(name), old, old); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before := objects(t, target)
+	r := in.repository(target, Options{})
+	in.copy(r)
+	if _, err := r.Prune(t.Context(), scan(t, r), Keep{Hourly: 10, Daily: 10}, time.UTC); err != nil {
+		t.Fatal(err)
+	}
+	for name := range before {
+		if _, there := objects(t, target)[name]; !there && strings.Contains(name, "/files/") {
+			t.Errorf("%s was deleted, and a kept copy may need it", name)
+		}
+	}
+	for range 2 {
+		if _, err := r.Prune(t.Context(), scan(t, r), Keep{}, time.UTC); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name := range before {
+		if _, there := objects(t, target)[name]; there {
+			t.Errorf("%s is left", name)
+		}
+	}
+	if got, missing := restored(t, target, in.identity); !maps.Equal(got, in.contents) || missing != 0 {
+		t.Errorf("%d files, %d missing", len(got), missing)
+	}
+}
+
 // TestPrune_NotBesideAnother checks that two servers with the same data delete nothing.
 func TestPrune_NotBesideAnother(t *testing.T) {
 	in, target := newInstallation(t, 1), directory(t)

@@ -252,17 +252,20 @@ func readManifest(ctx context.Context, target Target, name string, identities []
 	return m, nil
 }
 
-// readIndex adds the contents in an index whose objects are there. A damaged one is as if it were
-// not there: its contents are stored again.
+// readIndex adds the contents in an index whose objects are there. A damaged one, or one that was
+// sealed with another secret.key, is as if it were not there: its contents are stored again.
 func (r *Repository) readIndex(ctx context.Context, s *Scan, name string) error {
 	in := index{}
 	err := r.readJSON(ctx, name, &in, r.server)
-	if isDamage(err) || errors.Is(err, errOtherKey) || in.Format > formatNumber {
-		s.complete = false
+	if isDamage(err) || errors.Is(err, errOtherKey) {
 		return nil
 	}
 	if err != nil {
 		return err
+	}
+	if in.Format > formatNumber {
+		s.complete = false
+		return nil
 	}
 	s.indexes[name] = in.Contents
 	for _, c := range in.Contents {
