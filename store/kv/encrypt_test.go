@@ -84,7 +84,7 @@ func TestEncryptedBackup_Restore(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	disktest.Equal(t, "result", done, Restored{})
+	disktest.Equal(t, "result", done, Restored{Records: 4})
 	disktest.Equal(t, "secrets", secretTexts(t, open(t, target, Options{Schema: &office})), want)
 	for name, damage := range map[string]func([]byte) []byte{
 		"cut off":     func(b []byte) []byte { return b[:len(b)-20] },

@@ -59,12 +59,12 @@ func (in *staging) accept() (err error) {
 		}
 		if meta, err = readMeta(tx); err == nil && db.schema.LogEntry != nil {
 			head, err = tx.readHead(meta)
+			in.head = &head
 		}
 
 		return err
 	})
 	if err == nil {
-		in.head = &head
 		err = in.dropNewerSegments(head.Seq)
 	}
 	if err != nil {
