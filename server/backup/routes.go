@@ -35,7 +35,7 @@ func Routes(b *Service) []web.Route {
 		}),
 		web.Action("POST", "/system/backup-file", making, "Back up now", b.begin, web.Options{
 			LoggedAs: "backup_now",
-			Note:     "Starts a copy to a target, which is then proven, and returns at once.",
+			Note:     "Starts a copy to a target, which is then proven, and returns at once. If one is being made, the new one follows it.",
 		}),
 		web.Action("POST", "/system/backup-target/cancel", making, "Cancel a backup", b.cancel, web.Options{
 			LoggedAs: "backup_cancel",
@@ -155,10 +155,7 @@ func (b *Service) begin(req *web.Request, in *targetIn) (*backupTargetOut, error
 	if err != nil {
 		return nil, err
 	}
-	before, ok := w.ask()
-	if !ok {
-		return nil, errs.New(errs.Conflict, "a copy to this target is being made")
-	}
+	before := w.ask()
 	out := w.describe(req.Language())
 	out.Attempts = before
 	return &out, nil

@@ -158,19 +158,16 @@ func after(last time.Time, hour int, hourly bool) time.Time {
 	}
 }
 
-// ask asks for a copy now, unless that has been done, and returns the number of attempts before it. ok
-// is false if one is being made.
-func (w *worker) ask() (before int, ok bool) {
+// ask asks for a copy now or after the one that is being made, unless that has been done, and returns
+// the number of attempts before it.
+func (w *worker) ask() (before int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.now.phase != Waiting {
-		return 0, false
-	}
 	select {
 	case w.asked <- struct{}{}:
 	default:
 	}
-	return w.now.attempts, true
+	return w.now.attempts
 }
 
 // retry asks for a copy if the last attempt has failed.
@@ -183,10 +180,14 @@ func (w *worker) retry() {
 	}
 }
 
-// interrupt ends what is running, if anything is.
+// interrupt ends what is running, if anything is, and what was asked for.
 func (w *worker) interrupt() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	select {
+	case <-w.asked:
+	default:
+	}
 	if w.cancel != nil {
 		w.cancel()
 	}
@@ -212,12 +213,14 @@ func (w *worker) attempt(ctx context.Context, asked bool) {
 	w.mu.Unlock()
 
 	err := w.steps(inner, asked)
+	if listErr := w.refresh(ctx); err == nil {
+		err = listErr
+	}
 	if ctx.Err() != nil {
 		err = ctx.Err() // the server stops, which is no failure
 	} else if inner.Err() != nil {
 		err = errCancelled
 	}
-	w.refresh(ctx)
 	w.mu.Lock()
 	w.cancel = nil
 	took := w.b.now().Sub(w.now.begun)
@@ -251,7 +254,9 @@ func (w *worker) steps(ctx context.Context, asked bool) error {
 			return err
 		}
 	}
-	w.refresh(ctx)
+	if err := w.refresh(ctx); err != nil {
+		return err
+	}
 
 	if w.b.Examine != nil && (asked || w.b.now().Sub(w.proven()) > proofEvery) {
 		w.set(func(p *progress) { p.phase, p.done, p.total = Proving, 0, 0 })
@@ -283,8 +288,8 @@ func (w *worker) prune(ctx context.Context) error {
 	return w.keeper.prune(ctx, keep)
 }
 
-// refresh reads the list of copies. An error is that of the next attempt, too.
-func (w *worker) refresh(ctx context.Context) {
+// refresh reads the list of copies. An error is shown until the next attempt.
+func (w *worker) refresh(ctx context.Context) error {
 	all, err := w.keeper.list(ctx)
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -293,6 +298,7 @@ func (w *worker) refresh(ctx context.Context) {
 	} else if w.now.fault == nil && ctx.Err() == nil {
 		w.now.fault = err
 	}
+	return err
 }
 
 // proven returns the time of the last proof; zero for none.

@@ -47,7 +47,6 @@ var healthMessages = []entry{
 		"命令存储的内容不会读回：可用 `reeve backup check` 验证"},
 	{"backup_local", "these copies are on the disk of the data and lost with it: name a target as [backup.NAME] in the configuration", "",
 		"这些副本与数据在同一磁盘上，会一起丢失：请在配置文件中用 [backup.NAME] 指定目标位置"},
-	{"backup_target_busy", "a copy to this target is being made", "", "正在向该目标位置存储副本"},
 	{"backup_target_unknown", "there is no such target", "", "没有这样的目标位置"},
 	{"files_open", "open", "", "已打开"},
 	{"files_opening", "the files database is being opened", "", "正在打开文件数据库"},
