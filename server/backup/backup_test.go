@@ -135,7 +135,7 @@ func TestDirectory_CopiedAndProvenAtOnce(t *testing.T) {
 	k := newKept(t)
 	dir := t.TempDir()
 	k.run(target.Set{Targets: []target.Config{{Name: "nas", Path: dir}}, PingURL: monitor.URL + "/secret"})
-	s := k.until("it is proven", func(s targetState) bool { return s.ProvenAt != nil && s.Phase == backup.Waiting })
+	s := k.until("it is proven", func(s targetState) bool { return s.ProvenAt != nil && s.NextAt != nil && s.Phase == backup.Waiting })
 	if s.Copies != 1 || s.Error != "" || s.NextAt == nil || pings.Load() != 1 {
 		t.Errorf("%+v, %d pings", s, pings.Load())
 	}
