@@ -49,8 +49,8 @@ func worse(a, b string) bool {
 }
 
 func (w *worker) health(now, installed time.Time, limit time.Duration) (state string, message errs.Message) {
-	good := w.good()
 	w.mu.Lock()
+	good := newestGood(w.copies)
 	fault, failures, listed := w.now.fault, w.now.failures, w.listed
 	w.mu.Unlock()
 	name := w.target.Name
@@ -70,10 +70,14 @@ func (w *worker) health(now, installed time.Time, limit time.Duration) (state st
 }
 
 // good returns the time of the newest proven copy or, at a command, of the newest that was sent.
-func (w *worker) good() (at time.Time) {
+func (w *worker) good() time.Time {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, c := range w.copies {
+	return newestGood(w.copies)
+}
+
+func newestGood(copies []Copy) (at time.Time) {
+	for _, c := range copies {
 		if (c.State == Proven || c.State == Sent) && c.At.Std().After(at) {
 			at = c.At.Std()
 		}

@@ -77,7 +77,6 @@ func (b *Service) listTargets(req *web.Request, _ *web.None) (*backupTargetsOut,
 }
 
 func (w *worker) describe(language errs.Language) backupTargetOut {
-	good := w.good()
 	warnings := []string{}
 	for _, m := range w.keeper.warnings() {
 		warnings = append(warnings, m.In(language))
@@ -98,7 +97,7 @@ func (w *worker) describe(language errs.Language) backupTargetOut {
 		Attempts:   w.now.attempts,
 		StartedAt:  timeOf(w.now.begun),
 		NextAt:     timeOf(w.now.next),
-		ProvenAt:   timeOf(good),
+		ProvenAt:   timeOf(newestGood(w.copies)),
 		Copies:     len(w.copies),
 		Encrypted:  store.Flag(!local),
 		Deletes:    store.Flag(!w.target.NoDelete && w.target.Kind() != target.Command),
