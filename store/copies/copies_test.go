@@ -313,12 +313,16 @@ func (r *faultyReader) Read(p []byte) (int, error) {
 // TestCopy_InterruptedAnywhere lets a copy and the deletion of older ones fail at each of their
 // operations. Every copy that is in the list can be restored, and the next attempt succeeds.
 func TestCopy_InterruptedAnywhere(t *testing.T) {
-	in, target := newInstallation(t, 3), directory(t)
-	in.copy(in.repository(target, Options{}))
+	in, first := newInstallation(t, 3), directory(t)
+	in.copy(in.repository(first, Options{}))
 	before := maps.Clone(in.contents)
 	in.put("later")
-	failed, step := 0, disktest.Size(7, 3, 1)
+	target, failed, step := first, 0, disktest.Size(7, 3, 1)
 	for after := 0; ; after += step {
+		target = directory(t)
+		if err := os.CopyFS(string(target), os.DirFS(string(first))); err != nil {
+			t.Fatal(err)
+		}
 		f := &faulty{Target: target, after: 1 << 30}
 		r := in.repository(f, Options{})
 		f.after = after
