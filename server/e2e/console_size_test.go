@@ -33,6 +33,7 @@ var scriptLimits = map[string]int{
 	"/system/audit":     349_000,
 	"/system/webhook":   312_000,
 	"/system/info":      334_000,
+	"/system/backup":    334_000,
 	"/file/list":        366_000,
 	"/file/group":       341_000,
 	"/file/trash":       306_000,
