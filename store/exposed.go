@@ -6,13 +6,16 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+
+	"reeve/store/disk"
 )
 
 // othersBits are the permission bits of the group and of others.
 const othersBits = 0o077
 
 // Exposed returns the files that other users of the machine can read or change because of their
-// permissions. Missing files are skipped. On Windows, where files have no such permissions, it
+// permissions. A file of root that the group of this process can read, as a package installs the
+// configuration of a service, is none. Missing files are skipped. On Windows, where files have no such permissions, it
 // returns none.
 func Exposed(paths ...string) (exposed []string, err error) {
 	if runtime.GOOS == "windows" {
@@ -24,7 +27,7 @@ func Exposed(paths ...string) (exposed []string, err error) {
 		case errors.Is(statErr, fs.ErrNotExist):
 		case statErr != nil:
 			err = errors.Join(err, statErr)
-		case info.Mode().Perm()&othersBits != 0:
+		case info.Mode().Perm()&othersBits != 0 && !disk.ForOwnGroup(info):
 			exposed = append(exposed, path)
 		}
 	}

@@ -3,7 +3,6 @@ package backup_test
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -41,7 +40,7 @@ func newKept(t *testing.T) *kept {
 	var err error
 	k.identity, err = age.GenerateX25519Identity()
 	servertest.Must(t, err)
-	servertest.Must(t, backup.Confirm(k.DB.Dir(), k.recipient(), []age.Identity{k.identity}))
+	servertest.Must(t, backup.Confirm(k.DB.Dir(), k.recipient()))
 	b := k.Server.Backups
 	b.Examine = k.examine
 	ctx, cancel := context.WithCancel(t.Context())
@@ -292,27 +291,28 @@ func TestLocal_ThreeKept(t *testing.T) {
 	}
 }
 
-// TestConfirm_OtherIdentity: only the identity of a recipient confirms it.
-func TestConfirm_OtherIdentity(t *testing.T) {
+// TestChallenge_OtherIdentity: only the identity of a recipient decrypts its challenge.
+func TestChallenge_OtherIdentity(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	one, err := age.GenerateX25519Identity()
 	servertest.Must(t, err)
 	two, err := age.GenerateX25519Identity()
 	servertest.Must(t, err)
-	if err := backup.Confirm(dir, one.Recipient().String(), []age.Identity{two}); err == nil {
-		t.Error("another identity confirms it")
+	if err := backup.Challenge(one.Recipient().String(), []age.Identity{two}); err == nil {
+		t.Error("another identity decrypts the challenge")
+	}
+	servertest.Must(t, backup.Challenge(one.Recipient().String(), []age.Identity{two, one}))
+	if err := backup.Challenge("age1nonsense", []age.Identity{one}); err == nil {
+		t.Error("a recipient that is none was accepted")
 	}
 	if known, err := backup.Confirmed(dir); len(known) > 0 || err != nil {
 		t.Error(known, err)
 	}
 	for range 2 {
-		servertest.Must(t, backup.Confirm(dir, one.Recipient().String(), []age.Identity{two, one}))
+		servertest.Must(t, backup.Confirm(dir, one.Recipient().String()))
 	}
 	if known, err := backup.Confirmed(dir); len(known) != 1 || err != nil {
 		t.Error(known, err)
-	}
-	if err := backup.Confirm(dir, "age1nonsense", []age.Identity{one}); err == nil || errors.Is(err, fs.ErrNotExist) {
-		t.Error(err)
 	}
 }

@@ -52,7 +52,7 @@ func (k *commandKeeper) add(ctx context.Context, progress func(done, total int64
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.last = &Copy{Target: k.target.Name, Name: name, At: b.Time(), Size: size, Files: len(b.Contents()), State: Sent}
+	k.last = &Copy{Target: k.target.Name, Name: name, At: b.Time(), Size: size, Files: b.Files(), State: Sent}
 	return nil
 }
 

@@ -29,9 +29,18 @@ func Confirmed(dir string) ([]string, error) {
 	return strings.Fields(string(text)), nil
 }
 
-// Confirm encrypts a challenge to a recipient, and lists it as confirmed if the identities decrypt
-// that.
-func Confirm(dir, recipient string, identities []age.Identity) error {
+// Confirm lists a recipient as confirmed in a data directory, see Challenge.
+func Confirm(dir, recipient string) error {
+	known, err := Confirmed(dir)
+	if err != nil || slices.Contains(known, recipient) {
+		return err
+	}
+	return disk.WriteFile(filepath.Join(dir, confirmedName), []byte(strings.Join(append(known, recipient), "\n")+"\n"))
+}
+
+// Challenge encrypts a challenge to a recipient, and returns an error unless the identities decrypt
+// it.
+func Challenge(recipient string, identities []age.Identity) error {
 	to, err := age.ParseRecipients(strings.NewReader(recipient))
 	if err != nil || len(to) != 1 {
 		return errors.Join(err, errors.New("name one recipient"))
@@ -51,16 +60,11 @@ func Confirm(dir, recipient string, identities []age.Identity) error {
 	if err == nil {
 		var got []byte
 		if got, err = io.ReadAll(opened); err == nil && !bytes.Equal(got, challenge) {
-			err = errors.New("it decrypts to something else")
+			err = errors.New("the decrypted challenge is another one")
 		}
 	}
 	if err != nil {
 		return errors.New("this is not the identity of the recipient " + recipient)
 	}
-
-	known, err := Confirmed(dir)
-	if err != nil || slices.Contains(known, recipient) {
-		return err
-	}
-	return disk.WriteFile(filepath.Join(dir, confirmedName), []byte(strings.Join(append(known, recipient), "\n")+"\n"))
+	return nil
 }

@@ -41,15 +41,15 @@ type remoteKeeper struct {
 	b      *Service
 	target target.Config
 
-	mu       sync.Mutex
-	r        *copies.Repository // nil until it was opened
-	progress func(done, total int64)
-	scan     *copies.Scan
+	r    *copies.Repository // repository, for the worker alone; nil until it was opened
+	scan *copies.Scan       // list that a proof has read, for the worker alone; nil after the deletions
+
+	mu         sync.Mutex
+	overwrites bool      // whether the target replaces objects
+	other      time.Time // see copies.Scan
 }
 
 func (k *remoteKeeper) open(ctx context.Context) (*copies.Repository, error) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
 	if k.r != nil {
 		return k.r, nil
 	}
@@ -65,16 +65,15 @@ func (k *remoteKeeper) open(ctx context.Context) (*copies.Repository, error) {
 		Recipients: recipients,
 		Bandwidth:  k.target.Bandwidth,
 		NoDelete:   k.target.NoDelete,
-		Progress: func(done, total int64) {
-			if k.progress != nil {
-				k.progress(done, total)
-			}
-		},
 	})
-	if err == nil {
-		k.r = r
+	if err != nil {
+		return nil, err
 	}
-	return k.r, err
+	k.r = r
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.overwrites = r.Overwrites
+	return r, nil
 }
 
 func (k *remoteKeeper) list(ctx context.Context) ([]Copy, error) {
@@ -87,7 +86,7 @@ func (k *remoteKeeper) list(ctx context.Context) ([]Copy, error) {
 		return nil, err
 	}
 	k.mu.Lock()
-	k.scan = s
+	k.other = s.Other
 	k.mu.Unlock()
 	all := make([]Copy, len(s.Copies))
 	for i, c := range s.Copies {
@@ -116,9 +115,7 @@ func (k *remoteKeeper) add(ctx context.Context, progress func(done, total int64)
 	if err != nil {
 		return err
 	}
-	k.progress = progress
-	_, err = r.Copy(ctx, k.b.s.Config.Version)
-	return err
+	return r.Copy(ctx, k.b.s.Config.Version, progress)
 }
 
 // Contents of files that a proof reads: a sample, or all of them.
@@ -136,6 +133,7 @@ func (k *remoteKeeper) prove(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	k.scan = s
 	if len(s.Copies) == 0 {
 		return errors.New("there is no copy to prove")
 	}
@@ -183,9 +181,11 @@ func (k *remoteKeeper) prune(ctx context.Context, keep copies.Keep) error {
 	if err != nil {
 		return err
 	}
-	s, err := r.Scan(ctx)
-	if err != nil {
-		return err
+	s := k.scan
+	if k.scan = nil; s == nil {
+		if s, err = r.Scan(ctx); err != nil {
+			return err
+		}
 	}
 	_, err = r.Prune(ctx, s, keep, time.Local)
 	return err
@@ -197,11 +197,11 @@ func (k *remoteKeeper) warnings() (all []errs.Message) {
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.r != nil && k.r.Overwrites {
+	if k.overwrites {
 		all = append(all, errs.Say("the target replaces objects although it is told not to"))
 	}
-	if k.scan != nil && !k.scan.Other.IsZero() {
-		all = append(all, errs.Say("another server with a copy of this data stores copies here, last at %s; nothing is deleted", k.scan.Other.UTC().Format(time.RFC3339)))
+	if !k.other.IsZero() {
+		all = append(all, errs.Say("another server with a copy of this data stores copies here, last at %s; nothing is deleted", k.other.UTC().Format(time.RFC3339)))
 	}
 	return all
 }

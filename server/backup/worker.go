@@ -124,6 +124,7 @@ func (w *worker) nextCopy(begun time.Time) (next time.Time, err error) {
 		return next, err
 	}
 
+	hourly = hourly && w.target.Name != LocalName
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if errors.Is(w.now.fault, errCancelled) {
@@ -134,7 +135,7 @@ func (w *worker) nextCopy(begun time.Time) (next time.Time, err error) {
 	}
 	switch {
 	case len(w.copies) > 0:
-		next = after(w.copies[0].At.Std(), hour, hourly && w.target.Name != LocalName)
+		next = after(w.copies[0].At.Std(), hour, hourly)
 	case w.target.Name == LocalName:
 		next = installed.Add(firstDelay)
 	default:
@@ -253,9 +254,6 @@ func (w *worker) steps(ctx context.Context, asked bool) error {
 		if err := w.b.s.DB.RecordBackup(); err != nil {
 			return err
 		}
-	}
-	if err := w.refresh(ctx); err != nil {
-		return err
 	}
 
 	if w.b.Examine != nil && (asked || w.b.now().Sub(w.proven()) > proofEvery) {

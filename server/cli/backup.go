@@ -141,6 +141,8 @@ func (p *program) checkBackupFile() (err error) {
 	beside := filepath.Dir(p.args[0])
 	if target != nil {
 		beside = p.text("temp")
+	} else if _, err := os.Stat(p.args[0]); err != nil {
+		return err
 	}
 	dir, err := os.MkdirTemp(beside, "reeve-check-*")
 	if err != nil {

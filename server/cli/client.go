@@ -33,13 +33,12 @@ type client struct {
 // connect returns a client for the data directory.
 func (p *program) connect() (*client, error) {
 	dir := p.config.DataDir
-	if !kv.HasDatabase(dir) {
-		return nil, fmt.Errorf("there is no database in %s", dir)
-	}
-
 	pid, err := kv.Holder(dir)
 	if err != nil {
 		return nil, err
+	}
+	if !kv.HasDatabase(dir) {
+		return nil, fmt.Errorf("there is no database in %s", dir)
 	}
 	if pid == 0 {
 		return p.serveItself()
@@ -67,6 +66,9 @@ const (
 	startTime = 3 * time.Second
 	startStep = 50 * time.Millisecond
 )
+
+// askEvery is how often a command asks how far the server is.
+const askEvery = 200 * time.Millisecond
 
 func newClient(dial func(context.Context) (net.Conn, error)) *client {
 	return &client{http: http.Client{Transport: &http.Transport{

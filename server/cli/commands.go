@@ -321,7 +321,7 @@ func identityFlag(f *pflag.FlagSet, p *program) {
 
 func copyFlags(f *pflag.FlagSet, p *program) {
 	identityFlag(f, p)
-	f.String("copy", "", "the copy at the target with this `NAME` or time, instead of the newest")
+	f.String("copy", "", "the copy at the target with this `NAME`, or the newest of the installation with it")
 }
 
 func checkFlags(f *pflag.FlagSet, p *program) {

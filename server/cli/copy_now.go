@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -78,9 +79,6 @@ func (p *program) listTargets(c *client) error {
 	return w.Flush()
 }
 
-// copyEvery is how often copyNow asks for the progress.
-const copyEvery = 200 * time.Millisecond
-
 // copyNow lets the running server make a copy, and waits.
 func (p *program) copyNow(c *client, name string) error {
 	if !c.running {
@@ -102,7 +100,7 @@ func (p *program) copyNow(c *client, name string) error {
 		now := all[i]
 		p.progress.step(now.Phase, now.Done, now.Total)
 		if now.Phase != backup.Waiting || now.Attempts <= before.Attempts {
-			time.Sleep(copyEvery)
+			time.Sleep(askEvery)
 			continue
 		}
 		p.progress.end()
@@ -120,11 +118,11 @@ func (p *program) copyNow(c *client, name string) error {
 // addRecipient makes an identity in a new file or takes the one in an existing file, proves that it
 // decrypts what is encrypted to its recipient, and names the recipient in the configuration.
 func (p *program) addRecipient() error {
+	if _, err := kv.Holder(p.config.DataDir); err != nil {
+		return err
+	}
 	if !kv.HasDatabase(p.config.DataDir) {
 		return fmt.Errorf("there is no database in %s: start the server first", p.config.DataDir)
-	}
-	if err := local.Become(p.config.DataDir); err != nil {
-		return err
 	}
 	path := p.args[0]
 	identity, err := readIdentity(path)
@@ -137,21 +135,24 @@ func (p *program) addRecipient() error {
 		return err
 	}
 	recipient := identity.Recipient().String()
-	if err := backup.Confirm(p.config.DataDir, recipient, []age.Identity{identity}); err != nil {
+	if err := backup.Challenge(recipient, []age.Identity{identity}); err != nil {
 		return err
 	}
-	fmt.Fprintln(p.out, "confirmed:", recipient)
-
-	if !slices.Contains(p.config.Recipients(), recipient) {
-		file := p.config.File
-		if file == "" {
-			file = config.DefaultFile
-		}
+	if !slices.Contains(p.config.Recipients(), recipient) { // before the process becomes the service's user, who may not write it
+		file := cmp.Or(p.config.File, config.DefaultFile)
 		if err := writeRecipient(file, recipient); err != nil {
-			return fmt.Errorf("%w; set backup.recipients = [%q] in the configuration, and run `reeve reload`", err, recipient)
+			return fmt.Errorf("%w; set backup.recipients = [%q] in the configuration, and run this again", err, recipient)
 		}
 		fmt.Fprintf(p.out, "added to backup.recipients in %s\n", file)
 	}
+
+	if err := local.Become(p.config.DataDir); err != nil {
+		return err
+	}
+	if err := backup.Confirm(p.config.DataDir, recipient); err != nil {
+		return err
+	}
+	fmt.Fprintln(p.out, "confirmed:", recipient)
 	return p.reloadRunning()
 }
 
@@ -226,15 +227,21 @@ func writeRecipient(path, recipient string) error {
 		next += "\n[backup]\n" + line + "\n"
 	}
 
-	mode := fs.FileMode(0o600)
-	if info, err := os.Stat(path); err == nil {
-		mode = info.Mode().Perm()
-	}
-	if err := disk.WriteFile(path+".new", []byte(next)); err != nil {
+	part := path + ".new"
+	if err := os.Remove(part); err != nil && !errors.Is(err, fs.ErrNotExist) { // of a run that was killed
 		return err
 	}
-	if _, err := config.Load(path+".new", nil); err != nil {
-		return errors.Join(err, os.Remove(path+".new"))
+	if err := writeSecretFile(part, strings.TrimSuffix(next, "\n")); err != nil {
+		return err
 	}
-	return errors.Join(os.Chmod(path+".new", mode), disk.MoveFile(path+".new", path))
+	if _, err = config.Load(part, nil); err == nil {
+		err = disk.CopyOwner(path, part)
+	}
+	if err == nil {
+		err = disk.MoveFile(part, path)
+	}
+	if err != nil {
+		err = errors.Join(err, os.Remove(part))
+	}
+	return err
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -62,13 +63,21 @@ func (p *program) chooseCopy(target copies.Target, identities []age.Identity) (*
 		return nil, err
 	}
 	wanted := p.text("copy")
+	all = slices.DeleteFunc(all, func(m *copies.Manifest) bool {
+		name := strings.TrimSuffix(m.Data.Object, ".data")
+		return wanted != "" && !strings.HasSuffix(name, wanted) && m.Instance != wanted
+	})
 	for _, m := range all {
-		if wanted == "" || strings.HasSuffix(strings.TrimSuffix(m.Data.Object, ".data"), wanted) {
-			return m, nil
+		if m.Instance != all[0].Instance {
+			return nil, fmt.Errorf("the target has copies of several installations, such as %s and %s: name one of them, or a copy, with --copy",
+				all[0].Instance, m.Instance)
 		}
 	}
+	if len(all) > 0 {
+		return all[0], nil
+	}
 	switch {
-	case wanted != "" && len(all) > 0:
+	case wanted != "" && others == 0:
 		return nil, fmt.Errorf("there is no copy %s that this identity opens; `reeve backup list` shows the names", wanted)
 	case others > 0:
 		return nil, fmt.Errorf("this identity opens none of the %d copies: they are for another recipient, or damaged", others)

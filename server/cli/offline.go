@@ -208,9 +208,6 @@ func (p *program) compact() (err error) {
 	return err
 }
 
-// compactEvery is how often compactLive asks for the progress.
-const compactEvery = 200 * time.Millisecond
-
 // compactLive lets the running server compact its files, and waits.
 func (p *program) compactLive(c *client) error {
 	if err := c.call("POST", "/system/compact", nil, nil, nil); err != nil {
@@ -233,7 +230,7 @@ func (p *program) compactLive(c *client) error {
 		}
 		p.progress.step("compact", now.Done, now.Total)
 		if now.State == "running" {
-			time.Sleep(compactEvery)
+			time.Sleep(askEvery)
 			continue
 		}
 

@@ -129,12 +129,9 @@ func (c *client) finishJob(id uint64) error {
 		case "failed":
 			return errors.New("nothing was changed: " + j.Msg)
 		}
-		time.Sleep(jobEvery)
+		time.Sleep(askEvery)
 	}
 }
-
-// jobEvery is how often finishJob asks for the state of a job.
-const jobEvery = 200 * time.Millisecond
 
 var marks = map[string]string{"create": "+", "update": "~", "delete": "-"}
 

@@ -6,7 +6,9 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -78,7 +80,11 @@ func restoredOnNewMachine(t *testing.T, table string) {
 	if _, parts, _ := c.systemHealth(); parts["backup"] == "failed" {
 		t.Errorf("%v", parts)
 	}
+	noErr(t, os.Chmod(o.config, 0o640))
 	o.must(t, "backup", "recipient", o.identity)
+	if info, err := os.Stat(o.config); err != nil || info.Mode().Perm() != 0o640 {
+		t.Error("the permissions of the configuration have changed", err, info.Mode())
+	}
 	o.proven(t)
 	if state, parts, _ := c.systemHealth(); parts["backup"] != "ok" {
 		t.Errorf("%s %v", state, parts)
@@ -141,6 +147,73 @@ func restoredOnNewMachine(t *testing.T, table string) {
 	}
 	if body := string(c.want(200, "GET", "/admin/dept", "").raw); !strings.Contains(body, `"Sales"`) {
 		t.Error(body)
+	}
+}
+
+// TestCopies_SharedTarget keeps copies of two installations at one target, for one identity. A
+// restore must be told which of them it is about.
+func TestCopies_SharedTarget(t *testing.T) {
+	t.Parallel()
+	table := directoryTable(t)
+	one := newOffsite(t, table)
+	two := newOffsite(t, table)
+	two.identity = one.identity
+	var instances []string
+	for i, o := range []*offsite{one, two} {
+		p := start(t, o.data, "--config", o.config)
+		o.must(t, "backup", "recipient", o.identity)
+		o.proven(t)
+		c := signedIn(t, p)
+		c.create("/admin/dept", "name", fmt.Sprint("Office ", i))
+		o.must(t, "backup", "now", "offsite")
+		p.stop()
+		for line := range strings.Lines(o.must(t, "backup", "list", "offsite").out) {
+			if _, name, is := strings.Cut(line, " yes "); is {
+				name, _, _ = strings.Cut(strings.TrimSpace(name), "/")
+				if !slices.Contains(instances, name) {
+					instances = append(instances, name)
+				}
+			}
+		}
+	}
+	if len(instances) != 2 {
+		t.Fatalf("%q", instances)
+	}
+
+	restored := &offsite{one.config, filepath.Join(t.TempDir(), "data"), one.identity}
+	if r := restored.run(t, "restore", "offsite", "--identity", one.identity); r.code != 1 ||
+		!strings.Contains(r.err, "several installations") || !strings.Contains(r.err, instances[0]) {
+		t.Errorf("%+v", r)
+	}
+	restored.must(t, "restore", "offsite", "--identity", one.identity, "--copy", instances[0])
+	q := start(t, restored.data, "--config", restored.config)
+	defer q.stop()
+	if body := string(signedIn(t, q).want(200, "GET", "/admin/dept", "").raw); !strings.Contains(body, "Office 0") {
+		t.Error(body)
+	}
+}
+
+// TestCommands_OfAnotherUser runs commands on the data of another user.
+func TestCommands_OfAnotherUser(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() != 0 {
+		t.Skip("only root can start a process of another user")
+	}
+	dir := t.TempDir()
+	start(t, dir).stop()
+	for _, words := range []string{"status", "user list", "verify", "serve --listen 127.0.0.1:0", "backup recipient id.txt"} {
+		cmd := program(t, append(strings.Fields(words), "--data", dir)...)
+		for _, path := range []string{cmd.Dir, filepath.Dir(binary)} { // which the user must reach
+			for ; path != "/"; path = filepath.Dir(path) {
+				if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o055 != 0o055 {
+					noErr(t, os.Chmod(path, info.Mode().Perm()|0o055))
+				}
+			}
+		}
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+		if r := finish(t, cmd); r.code != 1 || !strings.Contains(r.err, "is the data of another user") {
+			t.Errorf("%s: %+v", words, r)
+		}
 	}
 }
 

@@ -80,12 +80,16 @@ func (c *Config) Check() error {
 // Open returns the target. It does not connect.
 func (c *Config) Open() (copies.Target, error) {
 	if c.Kind() == Directory {
-		return copies.Directory(c.Path), nil
+		return copies.Patient(copies.Directory(c.Path)), nil
 	}
-	return s3.New(c.S3)
+	b, err := s3.New(c.S3)
+	if err != nil {
+		return nil, err
+	}
+	return copies.Patient(b), nil
 }
 
-// commandTime is the time after which a command ends that has read everything.
+// commandTime is the time after which a command is ended that reads nothing more.
 const commandTime = 10 * time.Minute
 
 // Run gives a command a whole backup, encrypted to recipients. It has the name of the file in the
@@ -105,16 +109,28 @@ func (c *Config) Run(ctx context.Context, name string, write func(io.Writer) err
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	err = errors.Join(write(stdin), stdin.Close())
+	timer := time.AfterFunc(commandTime, cancel)
+	defer timer.Stop()
+	err = errors.Join(write(&reading{stdin, timer}), stdin.Close())
 	if err != nil {
 		cancel() // it must not take what it has read for a whole backup
-	} else {
-		time.AfterFunc(commandTime, cancel)
 	}
 	if ended := cmd.Wait(); ended != nil {
 		return fmt.Errorf("%s: %w: %s", c.Command[0], ended, said)
 	}
 	return err
+}
+
+// reading sets the timer again whenever the command has read something.
+type reading struct {
+	io.Writer
+	timer *time.Timer
+}
+
+func (r *reading) Write(p []byte) (int, error) {
+	n, err := r.Writer.Write(p)
+	r.timer.Reset(commandTime)
+	return n, err
 }
 
 // tail keeps the last bytes that a command has printed.

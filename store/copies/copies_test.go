@@ -86,12 +86,13 @@ func (in *installation) repository(target Target, o Options) *Repository {
 
 func (in *installation) copy(r *Repository) *Copy {
 	in.t.Helper()
-	c, err := r.Copy(in.t.Context(), "1.2.3")
-	if err != nil {
+	if err := r.Copy(in.t.Context(), "1.2.3", unseen); err != nil {
 		in.t.Fatal(err)
 	}
-	return c
+	return scan(in.t, r).Copies[0]
 }
+
+func unseen(int64, int64) {}
 
 func scan(t testing.TB, r *Repository) *Scan {
 	t.Helper()
@@ -326,7 +327,7 @@ func TestCopy_InterruptedAnywhere(t *testing.T) {
 		f := &faulty{Target: target, after: 1 << 30}
 		r := in.repository(f, Options{})
 		f.after = after
-		_, err := r.Copy(t.Context(), "1.2.3")
+		err := r.Copy(t.Context(), "1.2.3", unseen)
 		if err == nil {
 			var s *Scan
 			if s, err = r.Scan(t.Context()); err == nil {
@@ -449,6 +450,76 @@ func TestPrune_DeletesUnnamed(t *testing.T) {
 	if left := objects(t, target); len(left) != 6 {
 		t.Errorf("left: %q", slices.Sorted(maps.Keys(left)))
 	}
+}
+
+// TestPrune_DamagedTakesNoPlace checks that a damaged copy does not stay in place of a sound one of
+// the same day.
+func TestPrune_DamagedTakesNoPlace(t *testing.T) {
+	in, target := newInstallation(t, 1), directory(t)
+	r := in.repository(target, Options{})
+	sound := in.copy(r)
+	damaged := in.copy(r)
+	if err := flip(target.path(damaged.Name+listSuffix), 300); err != nil {
+		t.Fatal(err)
+	}
+	r = in.repository(target, Options{})
+	s := scan(t, r)
+	if s.Copies[0].Fault == nil {
+		t.Fatalf("%+v", s.Copies[0])
+	}
+	if _, err := r.Prune(t.Context(), s, Keep{Daily: 1}, time.UTC); err != nil {
+		t.Fatal(err)
+	}
+	left := scan(t, r).Copies
+	if len(left) != 2 || left[1].Name != sound.Name {
+		t.Errorf("%d copies are left", len(left))
+	}
+	newest := in.copy(r)
+	if _, err := r.Prove(t.Context(), scan(t, r), newest, t.TempDir(), 1, examine); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Prune(t.Context(), scan(t, r), Keep{Daily: 1}, time.UTC); err != nil {
+		t.Fatal(err)
+	}
+	if left := scan(t, r).Copies; len(left) != 1 || left[0].Name != newest.Name {
+		t.Errorf("%d copies are left", len(left))
+	}
+}
+
+// TestPatient_Stalled ends each operation of a target that does not respond.
+func TestPatient_Stalled(t *testing.T) {
+	target := patient{stalled{}, 10 * time.Millisecond}
+	_, listing := target.List(t.Context(), "")
+	_, getting := target.Get(t.Context(), "a")
+	for _, err := range []error{listing, getting, target.Delete(t.Context(), "a"),
+		target.Put(t.Context(), "a", 1, strings.NewReader("x"))} {
+		if !errors.Is(err, errStalled) {
+			t.Error(err)
+		}
+	}
+}
+
+// stalled is a target that does not respond.
+type stalled struct{}
+
+func (stalled) Put(ctx context.Context, _ string, _ int64, _ io.Reader) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+func (stalled) Get(ctx context.Context, _ string) (io.ReadCloser, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+func (stalled) List(ctx context.Context, _ string) ([]Object, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+func (stalled) Delete(ctx context.Context, _ string) error {
+	<-ctx.Done()
+	return ctx.Err()
 }
 
 // TestPrune_AfterKeyRotation checks that what was sealed with an earlier secret.key is deleted with

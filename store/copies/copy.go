@@ -21,15 +21,16 @@ const (
 	indexBytes    = 256 << 20
 )
 
-// Copy adds a copy of the database. version is that of the program.
-func (r *Repository) Copy(ctx context.Context, version string) (*Copy, error) {
+// Copy adds a copy of the database. version is that of the program. progress is called with the bytes
+// that were sent and read back, and those of all.
+func (r *Repository) Copy(ctx context.Context, version string, progress func(done, total int64)) error {
 	s, err := r.Scan(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	b, err := r.db.BackupRecords(ctx, true)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer b.Close() // a copy that can't be closed was made anyway
 
@@ -51,11 +52,12 @@ func (r *Repository) Copy(ctx context.Context, version string) (*Copy, error) {
 	}
 	w := &writer{
 		Repository: r,
+		progress:   progress,
 		limit:      NewLimiter(r.options.Bandwidth),
 		total:      2 * (total + missing), // each byte is sent and read back
 	}
 	if err := w.storeContents(ctx, s, b); err != nil {
-		return nil, err
+		return err
 	}
 
 	name := r.start + copiesName + m.Time.Format(timeLayout)
@@ -65,28 +67,18 @@ func (r *Repository) Copy(ctx context.Context, version string) (*Copy, error) {
 			return err
 		})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if _, err := w.storeJSON(ctx, name+listSuffix, m); err != nil {
-		return nil, err
-	}
-	if s, err = r.Scan(ctx); err != nil {
-		return nil, err
-	}
-	for _, c := range s.Copies {
-		if c.Name == name {
-			return c, nil
-		}
-	}
-	return nil, errors.New("the copy is not in the list of objects")
+	_, err = w.storeJSON(ctx, name+listSuffix, m)
+	return err
 }
 
 // writer stores the objects of a copy.
 type writer struct {
 	*Repository
-	limit *Limiter
-	total int64
-	done  int64
+	progress    func(done, total int64)
+	limit       *Limiter
+	done, total int64
 }
 
 // storeContents stores the contents that no index names.
@@ -146,7 +138,7 @@ func (w *writer) storeJSON(ctx context.Context, name string, value any) (Stored,
 // store stores a content of size bytes, encrypted to recipients.
 func (w *writer) store(ctx context.Context, name string, size int64, recipients []age.Recipient,
 	write func(io.Writer) error) (Stored, error) {
-	sealed, err := sealedSize(size, recipients)
+	sealed, err := kv.EncryptedSize(size, recipients)
 	if err != nil {
 		return Stored{}, err
 	}
@@ -216,9 +208,7 @@ func (c *counted) Read(p []byte) (int, error) {
 	n, err := c.r.Read(p)
 	if c.w != nil {
 		c.w.done += int64(n)
-		if c.w.options.Progress != nil {
-			c.w.options.Progress(min(c.w.done, c.w.total), c.w.total)
-		}
+		c.w.progress(min(c.w.done, c.w.total), c.w.total)
 	}
 	if c.limit != nil {
 		c.limit.Wait(c.ctx, n)

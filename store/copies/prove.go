@@ -22,8 +22,8 @@ import (
 type Examine func(ctx context.Context, archive, dir string, identities []age.Identity) (records int, head *audit.Head, err error)
 
 // Prove reads the records of a copy back to a file in dir, which Examine restores beside it, and
-// compares what is found with the manifest. Of the contents of files, all must be there with the right size, and so
-// many of them are read. Only a copy that this process has made can be proven. The proof is stored
+// compares the result with the manifest. All contents of files must be there with the right size;
+// sample of them are read. Only a copy that this process has made can be proven. The proof is stored
 // beside the copy.
 func (r *Repository) Prove(ctx context.Context, s *Scan, c *Copy, dir string, sample int, examine Examine) (*Proof, error) {
 	if !c.Own || c.Manifest == nil {
@@ -51,10 +51,11 @@ func (r *Repository) Prove(ctx context.Context, s *Scan, c *Copy, dir string, sa
 		return nil, err
 	}
 	p.Time = time.Now().UTC()
-	w := &writer{Repository: r, limit: NewLimiter(r.options.Bandwidth)}
+	w := &writer{Repository: r, progress: func(int64, int64) {}, limit: NewLimiter(r.options.Bandwidth)}
 	if _, err := w.storeJSON(ctx, c.Name+proofSuffix, p); err != nil && !errors.Is(err, ErrExists) {
 		return nil, err
 	}
+	c.Proof = p
 	return p, nil
 }
 

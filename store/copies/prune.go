@@ -18,16 +18,23 @@ func (r *Repository) Prune(ctx context.Context, s *Scan, keep Keep, zone *time.L
 	if r.options.NoDelete || !s.Other.IsZero() {
 		return 0, nil
 	}
-	times := make([]time.Time, len(s.Copies))
-	for i, c := range s.Copies {
-		times[i] = c.Time
+	var times []time.Time
+	var sound []*Copy // a damaged copy takes the place of no other
+	for _, c := range s.Copies {
+		if c.Fault == nil {
+			times, sound = append(times, c.Time), append(sound, c)
+		}
 	}
-	named, proven := map[blob.Digest]bool{}, false
+	kept := map[*Copy]bool{}
 	for i, stays := range keep.choose(times, zone) {
-		c := s.Copies[i]
-		newest := !proven && c.Proof != nil // the newest proven copy stays in any case
-		proven = proven || newest
-		if stays || newest {
+		kept[sound[i]] = stays
+	}
+
+	named, proven := map[blob.Digest]bool{}, false
+	for _, c := range s.Copies {
+		newest := !proven && (c.Proof != nil || c.Fault != nil) // the newest proven copy, and damaged ones after it, stay in any case
+		proven = proven || c.Proof != nil
+		if kept[c] || newest {
 			if !s.complete {
 				continue
 			}

@@ -8,7 +8,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"filippo.io/age"
@@ -22,11 +21,10 @@ type Options struct {
 	Recipients []age.Recipient
 	Bandwidth  int64 // maximum of bytes sent a second; 0 for no limit
 	NoDelete   bool  // whether nothing is deleted, because the target does that, or no one may
-	// Progress is called with the bytes that were sent and read back, and those of all; nil ignores it.
-	Progress func(done, total int64)
 }
 
-// Repository is the copies of one installation at one target.
+// Repository is the copies of one installation at one target. Its methods are called one after
+// another.
 type Repository struct {
 	target     Target
 	options    Options
@@ -38,7 +36,6 @@ type Repository struct {
 	began      time.Time           // time of the start object, by the clock of the target
 	Overwrites bool                // whether the target replaces objects that exist
 
-	mu    sync.Mutex
 	known map[string]*Copy // copies as they were read, by name
 }
 
@@ -52,7 +49,7 @@ func Open(ctx context.Context, target Target, db *kv.DB, o Options) (*Repository
 	if err != nil {
 		return nil, err
 	}
-	r := &Repository{target: patient{target, stallTime}, options: o, db: db, instance: db.Instance(), known: map[string]*Copy{}}
+	r := &Repository{target: target, options: o, db: db, instance: db.Instance(), known: map[string]*Copy{}}
 	if r.server, err = newServerKey(key); err != nil {
 		return nil, err
 	}
@@ -110,7 +107,7 @@ type Scan struct {
 	objects  map[string]Object
 	contents map[blob.Digest]storedContent // contents whose objects are there
 	indexes  map[string][]storedContent
-	complete bool // whether all manifests and indexes could be read
+	complete bool // whether it is known what all copies name
 }
 
 // Scan lists the target and reads what it has not read before.
@@ -152,9 +149,7 @@ func (r *Repository) Scan(ctx context.Context) (*Scan, error) {
 
 // copyAt returns a copy whose manifest is there.
 func (r *Repository) copyAt(ctx context.Context, s *Scan, name string) (*Copy, error) {
-	r.mu.Lock()
 	c := r.known[name]
-	r.mu.Unlock()
 	if c == nil {
 		c = &Copy{Name: name, Own: strings.HasPrefix(name, r.start)}
 		c.Time, _ = timeOf(name)
@@ -172,19 +167,18 @@ func (r *Repository) copyAt(ctx context.Context, s *Scan, name string) (*Copy, e
 		}
 	}
 	if _, there := s.objects[name+proofSuffix]; there && c.Proof == nil {
-		c = &Copy{c.Name, c.Time, c.Size, c.Manifest, c.Fault, c.Files, new(Proof), c.Own}
-		if err := r.readJSON(ctx, name+proofSuffix, c.Proof, r.server); err != nil {
-			if !isDamage(err) && !errors.Is(err, errOtherKey) {
-				return nil, err
-			}
-			c.Proof = nil
+		var p Proof
+		switch err := r.readJSON(ctx, name+proofSuffix, &p, r.server); {
+		case err == nil:
+			c.Proof = &p
+		case !isDamage(err) && !errors.Is(err, errOtherKey):
+			return nil, err
 		}
 	}
 	if _, there := s.objects[name+dataSuffix]; !there && c.Fault == nil {
-		c = &Copy{c.Name, c.Time, 0, nil, fmt.Errorf("its records, %s, are missing", name+dataSuffix), c.Files, nil, c.Own}
+		c.Size, c.Manifest, c.Proof = 0, nil, nil
+		c.Fault = fmt.Errorf("its records, %s, are missing", name+dataSuffix)
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	r.known[name] = c
 	return c, nil
 }

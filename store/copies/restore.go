@@ -46,7 +46,7 @@ func List(ctx context.Context, target Target, identities []age.Identity) (all []
 
 // Named is a copy as its name shows it, without an identity.
 type Named struct {
-	Name   string // name of the copy, which Choose takes
+	Name   string // name of the copy, as in its manifest
 	Time   time.Time
 	Size   int64 // encrypted bytes of the records
 	Proven bool

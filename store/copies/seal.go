@@ -48,21 +48,6 @@ func (k serverKey) Unwrap(stanzas []*age.Stanza) ([]byte, error) {
 	return nil, age.ErrIncorrectIdentity
 }
 
-// sealedSize returns the number of bytes of a content of size bytes that is encrypted to recipients.
-func sealedSize(size int64, recipients []age.Recipient) (int64, error) {
-	var empty bytes.Buffer
-	out, err := age.Encrypt(&empty, recipients...)
-	if err != nil {
-		return 0, err
-	}
-	if err := out.Close(); err != nil {
-		return 0, err
-	}
-	const chunk, tag = 64 << 10, 16 // even an empty content has one chunk, and so one tag
-	chunks := max(1, (size+chunk-1)/chunk)
-	return int64(empty.Len()) - tag + size + chunks*tag, nil
-}
-
 // sealJSON returns a value as compressed JSON that is encrypted to recipients.
 func sealJSON(value any, recipients []age.Recipient) ([]byte, error) {
 	var out bytes.Buffer

@@ -16,6 +16,9 @@ const listPatience = 10
 
 var errStalled = errors.New("the target does not respond")
 
+// Patient returns a target whose operations end when nothing moves for two minutes.
+func Patient(target Target) Target { return patient{target, stallTime} }
+
 // patient is a target whose operations end when nothing moves.
 type patient struct {
 	Target

@@ -2,5 +2,13 @@
 
 package disk
 
+import "io/fs"
+
 // SameDisk is not implemented on this system.
 func SameDisk(string, string) bool { return false }
+
+// CopyOwner is not implemented on this system.
+func CopyOwner(string, string) error { return nil }
+
+// ForOwnGroup is not implemented on this system.
+func ForOwnGroup(fs.FileInfo) bool { return false }

@@ -242,6 +242,11 @@ func (b *Backup) list(refs []blobRef) error {
 // Contents returns the content of files that the archive of BackupRecords lacks, sorted by digest.
 func (b *Backup) Contents() []Content { return b.manifest.Apart }
 
+// Files returns the number of contents of files in the backup.
+func (b *Backup) Files() int {
+	return len(b.manifest.Entries) - b.manifest.files() + len(b.manifest.Apart)
+}
+
 // Open returns a reader of a content of Contents.
 func (b *Backup) Open(c Content) (io.Reader, error) { return b.blobs.Reader(c.SHA256) }
 

@@ -36,6 +36,11 @@ func (b *Backup) Encrypt(w io.Writer, recipients []age.Recipient) error {
 
 // EncryptedSize returns the number of bytes that Encrypt writes.
 func (b *Backup) EncryptedSize(recipients []age.Recipient) (int64, error) {
+	return EncryptedSize(b.size, recipients)
+}
+
+// EncryptedSize returns the size of a content of size bytes that is encrypted to recipients.
+func EncryptedSize(size int64, recipients []age.Recipient) (int64, error) {
 	empty := &countWriter{w: io.Discard}
 	out, err := age.Encrypt(empty, recipients...)
 	if err != nil {
@@ -45,8 +50,8 @@ func (b *Backup) EncryptedSize(recipients []age.Recipient) (int64, error) {
 		return 0, err
 	}
 	const chunk, tag = 64 << 10, 16 // even an empty file has one chunk, and so one tag
-	chunks := max(1, (b.size+chunk-1)/chunk)
-	return empty.n - tag + b.size + chunks*tag, nil
+	chunks := max(1, (size+chunk-1)/chunk)
+	return empty.n - tag + size + chunks*tag, nil
 }
 
 // decrypt opens an encrypted file of size bytes and returns its plaintext and the length of it.

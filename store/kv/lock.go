@@ -36,7 +36,7 @@ func lockDir(dir string) (*flock.Flock, error) {
 	for deadline := time.Now().Add(time.Second); ; time.Sleep(50 * time.Millisecond) {
 		held, err := lock.TryLock()
 		if err != nil {
-			return nil, fmt.Errorf("lock %s: %w", path, err)
+			return nil, lockFault(path, err)
 		}
 		if held {
 			break
@@ -57,6 +57,14 @@ func lockDir(dir string) (*flock.Flock, error) {
 	return lock, nil
 }
 
+// lockFault returns the error of a lock that can't be opened.
+func lockFault(path string, err error) error {
+	if errors.Is(err, fs.ErrPermission) {
+		return fmt.Errorf("%s is the data of another user: run this as that user or as root", filepath.Dir(path))
+	}
+	return fmt.Errorf("lock %s: %w", path, err)
+}
+
 // Holder returns the ID of the process that has locked a data directory; 0 if none has.
 func Holder(dir string) (pid int, err error) {
 	path := filepath.Join(dir, lockName)
@@ -66,7 +74,7 @@ func Holder(dir string) (pid int, err error) {
 		return 0, nil
 	}
 	if err != nil {
-		return 0, fmt.Errorf("lock %s: %w", path, err)
+		return 0, lockFault(path, err)
 	}
 	if held {
 		return 0, lock.Unlock()
