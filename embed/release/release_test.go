@@ -352,8 +352,8 @@ func TestDeb_RunsAsService(t *testing.T) {
 	}
 
 	b.stop()
-	if strings.Contains(b.log.String(), "other users of this machine") {
-		t.Errorf("the package warns about its own files:\n%s", &b.log)
+	if strings.Contains(b.log.String(), "/etc/reeve") {
+		t.Errorf("it warns about the configuration of the package:\n%s", &b.log)
 	}
 	if _, err := os.Stat(data + "/data.db.schema-19"); err != nil {
 		t.Errorf("the older data was not migrated: %v", err)

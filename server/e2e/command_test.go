@@ -83,7 +83,7 @@ func TestWrongCommandLines(t *testing.T) {
 func TestHelp_ListsCommands(t *testing.T) {
 	t.Parallel()
 	r := run(t, "--help")
-	for _, word := range []string{"serve", "version", "verify", "restore FILE", "compact",
+	for _, word := range []string{"serve", "version", "verify", "restore TARGET|FILE", "compact",
 		"user reset", "config", "-data", "-listen", "-config"} {
 		if !strings.Contains(r.err+r.out, word) {
 			t.Errorf("it does not tell of %s", word)

@@ -96,7 +96,7 @@ make() { curl -s "localhost:8080$1" -H "Authorization: Bearer $TOKEN" -H "$json"
 for name in two three four five; do make /admin/role "{\"name\":\"$name\"}"; done
 make /system/setting-group '{"key":"payment","title":"Payment"}'
 make /system/setting-group '{"key":"shop","title":"Shop","public":1}'
-make /system/setting '{"key":"checkout","title":"Checkout","type":"flag","group_id":8,"values":{"enabled":true,"variants":{"new":true},"default":"new"}}'
+make /system/setting '{"key":"checkout","title":"Checkout","type":"flag","group_id":9,"values":{"enabled":true,"variants":{"new":true},"default":"new"}}'
 make /system/dict '{"code":"order_state","name":"State of an order","public":1}'
 KEY=$(make /admin/account/key '{"name":"manual"}' | sed -n 's/.*"token":"\([^"]*\)".*/\1/p')
 `
