@@ -209,6 +209,12 @@ func (c *client) get(path string, query url.Values, to any) error {
 	return c.call(http.MethodGet, path, query, nil, to)
 }
 
+// made sends a request that changes a record, and returns the record.
+func (c *client) made(method, path string, body any) (made record, err error) {
+	err = c.call(method, path, nil, body, &made)
+	return made, err
+}
+
 // pageSize is the number of records that a command reads at once.
 const pageSize = 100
 

@@ -71,8 +71,9 @@ var recordCommands = []command{
 		args: "[USERNAME]",
 		help: "Give a user, or with --owner an owner, a new password, and remove the second factor",
 		call: (*program).resetUser,
-		flags: func(f *pflag.FlagSet, _ *program) {
+		flags: func(f *pflag.FlagSet, p *program) {
 			f.Bool("owner", false, "reset the first enabled user with the owner role")
+			outputFlag(f, p)
 		},
 	},
 	{name: "user sessions", args: "USERNAME", help: "List a user's sessions", call: (*program).userSessions},
@@ -93,8 +94,9 @@ var recordCommands = []command{
 		args: "NAME",
 		help: "Give an API key a new secret, and print it",
 		call: (*program).rotateAPIKey,
-		flags: func(f *pflag.FlagSet, _ *program) {
+		flags: func(f *pflag.FlagSet, p *program) {
 			f.Int("overlap-hours", 24, "let the previous one remain valid for these `HOURS`")
+			outputFlag(f, p)
 		},
 	},
 	{name: "key revoke", args: "NAME", help: "Delete an API key", call: (*program).revokeKey},

@@ -15,7 +15,6 @@ import (
 
 	"reeve/auth"
 	"reeve/server/webhook"
-	"reeve/store/disk"
 )
 
 // setupFile is a file of objects.
@@ -270,16 +269,9 @@ func writeSecretFile(path, text string) error {
 			return err
 		}
 	}
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600) // follows no link
+	file, err := createSecretFile(path, []byte(text+"\n"))
 	if err != nil {
 		return err
 	}
-	_, err = file.WriteString(text + "\n")
-	if err == nil {
-		err = file.Sync()
-	}
-	if err = errors.Join(err, file.Close()); err != nil {
-		return errors.Join(err, os.Remove(path))
-	}
-	return disk.SyncDir(filepath.Dir(path))
+	return file.Close() // synced
 }

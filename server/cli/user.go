@@ -37,11 +37,12 @@ func (c *client) user(name string) (record, error) {
 	return c.named("user", "/admin/list", "username", name, url.Values{"username": {name}})
 }
 
-func userFlags(f *pflag.FlagSet, _ *program) {
+func userFlags(f *pflag.FlagSet, p *program) {
 	f.String("name", "", "the `NAME` that others see")
 	f.String("email", "", "the e-mail `ADDRESS`")
 	f.StringSlice("role", nil, "give the user this `ROLE`; can be repeated")
 	f.String("password-file", "", "read the password from this `FILE` instead of generating one")
+	outputFlag(f, p)
 }
 
 func (p *program) addUser(c *client) error {
@@ -52,25 +53,33 @@ func (p *program) addUser(c *client) error {
 	}
 	in["role_ids"] = idsOf(roles)
 	if path := p.text("password-file"); path != "" {
+		if p.text("output") != "" {
+			return errors.New("--output is for a generated password, and --password-file has one")
+		}
 		if in["password"], err = readPassword(path); err != nil {
 			return err
 		}
 	}
 
-	var made record
-	if err := c.call("POST", "/admin/list", nil, in, &made); err != nil {
-		return err
-	}
-	return p.showPassword(made, made.text("username"))
+	return p.revealPassword(func() (record, error) { return c.made("POST", "/admin/list", in) })
 }
 
-// showPassword prints a generated password of a user, which no one can read again.
-func (p *program) showPassword(made record, username string) error {
-	if password := made.text("password"); password != "-" {
-		return p.show(made, "username: %s\npassword: %s\nIt must be changed at the next sign-in.",
-			username, password)
-	}
-	return p.show(made, "username: %s", username)
+// revealPassword puts out the password that the server generates for a user, if it does.
+func (p *program) revealPassword(ask func() (record, error)) error {
+	return p.reveal(revealed{
+		field: "password",
+		ask:   ask,
+		text: func(made record) string {
+			text := "username: " + made.text("username")
+			if password := made.text("password"); password != "-" {
+				text += "\npassword: " + password + "\nIt must be changed at the next sign-in."
+			}
+			return text
+		},
+		lost: func(made record) string {
+			return "the password is lost: run `reeve user reset " + made.text("username") + "`"
+		},
+	})
 }
 
 func (p *program) enableUser(c *client) error  { return p.setUserStatus(c, 1) }
@@ -97,11 +106,7 @@ func (p *program) resetUser(c *client) error {
 		return errors.New("usage: reeve user reset USERNAME, or reeve user reset --owner")
 	}
 	if owner {
-		var made record
-		if err := c.call("POST", "/local/owner", nil, nil, &made); err != nil {
-			return err
-		}
-		return p.showPassword(made, made.text("username"))
+		return p.revealPassword(func() (record, error) { return c.made("POST", "/local/owner", nil) })
 	}
 
 	u, err := c.user(p.args[0])
@@ -109,21 +114,19 @@ func (p *program) resetUser(c *client) error {
 		return err
 	}
 	path := "/admin/list/" + u.id()
-	if u.text("second_factor") == "1" {
-		if err := c.call("DELETE", path+"/factor", nil, nil, nil); err != nil {
-			return err
+	return p.revealPassword(func() (record, error) {
+		if u.text("second_factor") == "1" {
+			if err := c.call("DELETE", path+"/factor", nil, nil, nil); err != nil {
+				return nil, err
+			}
 		}
-	}
-	var made record
-	if err := c.call("PUT", path+"/password", nil, map[string]any{}, &made); err != nil {
-		return err
-	}
-	name, err := json.Marshal(u.text("username"))
-	if err != nil {
-		return err
-	}
-	made["username"] = name
-	return p.showPassword(made, u.text("username"))
+		made, err := c.made("PUT", path+"/password", map[string]any{})
+		if err != nil {
+			return nil, err
+		}
+		made["username"] = jsonText(u.text("username"))
+		return made, nil
+	})
 }
 
 func (p *program) userSessions(c *client) error {
@@ -248,10 +251,11 @@ func (p *program) listKeys(c *client) error {
 	return p.list(all, keyFields...)
 }
 
-func keyFlags(f *pflag.FlagSet, _ *program) {
+func keyFlags(f *pflag.FlagSet, p *program) {
 	f.StringSlice("role", nil, "give the key this `ROLE`; can be repeated")
 	f.StringSlice("network", nil, "allow only this `NETWORK`, such as 10.0.0.0/8; can be repeated")
 	f.String("expires", "", "let the key end at this `TIME`, such as 2027-01-31")
+	outputFlag(f, p)
 }
 
 func (p *program) newKey(c *client) error {
@@ -267,11 +271,17 @@ func (p *program) newKey(c *client) error {
 		in["expires_at"] = at
 	}
 
-	var made record
-	if err := c.call("POST", "/admin/key", nil, in, &made); err != nil {
-		return err
-	}
-	return p.show(made, "%s", made.text("token"))
+	return p.reveal(revealed{
+		field: "token",
+		ask:   func() (record, error) { return c.made("POST", "/admin/key", in) },
+		text:  func(made record) string { return made.text("token") },
+		lost: func(made record) string {
+			if err := c.call("DELETE", "/admin/key/"+made.id(), nil, nil, nil); err != nil {
+				return fmt.Sprintf("the new key %s is lost, and could not be deleted: %v", made.id(), err)
+			}
+			return "the new key is deleted again"
+		},
+	})
 }
 
 // key returns the API key that a service uses, by its name or ID.
@@ -307,12 +317,16 @@ func (p *program) rotateAPIKey(c *client) error {
 		return err
 	}
 	hours, _ := p.flags.GetInt("overlap-hours")
-	var made record
 	in := map[string]any{"overlap_hours": hours}
-	if err := c.call("POST", "/admin/key/"+k.id()+"/rotate", nil, in, &made); err != nil {
-		return err
-	}
-	return p.show(made, "%s", made.text("token"))
+	return p.reveal(revealed{
+		field: "token",
+		ask:   func() (record, error) { return c.made("POST", "/admin/key/"+k.id()+"/rotate", in) },
+		text:  func(made record) string { return made.text("token") },
+		lost: func(made record) string {
+			return "the new secret is lost, and the previous one is valid until " +
+				made.text("previous_until") + ": rotate again when nothing needs it"
+		},
+	})
 }
 
 func (p *program) revokeKey(c *client) error {
