@@ -22,8 +22,8 @@ const version = "0.16.1"
 var notice string
 
 func main() {
-	if err := cli.Run(cli.Release{Version: version, Notice: notice}, os.Args[1:], os.Stdout,
-		os.Stderr); err != nil {
+	release := cli.Release{Version: version, Notice: notice, Config: "/etc/reeve/config.toml", Data: "/var/lib/reeve"}
+	if err := cli.Run(release, os.Args[1:], os.Stdout, os.Stderr); err != nil {
 		fmt.Fprintln(os.Stderr, "reeve:", err)
 		os.Exit(cli.ExitCode(err))
 	}

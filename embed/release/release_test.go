@@ -346,9 +346,17 @@ func TestDeb_RunsAsService(t *testing.T) {
 		said = string(buffer[:n])
 	}
 
-	health := b.command("/usr/bin/reeve", "health", "--config", "/etc/reeve/config.toml")
-	if out, err := health.CombinedOutput(); err != nil {
-		t.Errorf("reeve health: %v\n%s", err, out)
+	for words, says := range map[string]string{
+		"health":          "",
+		"status":          "data: +/var/lib/reeve\n",
+		"user list": "ada",
+		"reload":          "changed: nothing",
+		"--data / status": "there is no database in /",
+	} { // as the manual has them: without naming configuration and data
+		out, err := b.command(append([]string{"/usr/bin/reeve"}, strings.Fields(words)...)...).CombinedOutput()
+		if fails := strings.HasPrefix(says, "there is no"); !regexp.MustCompile(says).Match(out) || (err != nil) != fails {
+			t.Errorf("reeve %s: %v\n%s", words, err, out)
+		}
 	}
 
 	b.stop()

@@ -20,6 +20,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os/signal"
 	"runtime"
 	"runtime/debug"
@@ -35,19 +36,22 @@ import (
 	"reeve/auth/breached"
 	"reeve/server/config"
 	"reeve/store"
+	"reeve/store/disk"
 	"reeve/store/errs"
 )
 
-// Release is the version of the program and its licenses, as main knows them.
+// Release is the version of the program, its licenses and where its packages put files, as main
+// knows them.
 type Release struct {
 	Version string
 	Notice  string // the text of NOTICE
+	Config  string // path of the configuration of an installed service; "" for none
+	Data    string // data directory of an installed service, unless its configuration names another
 }
 
 // program is one run of a command.
 type program struct {
-	version  string
-	notice   string
+	Release
 	command  string   // name of the command
 	serves   bool     // whether it runs a server
 	file     string   // value of --config: path of a file
@@ -60,9 +64,10 @@ type program struct {
 
 	firstName, first, firstFile string // values of usernameVariable, passwordVariable and passwordFileVariable
 
-	root     *cobra.Command
-	progress *progress
-	config   *config.Config
+	root      *cobra.Command
+	progress  *progress
+	config    *config.Config
+	installed string // what tells that the data is that of the installed service; "" if it is not
 
 	reloading sync.Mutex     // held while config is replaced
 	breached  *breached.List // leaked passwords, for serve; nil for none
@@ -86,7 +91,7 @@ func (p *program) runs(c *command) func(*cobra.Command, []string) error {
 		p.firstName = cmp.Or(strings.TrimSpace(auth.TakeVariable(usernameVariable)), firstUser)
 		p.first, p.firstFile = auth.TakeVariable(passwordVariable), auth.TakeVariable(passwordFileVariable)
 		if !c.plain {
-			if err := p.configure(cmd.Flags()); err != nil {
+			if err := p.configure(keysOf(cmd.Flags())); err != nil {
 				return err
 			}
 		}
@@ -96,7 +101,13 @@ func (p *program) runs(c *command) func(*cobra.Command, []string) error {
 			signal.Ignore(syscall.SIGHUP)
 		}
 
+		if p.installed != "" && isTerminal(p.err) {
+			fmt.Fprintln(p.err, "reeve:", p.installed)
+		}
 		err := p.runCommand(c)
+		if p.installed != "" && err != nil && !isTerminal(p.err) {
+			fmt.Fprintln(p.err, "reeve:", p.installed)
+		}
 		if store.IsDamage(err) && c.name != "restore" &&
 			!strings.Contains(err.Error(), p.config.DataDir) {
 			err = fmt.Errorf("%s: %w", p.config.DataDir, err)
@@ -159,15 +170,47 @@ func ExitCode(err error) int {
 	return 1
 }
 
-// configure loads the configuration and opens the log.
-func (p *program) configure(f *pflag.FlagSet) (err error) {
-	if p.config, err = config.Load(p.file, keysOf(f)); err != nil {
+// configure loads the configuration and opens the log. set has the values of flags.
+func (p *program) configure(set map[string]string) (err error) {
+	if p.config, err = config.Load(p.file, set); err != nil {
+		return err
+	}
+	if err := p.useInstalled(set); err != nil {
 		return err
 	}
 	if p.log, err = newLog(p.err, p.config.LogLevel); err != nil {
 		return err
 	}
 	p.warn(p.config.Warnings)
+	return nil
+}
+
+// useInstalled takes the configuration of the installed service for a command that is given none and
+// finds no data where it would be.
+func (p *program) useInstalled(set map[string]string) error {
+	if p.serves || p.Config == "" || p.config.File != "" || p.config.Given("data.dir") {
+		return nil
+	}
+	if there, err := disk.Exists(p.config.DataDir); there || err != nil {
+		return err
+	}
+	if there, err := disk.Exists(p.Config); !there && err == nil {
+		return nil
+	}
+
+	c, err := config.Load(p.Config, set)
+	if err == nil && !c.Given("data.dir") {
+		set["data.dir"] = p.Data
+		c, err = config.Load(p.Config, set)
+	}
+	if errors.Is(err, fs.ErrPermission) {
+		return fmt.Errorf("%w; run the command with sudo, or name other data with --data", err)
+	}
+	if err != nil {
+		return err
+	}
+	p.config = c
+	p.installed = fmt.Sprintf("the working directory has no data: %s and %s are used", p.Config, c.DataDir)
 	return nil
 }
 
@@ -187,19 +230,19 @@ func (p *program) printVersion() error {
 func (p *program) build() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
-		return p.version
+		return p.Version
 	}
 	for _, s := range info.Settings {
 		if s.Key == "vcs.revision" && len(s.Value) >= 12 {
-			return p.version + "+" + s.Value[:12]
+			return p.Version + "+" + s.Value[:12]
 		}
 	}
-	return p.version
+	return p.Version
 }
 
 // printNotice prints NOTICE.
 func (p *program) printNotice() error {
-	_, err := io.WriteString(p.out, p.notice)
+	_, err := io.WriteString(p.out, p.Notice)
 	return err
 }
 

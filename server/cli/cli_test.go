@@ -120,12 +120,12 @@ func TestFlags_ExistingKeys(t *testing.T) {
 func TestFirstPassword_NotLogged(t *testing.T) {
 	t.Chdir(t.TempDir())
 	var log bytes.Buffer
-	p := &program{version: "1.2.3", err: &log, firstName: firstUser}
+	p := &program{Release: Release{Version: "1.2.3"}, err: &log, firstName: firstUser}
 	root := Tree(Release{}, io.Discard, io.Discard)
 	if err := root.ParseFlags([]string{"--data", "data"}); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.configure(root.Flags()); err != nil {
+	if err := p.configure(keysOf(root.Flags())); err != nil {
 		t.Fatal(err)
 	}
 

@@ -27,7 +27,7 @@ var commands = slices.Concat(serverCommands, recordCommands, setupCommands, data
 
 // Tree returns the root of the commands, which runs serve itself.
 func Tree(release Release, out, errOut io.Writer) *cobra.Command {
-	p := &program{version: release.Version, notice: release.Notice, out: out, err: errOut}
+	p := &program{Release: release, out: out, err: errOut}
 	root := &cobra.Command{
 		Use:           "reeve",
 		Short:         "An administration backend in one program",

@@ -129,7 +129,7 @@ func operation(mux *http.ServeMux, pattern string, do func(*http.Request) (any, 
 
 func (p *program) status(s *server.Server) status {
 	out := status{
-		Version:  p.version,
+		Version:  p.Version,
 		Commit:   p.build(),
 		PID:      os.Getpid(),
 		Data:     s.DB.Dir(),

@@ -38,7 +38,7 @@ func (p *program) examine(ctx context.Context, archive, dir string, identities [
 
 	configuration := *p.config
 	configuration.DataDir = dir
-	of := &program{version: p.version, command: p.command, firstName: p.firstName, config: &configuration}
+	of := &program{Release: p.Release, command: p.command, firstName: p.firstName, config: &configuration}
 	settings, err := of.settings(nil)
 	if err != nil {
 		return 0, nil, err

@@ -95,7 +95,7 @@ func (p *program) newServer(settings web.Config) (*server.Server, error) {
 func (p *program) storeOptions() store.Options {
 	options := store.Options{
 		Progress:  p.progress.step,
-		Version:   p.version,
+		Version:   p.Version,
 		Keys:      server.Keys(),
 		Confirmed: server.ConfirmedKeys(),
 		Reserve:   reserveBytes,

@@ -29,7 +29,7 @@ func (p *program) writeSDK() error {
 	if err != nil {
 		return err
 	}
-	source, err := sdk.Source(files, kind, p.version)
+	source, err := sdk.Source(files, kind, p.Version)
 	if err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func (p *program) writeSDK() error {
 			filepath.ToSlash(dir))
 	}
 	_, err = fmt.Fprintf(p.out, "wrote %d files of version %s; use them with: %s\n", len(names),
-		p.version, use)
+		p.Version, use)
 	return err
 }
 

@@ -147,7 +147,7 @@ func (p *program) settings(socket net.Listener) (web.Config, error) {
 		settings.Socket, settings.Listen = socket, socket.Addr().String()
 	}
 
-	settings.Version = p.version
+	settings.Version = p.Version
 	if settings.Console, err = fs.Sub(embed.Console, "dist"); err != nil {
 		return settings, err
 	}

@@ -84,6 +84,9 @@ func Default(values map[string]string) (*Config, error) {
 	return c, c.finish()
 }
 
+// Given reports whether a key was set to a value, instead of having its default.
+func (c *Config) Given(name string) bool { return c.sources[name] != "" }
+
 func newConfig(flags map[string]string) *Config {
 	return &Config{flags: flags, values: koanf.New("."), sources: map[string]string{}}
 }
