@@ -291,8 +291,12 @@ func TestBasePath_PublicURL(t *testing.T) {
 
 func TestFile_UnknownKeys(t *testing.T) {
 	for text, want := range map[string]string{
-		"[server]\nlisen = \"x\"":  "unknown key server.lisen; did you mean server.listen?",
-		"max_age = \"1h\"":         "unknown key max_age; did you mean monitor.max_age?",
+		"[server]\nlisen = \"x\"":                       "unknown key server.lisen; did you mean server.listen?",
+		"max_age = \"1h\"":                              "unknown key max_age; did you mean monitor.max_age, in the table [monitor]?",
+		"[server]\n[server.forward_auth]\norigins = []": "unknown key server.forward_auth.origins; did you mean forward_auth.origins, in the table [forward_auth]?",
+		"[forward]\ncross_origin = []":                  "unknown key forward.cross_origin; did you mean forward_auth.cross_origin, in the table [forward_auth]?",
+		"[redis]\ntargets = []":                         "unknown key redis.targets; did you mean monitor.redis.targets, in the table [monitor.redis]?",
+		"[server.backup.home]\nkind = \"directory\"":    "unknown key server.backup.home.kind; did you mean backup.home.kind, in the table [backup.home]?",
 		"foo = 1":                  "unknown key foo; `reeve config` lists all keys",
 		"[server]\nlisten = 1":     "server.listen must be a quoted string",
 		"[monitor]\nmin_free=\"\"": "monitor.min_free must be a whole number",
@@ -301,6 +305,20 @@ func TestFile_UnknownKeys(t *testing.T) {
 		path := fileOf(t, text)
 		if _, err := Load(path, nil); err == nil || err.Error() != path+": "+want {
 			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+	}
+}
+
+// TestUnknownKey_InOtherTable puts each key into a table that has others, around its own table and
+// instead of it.
+func TestUnknownKey_InOtherTable(t *testing.T) {
+	for _, k := range keys {
+		last := k.name[strings.LastIndex(k.name, ".")+1:]
+		for _, wrong := range []string{"nothing." + k.name, "nothing." + last} {
+			near := nearest(wrong)
+			if near != k.name && (wrong == "nothing."+k.name || !strings.HasSuffix(near, "."+last)) {
+				t.Errorf("%s: the hint is %q, want %s", wrong, near, k.name)
+			}
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -46,7 +47,11 @@ func (c *Config) loadFile() error {
 		if !ok {
 			hint := "`reeve config` lists all keys"
 			if near := nearest(name); near != "" {
-				hint = "did you mean " + near + "?"
+				hint = "did you mean " + near
+				if table := tableOf(near); table != tableOf(name) {
+					hint += ", in the table [" + table + "]"
+				}
+				hint += "?"
 			}
 			return fmt.Errorf("%s: unknown key %s; %s", c.File, name, hint)
 		}
@@ -67,14 +72,34 @@ func isTable(name string) bool {
 	})
 }
 
-// nearest returns the known key that was probably meant: one that ends with name, else the one that
-// is written most alike, else "".
+// nearest returns the known key that was probably meant, or "": name in another table, or without a
+// table around it; else the key that is written most alike; else one with the same last part.
 func nearest(name string) string {
 	known := make([]string, len(keys))
 	for i, k := range keys {
-		if known[i] = k.name; strings.HasSuffix(k.name, "."+name) {
-			return k.name
+		known[i] = k.name
+	}
+	parts := strings.Split(name, ".")
+	for i := range max(len(parts)-1, 1) {
+		if near := ending(known, strings.Join(parts[i:], ".")); near != "" {
+			return near
 		}
 	}
-	return fold.Nearest(name, known)
+	return cmp.Or(fold.Nearest(name, known), ending(known, parts[len(parts)-1]))
 }
+
+// ending returns a known key that is name, or ends with it after a dot; "" if there is none.
+func ending(known []string, name string) string {
+	if _, ok := find(name); ok {
+		return name
+	}
+	for _, k := range known {
+		if strings.HasSuffix(k, "."+name) {
+			return k
+		}
+	}
+	return ""
+}
+
+// tableOf returns the table of a key.
+func tableOf(name string) string { return name[:max(strings.LastIndex(name, "."), 0)] }
