@@ -1,0 +1,72 @@
+package main
+
+import (
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// TestVersion_SameEverywhere compares the version of the program with the changelog, the manual, the
+// example of containers, the note of the schema, and the versions that the clients are tested with.
+func TestVersion_SameEverywhere(t *testing.T) {
+	var released []string
+	for _, m := range regexp.MustCompile(`(?m)^## (.*)$`).FindAllStringSubmatch(read(t, "embed/manual/changelog.md"), -1) {
+		of, isNext := strings.CutPrefix(m[1], "Unreleased: ")
+		if !isNext {
+			of, _, _ = strings.Cut(m[1], " ")
+		}
+		if len(released) == 0 && of != version {
+			t.Errorf("the changelog begins with %q, the program is %s", m[1], version)
+		}
+		if isNext && len(released) > 0 || !regexp.MustCompile(`^\d+\.\d+\.\d+$`).MatchString(of) {
+			t.Errorf("the changelog has the heading %q", m[1])
+		}
+		released = append(released, of)
+	}
+
+	for _, path := range []string{"embed/manual/installation.md", "embed/release/compose.yaml"} {
+		named := regexp.MustCompile(`reeve[_:-]v?(\d+\.\d+\.\d+)`).FindAllStringSubmatch(read(t, path), -1)
+		if len(named) == 0 {
+			t.Errorf("%s names no version", path)
+		}
+		for _, m := range named {
+			if m[1] != version && (len(released) < 2 || m[1] != released[1]) { // the way back
+				t.Errorf("%s names the version %s", path, m[1])
+			}
+		}
+	}
+
+	since := regexp.MustCompile(`since reeve (\S+)`).FindStringSubmatch(read(t, "store/testdata/schema.txt"))
+	if since == nil || minor(since[1]) != minor(version) && !slices.Contains(released, since[1]) {
+		t.Errorf("the schema is of the version %v", since)
+	}
+
+	var minors []string // before the program's
+	for _, v := range released {
+		if minor(v) != minor(version) && !slices.Contains(minors, minor(v)) {
+			minors = append(minors, minor(v))
+		}
+	}
+	var tested []string
+	for line := range strings.Lines(read(t, "server/e2e/testdata/sdk/versions.tsv")) {
+		v, _, _ := strings.Cut(line, "\t")
+		tested = append(tested, minor(v))
+	}
+	if !slices.Equal(tested, minors[:2]) {
+		t.Errorf("the clients are tested with %v, not with %v", tested, minors[:2])
+	}
+}
+
+// minor returns the first two numbers of a version.
+func minor(v string) string { return v[:strings.LastIndex(v, ".")] }
