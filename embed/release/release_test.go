@@ -349,7 +349,7 @@ func TestDeb_RunsAsService(t *testing.T) {
 	for words, says := range map[string]string{
 		"health":          "",
 		"status":          "data: +/var/lib/reeve\n",
-		"user list": "ada",
+		"user list":       "ada",
 		"reload":          "changed: nothing",
 		"--data / status": "there is no database in /",
 	} { // as the manual has them: without naming configuration and data

@@ -296,11 +296,11 @@ func TestFile_UnknownKeys(t *testing.T) {
 		"[server]\n[server.forward_auth]\norigins = []": "unknown key server.forward_auth.origins; did you mean forward_auth.origins, in the table [forward_auth]?",
 		"[forward]\ncross_origin = []":                  "unknown key forward.cross_origin; did you mean forward_auth.cross_origin, in the table [forward_auth]?",
 		"[redis]\ntargets = []":                         "unknown key redis.targets; did you mean monitor.redis.targets, in the table [monitor.redis]?",
-		"[server.backup.home]\nkind = \"directory\"":    "unknown key server.backup.home.kind; did you mean backup.home.kind, in the table [backup.home]?",
-		"foo = 1":                  "unknown key foo; `reeve config` lists all keys",
-		"[server]\nlisten = 1":     "server.listen must be a quoted string",
-		"[monitor]\nmin_free=\"\"": "monitor.min_free must be a whole number",
-		"[backup]\nrecipients=1":   "backup.recipients must be a list of strings",
+		"[server.backup.home]\ncommand = []":            "unknown key server.backup.home.command; did you mean backup.home.command, in the table [backup.home]?",
+		"foo = 1":                                       "unknown key foo; `reeve config` lists all keys",
+		"[server]\nlisten = 1":                          "server.listen must be a quoted string",
+		"[monitor]\nmin_free=\"\"":                      "monitor.min_free must be a whole number",
+		"[backup]\nrecipients=1":                        "backup.recipients must be a list of strings",
 	} {
 		path := fileOf(t, text)
 		if _, err := Load(path, nil); err == nil || err.Error() != path+": "+want {
