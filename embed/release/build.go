@@ -41,6 +41,17 @@ func (t target) program() string {
 // built returns the path of the program that was built for a target.
 func (r *release) built(t target) string { return filepath.Join(r.work, t.String(), t.program()) }
 
+// changed returns an error that names the first changed files in the output of git status.
+func changed(status string) error {
+	const most = 10
+	lines := strings.Split(strings.TrimRight(status, "\n"), "\n")
+	text := strings.Join(lines[:min(len(lines), most)], "\n  ")
+	if more := len(lines) - most; more > 0 {
+		text += fmt.Sprintf("\n  and %d more", more)
+	}
+	return fmt.Errorf("the checkout has changes, commit them first:\n  %s", text)
+}
+
 // readCheckout reads version, commit and time. A checkout with changes is an error, because its
 // build could not be repeated.
 func (r *release) readCheckout(dirty bool) error {
@@ -49,7 +60,7 @@ func (r *release) readCheckout(dirty bool) error {
 		return err
 	}
 	if changes != "" && !dirty {
-		return errors.New("the checkout has changes: commit them first")
+		return changed(changes)
 	}
 	if r.commit, err = r.git("rev-parse", "HEAD"); err != nil {
 		return err

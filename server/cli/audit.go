@@ -21,7 +21,10 @@ func (p *program) verifyLog() error {
 	inUse := false
 	if len(p.args) > 0 {
 		result, err = audit.VerifyFiles(p.args, known)
-	} else if result, inUse, err = store.VerifyLog(p.config.DataDir, known, p.storeOptions()); inUse {
+	} else if err = p.needsDatabase(); err == nil {
+		result, inUse, err = store.VerifyLog(p.config.DataDir, known, p.storeOptions())
+	}
+	if inUse {
 		result, err = p.verifyLiveLog()
 	}
 
@@ -40,8 +43,12 @@ func (p *program) verifyLog() error {
 		return errors.New("the change log has no entries, which proves nothing")
 	}
 
-	_, err = fmt.Fprintf(p.out, "%d entries from %d to %d are intact, head %s:%d:%s\n",
-		result.Entries, result.First, result.Head.Seq, result.Head.Generation, result.Head.Seq,
+	what := "entries"
+	if result.Entries == 1 {
+		what = "entry"
+	}
+	_, err = fmt.Fprintf(p.out, "%d %s from %d to %d intact, head %s:%d:%s\n",
+		result.Entries, what, result.First, result.Head.Seq, result.Head.Generation, result.Head.Seq,
 		result.Head.Hash)
 	return err
 }

@@ -14,6 +14,7 @@ import (
 	"reeve/server/backup"
 	"reeve/store"
 	"reeve/store/disk"
+	"reeve/store/errs"
 	"reeve/store/kv"
 )
 
@@ -157,7 +158,7 @@ func (p *program) checkBackupFile() (err error) {
 		done, err = store.Restore(dir, p.args[0], identities, p.storeOptions())
 	}
 	if err == nil && done.Missing > 0 {
-		err = fmt.Errorf("the contents of %d files are missing or damaged", done.Missing)
+		err = fmt.Errorf("the contents of %s are missing or damaged", errs.Count(done.Missing, "file"))
 	}
 	if err != nil {
 		return exit{err, foundCode}
@@ -167,13 +168,13 @@ func (p *program) checkBackupFile() (err error) {
 		return err
 	}
 	if n := len(report.Faults) + report.More; n > 0 {
-		return exit{fmt.Errorf("the backup has %d faults, such as: %s", n, report.Faults[0]), foundCode}
+		return exit{fmt.Errorf("the backup has %s, such as: %s", errs.Count(n, "fault"), report.Faults[0]), foundCode}
 	}
 
 	out := map[string]any{"records": report.Records, "files": report.Blobs, "secrets_to_enter": done.Unopened}
-	text := fmt.Sprintf("%d records, %d files, no faults", report.Records, report.Blobs)
+	text := fmt.Sprintf("%s, %s, no faults", errs.Count(report.Records, "record"), errs.Count(report.Blobs, "file"))
 	if n := len(done.Unopened); n > 0 {
-		text += fmt.Sprintf("; %d secret values must be entered again after a restore without secret.key", n)
+		text += fmt.Sprintf("; %s must be entered again after a restore without secret.key", errs.Count(n, "secret value"))
 	}
 	return p.show(out, "%s", text)
 }

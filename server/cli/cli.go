@@ -127,7 +127,39 @@ func (p *program) runCommand(c *command) (err error) {
 	}
 	defer func() { err = errors.Join(err, to.close()) }()
 	to.reason = p.text("reason")
-	return c.call(p, to)
+	return p.nameFlags(c.call(p, to))
+}
+
+// fieldFlags are the flags from which fields of requests come.
+var fieldFlags = map[string]string{
+	"email":         "email",
+	"expires_at":    "expires",
+	"networks":      "network",
+	"nickname":      "name",
+	"overlap_hours": "overlap-hours",
+	"password":      "password-file",
+	"types":         "type",
+}
+
+// nameFlags names flags that were given in an error of the server, in place of the fields that they
+// set.
+func (p *program) nameFlags(err error) error {
+	var fault *apiError
+	if !errors.As(err, &fault) {
+		return err
+	}
+	for field, text := range fault.Errors {
+		name, rest := field, ""
+		if i := strings.IndexAny(field, "[."); i > 0 {
+			name, rest = field[:i], field[i:]
+		}
+		if flag := fieldFlags[name]; flag != "" && p.flags.Changed(flag) {
+			delete(fault.Errors, field)
+			fault.Errors["--"+flag+rest] = text
+			fault.Msg = strings.Replace(fault.Msg, field+":", "--"+flag+rest+":", 1)
+		}
+	}
+	return err
 }
 
 // text returns the value of a flag of the command.

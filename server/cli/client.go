@@ -37,8 +37,8 @@ func (p *program) connect() (*client, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !kv.HasDatabase(dir) {
-		return nil, fmt.Errorf("there is no database in %s", dir)
+	if err := p.needsDatabase(); err != nil {
+		return nil, err
 	}
 	if pid == 0 {
 		return p.serveItself()
@@ -59,6 +59,14 @@ func (p *program) connect() (*client, error) {
 			return p.serveItself() // it was another command, which has ended
 		}
 	}
+}
+
+// needsDatabase returns an error unless there is a database, or the remains of one.
+func (p *program) needsDatabase() error {
+	if !kv.HasDatabase(p.config.DataDir) {
+		return fmt.Errorf("there is no database in %s", p.config.DataDir)
+	}
+	return nil
 }
 
 // startTime is the time that a server gets to start, and startStep how often a command tries.

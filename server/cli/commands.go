@@ -227,6 +227,7 @@ var dataCommands = []command{
 		name: "verify",
 		help: "Check every record of the database; of a running server in a copy",
 		run:  (*program).verify,
+		json: true,
 	},
 	{
 		name: "audit verify",

@@ -121,8 +121,8 @@ func (p *program) addRecipient() error {
 	if _, err := kv.Holder(p.config.DataDir); err != nil {
 		return err
 	}
-	if !kv.HasDatabase(p.config.DataDir) {
-		return fmt.Errorf("there is no database in %s: start the server first", p.config.DataDir)
+	if err := p.needsDatabase(); err != nil {
+		return fmt.Errorf("%w: start the server first", err)
 	}
 	path := p.args[0]
 	identity, err := readIdentity(path)

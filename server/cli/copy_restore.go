@@ -80,7 +80,7 @@ func (p *program) chooseCopy(target copies.Target, identities []age.Identity) (*
 	case wanted != "" && others == 0:
 		return nil, fmt.Errorf("there is no copy %s that this identity opens; `reeve backup list` shows the names", wanted)
 	case others > 0:
-		return nil, fmt.Errorf("this identity opens none of the %d copies: they are for another recipient, or damaged", others)
+		return nil, fmt.Errorf("this identity opens none of the copies, %d: they are for another recipient, or damaged", others)
 	}
 	return nil, errors.New("there are no copies at this target")
 }

@@ -80,7 +80,7 @@ func checkSync(dir string) part {
 
 	slices.Sort(took)
 	median := took[len(took)/2]
-	out.Text = fmt.Sprintf("a durable write takes %s, at most %s", round(median), round(took[len(took)-1]))
+	out.Text = fmt.Sprintf("a durable write takes %s, at most %s", shortTime(median), shortTime(took[len(took)-1]))
 	if median > slowSync {
 		out.State = "degraded"
 		out.Do = "use a disk with a faster sync, such as an SSD with power-loss protection"
@@ -88,7 +88,17 @@ func checkSync(dir string) part {
 	return out
 }
 
-func round(d time.Duration) time.Duration { return d.Round(10 * time.Microsecond) }
+// shortTime returns a duration with about two digits.
+func shortTime(d time.Duration) string {
+	least := 10 * time.Microsecond
+	if d < least {
+		return "less than " + least.String()
+	}
+	for d >= 100*least {
+		least *= 10
+	}
+	return d.Round(least).String()
+}
 
 func measureSync(path string) (took []time.Duration, err error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)

@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"text/tabwriter"
 	"time"
+
+	"reeve/store/errs"
 )
 
 // part is a part of the server in the report of its health.
@@ -166,8 +168,8 @@ func (p *program) top(c *client) error {
 }
 
 func (p *program) printLoad(now load, stats map[string]any) error {
-	fmt.Fprintf(p.out, "%d requests, %d writes waiting, %d passwords waiting\n\n", len(now.Requests),
-		now.WritesWaiting, now.HashesWaiting)
+	fmt.Fprintf(p.out, "%s, %s and %s waiting\n\n", errs.Count(len(now.Requests), "request"),
+		errs.Count(now.WritesWaiting, "write"), errs.Count(now.HashesWaiting, "password"))
 	w := tabwriter.NewWriter(p.out, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(w, "RUNNING FOR\tREQUEST\tOPERATION")
 	for _, r := range now.Requests[:min(len(now.Requests), topLines)] {

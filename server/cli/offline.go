@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"reeve/server/local"
 	"reeve/store"
 	"reeve/store/copies"
+	"reeve/store/errs"
 	"reeve/store/kv"
 )
 
@@ -27,6 +29,15 @@ func verifyCopy(ctx context.Context, db *store.DB) (done map[string]int64, err e
 	defer func() { err = errors.Join(err, b.Close()) }()
 	n, err := b.WriteTo(io.Discard)
 	return map[string]int64{"bytes": n}, err
+}
+
+// verified is the result of verify for programs.
+type verified struct {
+	Records int      `json:"records"`
+	Files   int      `json:"files"`
+	Notes   []string `json:"notes"`
+	Faults  []string `json:"faults"`
+	More    int      `json:"more_faults"`
 }
 
 // verify verifies the data: that of a running server in a copy.
@@ -45,23 +56,36 @@ func (p *program) verify() (err error) {
 		if err := c.call("POST", "/local/verify", nil, nil, &done); err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(p.out, "%.1f MiB of records, change log and files read, no faults\n",
-			float64(done.Bytes)/(1<<20))
-		return err
+		return p.show(map[string]any{"bytes": done.Bytes, "faults": []string{}},
+			"%.1f MiB of records, change log and files read, no faults", float64(done.Bytes)/(1<<20))
 	}
 
+	if err := p.needsDatabase(); err != nil {
+		return err
+	}
 	report, err := store.VerifyDir(p.config.DataDir, p.storeOptions())
 	if err != nil {
 		return err
 	}
-	for _, line := range slices.Concat(report.Notes, report.Faults) {
-		fmt.Fprintln(p.out, line)
+	if p.json {
+		if err := p.printJSON(verified{report.Records, report.Blobs, append([]string{}, report.Notes...),
+			append([]string{}, report.Faults...), report.More}); err != nil {
+			return err
+		}
+	} else {
+		for _, line := range slices.Concat(report.Notes, report.Faults) {
+			fmt.Fprintln(p.out, line)
+		}
 	}
 	if n := len(report.Faults) + report.More; n > 0 {
-		return fmt.Errorf("the database in %s has %d faults (%d records read); "+wayOut,
-			p.config.DataDir, n, report.Records)
+		return fmt.Errorf("the database in %s has %s (%s read); "+wayOut,
+			p.config.DataDir, errs.Count(n, "fault"), errs.Count(report.Records, "record"))
 	}
-	_, err = fmt.Fprintf(p.out, "%d records, %d files, no faults\n", report.Records, report.Blobs)
+	if p.json {
+		return nil // printed above
+	}
+	_, err = fmt.Fprintf(p.out, "%s, %s, no faults\n", errs.Count(report.Records, "record"),
+		errs.Count(report.Blobs, "file"))
 	return err
 }
 
@@ -103,7 +127,8 @@ func (p *program) restore() error {
 	}
 
 	if done.Missing > 0 {
-		fmt.Fprintf(p.out, "the contents of %d files are missing: they could not be read, and the records name them\n", done.Missing)
+		fmt.Fprintf(p.out, "the contents of %s are missing: they could not be read, and the records name them\n",
+			errs.Count(done.Missing, "file"))
 	}
 	_, err = fmt.Fprintln(p.out, "restored; all users must sign in again")
 	return err
@@ -128,15 +153,15 @@ func (p *program) identities() ([]age.Identity, error) {
 }
 
 func (p *program) rotateKey() error {
-	if err := local.Become(p.config.DataDir); err != nil {
+	if err := cmp.Or(p.needsDatabase(), local.Become(p.config.DataDir)); err != nil {
 		return err
 	}
 	n, err := store.RotateKey(p.config.DataDir, p.storeOptions())
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(p.out, "secret.key has a new key; %d secret values are sealed with it\n",
-		n)
+	_, err = fmt.Fprintf(p.out, "secret.key has a new key; sealed with it: %s\n",
+		errs.Count(n, "secret value"))
 	return err
 }
 
@@ -152,6 +177,9 @@ func (p *program) newIdentity() error {
 }
 
 func (p *program) salvage() error {
+	if err := p.needsDatabase(); err != nil {
+		return err
+	}
 	done, err := store.Salvage(p.config.DataDir, p.args[0], p.storeOptions())
 	if done == nil {
 		return err
@@ -172,8 +200,8 @@ func (p *program) salvage() error {
 	}
 
 	_, err = fmt.Fprintf(p.out,
-		"%d records and %d files are copied to %s, %d are lost, %d were found outside of the tree; start it with `reeve --data %[3]s`; all users must sign in again\n",
-		done.Records, done.Blobs, p.args[0], len(done.Lost), len(done.Outside))
+		"copied to %[3]s: %[1]s and %[2]s; lost: %[4]d; found outside of the tree: %[5]d; start it with `reeve --data %[3]s`; all users must sign in again\n",
+		errs.Count(done.Records, "record"), errs.Count(done.Blobs, "file"), p.args[0], len(done.Lost), len(done.Outside))
 	return err
 }
 
@@ -197,7 +225,7 @@ func (p *program) compact() (err error) {
 		}
 	}
 
-	if err := local.Become(p.config.DataDir); err != nil {
+	if err := cmp.Or(p.needsDatabase(), local.Become(p.config.DataDir)); err != nil {
 		return err
 	}
 	done, err := store.Compact(p.config.DataDir, p.storeOptions())

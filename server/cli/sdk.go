@@ -12,6 +12,7 @@ import (
 
 	"reeve/embed"
 	"reeve/server/sdk"
+	"reeve/store/errs"
 )
 
 // clientModule is the path of the Go module.
@@ -74,7 +75,7 @@ func (p *program) writeSDK() error {
 		use = fmt.Sprintf("go mod edit -require=%s@v0.0.0 -replace=%[1]s=./%s", clientModule,
 			filepath.ToSlash(dir))
 	}
-	_, err = fmt.Fprintf(p.out, "wrote %d files of version %s; use them with: %s\n", len(names),
+	_, err = fmt.Fprintf(p.out, "wrote %s of version %s; use them with: %s\n", errs.Count(len(names), "file"),
 		p.Version, use)
 	return err
 }

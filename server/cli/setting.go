@@ -10,6 +10,8 @@ import (
 	"os"
 	"slices"
 	"strings"
+
+	"reeve/store/errs"
 )
 
 // settings returns the settings, and the key of each of their groups by ID. Each setting has its
@@ -37,8 +39,9 @@ func (c *client) settings() ([]record, error) {
 	return sorted(all, "setting"), nil
 }
 
-// setting returns the setting with a name.
-func (c *client) setting(name string) (record, error) {
+// setting returns the setting with a name. what is the type that the command is about, or setting: an
+// error names similar ones of it.
+func (c *client) setting(what, name string) (record, error) {
 	all, err := c.settings()
 	if err != nil {
 		return nil, err
@@ -48,9 +51,11 @@ func (c *client) setting(name string) (record, error) {
 		if s.text("setting") == name {
 			return s, nil
 		}
-		known = append(known, s.text("setting"))
+		if what == "setting" || s.text("type") == what {
+			known = append(known, s.text("setting"))
+		}
 	}
-	return nil, fmt.Errorf("there is no setting %s%s", name, similar(name, known))
+	return nil, fmt.Errorf("there is no %s %s%s", what, name, similar(name, known))
 }
 
 func (p *program) listSettings(c *client) error {
@@ -67,7 +72,7 @@ func (p *program) listSettings(c *client) error {
 }
 
 func (p *program) getSetting(c *client) error {
-	s, err := c.setting(p.args[0])
+	s, err := c.setting("setting", p.args[0])
 	if err != nil {
 		return err
 	}
@@ -100,7 +105,7 @@ func (c *client) saveSetting(name string, value any) error {
 	err := c.call("PUT", "/system/setting", nil, in, nil)
 	var fault *apiError
 	if errors.As(err, &fault) && fault.Errors["values."+name] == "unknown setting" {
-		_, err = c.setting(name) // which names similar ones
+		_, err = c.setting("setting", name) // which names similar ones
 	}
 	return err
 }
@@ -116,7 +121,7 @@ type featureFlag struct {
 
 // flag returns the flag with a name.
 func (c *client) flag(name string) (*featureFlag, error) {
-	s, err := c.setting(name)
+	s, err := c.setting("flag", name)
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +141,7 @@ func (f *featureFlag) describe() string {
 	if f.Enabled {
 		state = "enabled"
 	}
-	return fmt.Sprintf("%s, default %s, %d rules, variants %s", state, f.Default, len(f.Rules),
+	return fmt.Sprintf("%s, default %s, %s, variants %s", state, f.Default, errs.Count(len(f.Rules), "rule"),
 		strings.Join(slices.Sorted(maps.Keys(f.Variants)), ", "))
 }
 

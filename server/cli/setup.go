@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"reeve/store/disk"
+	"reeve/store/errs"
 )
 
 // change is the change of an object in the answer of the server.
@@ -46,7 +47,7 @@ func (p *program) plan(c *client) error {
 		return err
 	}
 	if len(changes) > 0 {
-		return exit{fmt.Errorf("%d changes", len(changes)), foundCode}
+		return exit{errors.New(errs.Count(len(changes), "change")), foundCode}
 	}
 	return nil
 }
@@ -202,7 +203,8 @@ func (p *program) exportSetup(c *client) error {
 			return err
 		}
 	}
-	return p.show(map[string]any{"dir": dir, "files": len(out.Values)}, "wrote %d files to %s", len(out.Values), dir)
+	return p.show(map[string]any{"dir": dir, "files": len(out.Values)}, "wrote %s to %s",
+		errs.Count(len(out.Values), "file"), dir)
 }
 
 // numbers returns a JSON value with whole numbers as integers.

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+
+	"reeve/store/errs"
 )
 
 // logEntry is an entry of the change log, as far as a line shows it.
@@ -141,7 +143,7 @@ func (p *program) undoLog(c *client) error {
 	var done record
 	path := "/system/audit/" + url.PathEscape(p.args[0]) + "/undo"
 	if err := c.call("POST", path, nil, nil, &done); err != nil {
-		return err
+		return c.nameRecords(p.args[0], err)
 	}
 
 	var lost []json.RawMessage
@@ -152,9 +154,31 @@ func (p *program) undoLog(c *client) error {
 	}
 	text := ""
 	if len(lost) > 0 {
-		text = fmt.Sprintf("; %d things could not be brought back, see --json", len(lost))
+		text = "; not brought back, see --json: " + errs.Count(len(lost), "thing")
 	}
 	return p.show(done, "entry %s is undone: %s records%s", p.args[0], done.text("records"), text)
+}
+
+// nameRecords adds to the error of an undo the names that the entry has for the records in it.
+func (c *client) nameRecords(entry string, err error) error {
+	var fault *apiError
+	var e logEntry
+	if !errors.As(err, &fault) || len(fault.Errors) == 0 || c.get("/system/audit/"+url.PathEscape(entry), nil, &e) != nil {
+		return err
+	}
+	named := map[string]string{}
+	for field, text := range fault.Errors {
+		for _, change := range e.Changes {
+			record := fmt.Sprintf("%s.%d", change.Collection, change.ID)
+			if rest, found := strings.CutPrefix(field+".", record+"."); found && change.Name != "" {
+				field = strings.TrimSuffix(fmt.Sprintf("%s %s (%d) %s", change.Collection, change.Name, change.ID, rest), ".")
+				break
+			}
+		}
+		named[strings.TrimSpace(field)] = text
+	}
+	fault.Errors = named
+	return err
 }
 
 // tailEvents prints events of the server as they are committed, until interrupted.

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"reeve/store/disk"
+	"reeve/store/errs"
 )
 
 // installation is what a program uses of an installation.
@@ -69,8 +70,8 @@ func (p *program) writeTypes(c *client) error {
 	if err := disk.WriteFile(p.args[1], text); err != nil {
 		return err
 	}
-	return p.show(map[string]any{"file": p.args[1]}, "wrote %d permissions and %d settings to %s",
-		len(i.permissions)+len(i.appPermissions), len(i.settings), p.args[1])
+	return p.show(map[string]any{"file": p.args[1]}, "wrote %s and %s to %s",
+		errs.Count(len(i.permissions)+len(i.appPermissions), "permission"), errs.Count(len(i.settings), "setting"), p.args[1])
 }
 
 var goPackage = regexp.MustCompile(`^[a-z][a-z0-9]*$`)

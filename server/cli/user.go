@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
+
+	"reeve/store/errs"
 )
 
 var userFields = []string{"id", "username", "nickname", "role_names", "dept_name", "status", "login_time"}
@@ -160,7 +162,7 @@ func (p *program) signOutUser(c *client) error {
 			return err
 		}
 	}
-	return p.show(map[string]int{"ended": len(all)}, "%d sessions ended", len(all))
+	return p.show(map[string]int{"ended": len(all)}, "%s ended", errs.Count(len(all), "session"))
 }
 
 func (p *program) listRoles(c *client) error {
