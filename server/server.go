@@ -198,6 +198,19 @@ func New(config web.Config, db *store.DB, a *auth.Auth, log zerolog.Logger) (*Se
 	return s, nil
 }
 
+// Warnings returns what should be changed about a configuration, to log at start and when a running
+// server reads it again.
+func Warnings(settings *web.Config, dataDir string) (all []string) {
+	if settings.PlainBeyondLoopback() {
+		all = append(all, "passwords and tokens are sent unencrypted to "+settings.Listen+
+			": set server.tls_cert and server.tls_key, or put a TLS proxy in front")
+	}
+	for _, origin := range forward.Exposed(&settings.Forward) {
+		all = append(all, origin+" gets the sessions of its users, since browsers send cookies to every port of a host name: give it a host name other than that of forward_auth.url")
+	}
+	return append(all, ops.InstallationWarnings(settings, dataDir)...)
+}
+
 func newFeatures(c *web.Server) (f features, err error) {
 	f.Jobs, f.Streams = jobs.NewJobs(c, jobKinds(c)), changes.NewStreams(c)
 	f.Sender = webhooks.NewSender(c, f.Streams)
@@ -208,10 +221,6 @@ func newFeatures(c *web.Server) (f features, err error) {
 	}
 	if f.Pages, err = pages.NewPages(c.Config.Pages); err != nil {
 		return f, fmt.Errorf("read the HTML pages: %w", err)
-	}
-
-	for _, origin := range forward.Exposed(&c.Config.Forward) {
-		c.Log.Warn().Str("origin", origin).Msg("this program gets the sessions of its users, since browsers send cookies to every port of a host name: give it a host name other than that of forward_auth.url")
 	}
 
 	f.Forward, f.Choices, f.Fields = &forward.Forwarder{Pages: f.Pages}, &choices.Choices{}, people.NewFieldKeeper(c)

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"runtime/pprof"
+	"slices"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -151,8 +152,9 @@ func (p *program) reload(s *server.Server) (done reloaded, err error) {
 	p.reloading.Lock()
 	defer p.reloading.Unlock()
 	next, changed, kept, err := p.config.Reload()
+	var warnings []string
 	if err == nil {
-		err = p.replace(s, next)
+		warnings, err = p.replace(s, next)
 	}
 	if err != nil {
 		p.log.Error().Err(err).Msg("the configuration was not reloaded")
@@ -163,10 +165,10 @@ func (p *program) reload(s *server.Server) (done reloaded, err error) {
 		zerolog.SetGlobalLevel(level)
 	}
 	p.config = next
-	p.warn(next.Warnings)
+	p.warn(warnings)
 	p.log.WithLevel(zerolog.InfoLevel).Strs("changed", changed).Strs("needs_restart", kept).
 		Msg("the configuration was reloaded")
-	return reloaded{changed, kept, next.Warnings}, nil
+	return reloaded{changed, kept, warnings}, nil
 }
 
 // load is what the server does now.
@@ -195,20 +197,25 @@ func (p *program) load(s *server.Server) load {
 	return out
 }
 
-// replace puts a configuration in force.
-func (p *program) replace(s *server.Server, next *config.Config) error {
+// replace puts a configuration in force, and returns the warnings about it that a start would log.
+func (p *program) replace(s *server.Server, next *config.Config) ([]string, error) {
 	settings, err := next.Server()
 	if err != nil {
-		return err
+		return nil, err
 	}
+	protect(&settings, next)
 	set, err := next.Backups()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := s.Reload(settings); err != nil {
-		return err
+		return nil, err
 	}
-	return s.Backups.Configure(set)
+	if err := s.Backups.Configure(set); err != nil {
+		return nil, err
+	}
+	settings.Listen = s.Config.Listen // of a socket that systemd holds, too
+	return slices.Concat(next.Warnings, server.Warnings(&settings, s.DB.Dir())), nil
 }
 
 // setLogLevel sets the level of the log until the next reload or start.

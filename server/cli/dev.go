@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"reeve/auth"
+	"reeve/server"
 	"reeve/server/config"
 )
 
@@ -59,6 +60,8 @@ func (p *program) dev() (err error) {
 	if err != nil {
 		return err
 	}
+	settings.Root = false // what a throw-away server has needs no protection
+	p.warn(server.Warnings(&settings, out.Data))
 	s, err := p.newServer(settings)
 	if err != nil {
 		return err

@@ -14,6 +14,7 @@ import (
 	"reeve/auth/breached"
 	"reeve/embed"
 	"reeve/server"
+	"reeve/server/config"
 	"reeve/server/ops"
 	"reeve/server/service"
 	"reeve/server/web"
@@ -56,7 +57,7 @@ func (p *program) serve() (err error) {
 	}
 
 	defer func() { err = errors.Join(err, db.Close()) }()
-	p.warn(ops.InstallationWarnings(&settings, db.Dir()))
+	p.warn(server.Warnings(&settings, db.Dir()))
 	// Go's scheduler gives a password hash one of its processors for a long time. With
 	// one more processor for each hash that can run at once, requests do not wait in
 	// the scheduler's queue: the operating system's scheduler prefers them.
@@ -161,21 +162,23 @@ func (p *program) settings(socket net.Listener) (web.Config, error) {
 		return settings, err
 	}
 
-	container := ops.InContainer()
 	if settings.Manual, err = fs.Sub(embed.Manual, "manual"); err != nil {
 		return settings, err
 	}
 
-	settings.Root = os.Geteuid() == 0 && !container
-	for _, path := range []string{p.config.File, settings.TLSKey} {
-		if path != "" && !container {
+	protect(&settings, p.config)
+	return settings, nil
+}
+
+// protect sets what is warned about on a machine with other users. A container has none.
+func protect(settings *web.Config, c *config.Config) {
+	if ops.InContainer() {
+		return
+	}
+	settings.Root = os.Geteuid() == 0
+	for _, path := range []string{c.File, settings.TLSKey} {
+		if path != "" {
 			settings.PrivateFiles = append(settings.PrivateFiles, path)
 		}
 	}
-
-	if settings.PlainBeyondLoopback() {
-		p.log.Warn().Str("listen", settings.Listen).Msg("passwords and tokens are sent unencrypted: set server.tls_cert and server.tls_key, or put a TLS proxy in front")
-	}
-
-	return settings, nil
 }

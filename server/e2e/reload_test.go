@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -82,6 +83,45 @@ func TestReload(t *testing.T) {
 	if r := run(t, "reload", "--data", dir); r.code != 1 ||
 		!strings.Contains(r.err, "no server is running") {
 		t.Errorf("without a server: %+v", r)
+	}
+}
+
+// TestReload_WarnsLikeStart gives a running server a configuration that a start warns about, in every
+// part that a reload can change, and compares the warnings.
+func TestReload_WarnsLikeStart(t *testing.T) {
+	t.Parallel()
+	at := t.TempDir()
+	file, dir := filepath.Join(at, "config.toml"), filepath.Join(at, "data")
+	cert, key, _ := selfSigned(t)
+	write := func(origins string) {
+		noErr(t, os.WriteFile(file, []byte("[server]\nlisten = \"127.0.0.1:0\"\npublic_url = \"https://reeve.example.org\"\ntls_cert = \""+cert+
+			"\"\ntls_key = \""+key+"\"\n[forward_auth]\nurl = \"https://reeve.example.org\"\norigins = ["+origins+"]\n"), 0o600))
+	}
+
+	write("")
+	p := begin(t, program(t, "serve", "--config", file, "--data", dir))
+	p.ready()
+	if got := p.log.messages(t, "warn"); len(got) != 0 {
+		t.Errorf("before: %q", got)
+	}
+	shared := filepath.Join(dir, "shared")
+	noErr(t, os.WriteFile(shared, nil, 0o600))
+	noErr(t, os.Chmod(shared, 0o644))
+	write(`"https://reeve.example.org:8443", "https://app.example.org"`)
+	r := run(t, "reload", "--data", dir)
+	reloaded := p.log.messages(t, "warn")
+	p.stop()
+	p = begin(t, program(t, "serve", "--config", file, "--data", dir))
+	p.ready()
+	started := p.log.messages(t, "warn")
+	p.stop()
+	if len(started) != 2 || !slices.Equal(started, reloaded) {
+		t.Errorf("a start warns %q, a reload %q", started, reloaded)
+	}
+	for _, warning := range started {
+		if r.code != 0 || !strings.Contains(r.out, "warning: "+warning) {
+			t.Errorf("the command does not warn %q: %+v", warning, r)
+		}
 	}
 }
 

@@ -79,7 +79,7 @@ func exposedText(exposed []string) errs.Message {
 // mentions that the program runs as root, but that is a decision of the operator and
 // not a fault.
 func PermissionsHealth(s *web.Server) web.Part {
-	exposed, err := exposedFiles(&s.Config, s.DB.Dir())
+	exposed, err := exposedFiles(s.Now(), s.DB.Dir())
 	if err != nil {
 		return s.UnknownPart("permissions", err)
 	}

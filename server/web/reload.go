@@ -36,6 +36,7 @@ func (s *Server) Reload(config Config) error {
 	next.CORSOrigins, next.MetricsToken = config.CORSOrigins, config.MetricsToken
 	next.Forward.Origins, next.Forward.CrossOrigin = config.Forward.Origins, config.Forward.CrossOrigin
 	next.Effective, next.BackupRecipients = config.Effective, config.BackupRecipients
+	next.PrivateFiles = config.PrivateFiles
 	if (config.TLSCert == "") != (s.Config.TLSCert == "") {
 		return errors.New("server.tls_cert: to turn TLS on or off, restart the server")
 	}
