@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -157,6 +158,56 @@ func TestSocketActivation_RestartsLoseNothing(t *testing.T) {
 	stop.Store(true)
 	clients.Wait()
 	t.Logf("%d restarts, %d requests, %d closed connections", restarts, asked.Load(), fresh.Load())
+}
+
+// TestDrain_EndsWithLastConnection stops servers with a long drain: those without open connections
+// wait only for a load balancer, which asks whether they are ready.
+func TestDrain_EndsWithLastConnection(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	noErr(t, err)
+	defer l.Close()
+	socket, err := l.(*net.TCPListener).File()
+	noErr(t, err)
+	defer socket.Close()
+	for name, c := range map[string]struct {
+		held bool   // whether a supervisor holds the socket
+		path string // that a client has asked for; "" for none
+		open bool   // whether its connection is open
+		wait bool   // whether the server waits
+	}{
+		"no client":                     {},
+		"a client that has gone":        {path: "/health"},
+		"an open connection":            {path: "/health", open: true, wait: true},
+		"a load balancer":               {path: "/health/ready", wait: true},
+		"a load balancer with a socket": {path: "/health/ready", held: true},
+		"a connection with a socket":    {path: "/health", held: true, open: true, wait: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			const drain = 5 * time.Second
+			var p *process
+			if c.held {
+				p = activated(t, t.TempDir(), socket, "REEVE_SERVER__DRAIN="+drain.String())
+				p.url = "http://" + l.Addr().String()
+			} else {
+				p = start(t, t.TempDir(), "REEVE_SERVER__DRAIN="+drain.String())
+			}
+			client := &http.Client{Transport: &http.Transport{DisableKeepAlives: !c.open}}
+			if c.path != "" {
+				resp, err := client.Get(p.url + c.path)
+				noErr(t, err)
+				io.Copy(io.Discard, resp.Body)
+				resp.Body.Close()
+			}
+			begun := time.Now()
+			p.signal(syscall.SIGTERM)
+			p.wait()
+			if took := time.Since(begun); took >= drain != c.wait {
+				t.Errorf("it has stopped after %s", took)
+			}
+			client.CloseIdleConnections()
+		})
+	}
 }
 
 func TestHealth_Draining(t *testing.T) {

@@ -104,6 +104,7 @@ type readyIn struct {
 }
 
 func (o *Ops) ready(req *web.Request, in *readyIn) (*healthOut, error) {
+	req.Server.Probed()
 	switch {
 	case req.Server.Draining():
 		return nil, errs.New(errs.Busy, "the server is shutting down").Coded("not_ready")

@@ -91,7 +91,8 @@ const (
 	unwritten      = 20 * time.Second // until a connection is closed whose client reads nothing
 	stopTimeout    = 20 * time.Second // default of Config.StopTimeout
 	drainStep      = 10 * time.Millisecond
-	streamBuffer   = 256 << 10 // bytes that an HTTP/2 connection buffers for requests that do not read
+	probeTime      = time.Minute // in which every load balancer asks again
+	streamBuffer   = 256 << 10   // bytes that an HTTP/2 connection buffers for requests that do not read
 )
 
 // Server has the parts that all features of a server share.
@@ -102,6 +103,7 @@ type Server struct {
 	Log      zerolog.Logger
 	handler  http.Handler
 	draining atomic.Bool
+	probed   atomic.Int64 // Unix time in nanoseconds of the last question whether it is ready; 0 for never
 	current  atomic.Pointer[current]
 
 	reloading sync.Mutex // held while current is replaced
@@ -412,14 +414,24 @@ func (s *Server) Handler() http.Handler { return s.handler }
 
 // drain goes on accepting requests for Config.Drain, so that load balancers and clients find another
 // server or the next start: it is not ready, and each response closes its connection. It ends early
-// when no connection is open.
+// when no connection is open and no one must be told.
 func (s *Server) drain(l *listen.Listener) {
 	s.draining.Store(true)
 	end := time.Now().Add(s.Config.Drain)
-	for time.Now().Before(end) && (s.Config.Socket == nil || l.Open() > 0) {
+	for time.Now().Before(end) && (l.Open() > 0 || s.balanced()) {
 		time.Sleep(drainStep)
 	}
 }
+
+// balanced reports whether connections can come from a load balancer that does not know yet that the
+// server stops: one that has asked recently whether it is ready. A socket that the supervisor holds
+// keeps connections for the next start.
+func (s *Server) balanced() bool {
+	return s.Config.Socket == nil && time.Since(time.Unix(0, s.probed.Load())) < probeTime
+}
+
+// Probed records that a client has asked whether the server is ready.
+func (s *Server) Probed() { s.probed.Store(time.Now().UnixNano()) }
 
 // Draining reports whether the server has begun to stop.
 func (s *Server) Draining() bool { return s.draining.Load() }
