@@ -44,12 +44,21 @@ func MarkSetup(tx *Tx, owner, kind string, id ID) error {
 
 // UnmarkSetup removes the mark of a record, if it has one.
 func UnmarkSetup(tx *Tx, kind string, id ID) error {
-	m, err := setupMarkByRecord.Get(tx, kind+" "+strconv.FormatUint(uint64(id), 10))
-	if errs.Is(err, errs.NotFound) {
-		return nil
-	}
-	if err != nil {
+	mark, err := SetupMarkOf(tx, kind, id)
+	if mark == 0 || err != nil {
 		return err
 	}
-	return SetupMarks.Delete(tx, m.ID)
+	return SetupMarks.Delete(tx, mark)
+}
+
+// SetupMarkOf returns the ID of the mark of a record; 0 for none.
+func SetupMarkOf(tx *Tx, kind string, id ID) (ID, error) {
+	m, err := setupMarkByRecord.Get(tx, kind+" "+strconv.FormatUint(uint64(id), 10))
+	if errs.Is(err, errs.NotFound) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	return m.ID, nil
 }

@@ -385,7 +385,7 @@ func (js *Runner) undo(j *store.Job, kind Kind, id store.ID) error {
 			}
 
 			few := step.Made[max(0, len(step.Made)-undoRecords):]
-			for _, made := range few {
+			for _, made := range slices.Backward(few) { // what was made later can refer to what was made before
 				if err := kind.Undo(tx, input, made); err != nil &&
 					!errs.Is(err, errs.NotFound) {
 					return err

@@ -38,8 +38,8 @@ type operation struct {
 // step is the part of a setup that one transaction applies, and how to revert it once it has been
 // applied.
 type step struct {
-	Operations []operation      `json:"operations"`
-	Inverse    []store.UndoStep `json:"inverse,omitempty"`
+	Operations []operation `json:"operations"`
+	Inverse    []inverse   `json:"inverse,omitempty"`
 }
 
 // applier applies setups, by a job if there is much to do.
@@ -193,11 +193,7 @@ func Job(s *web.Server) jobs.Kind {
 			if err := json.Unmarshal(input, &part); err != nil {
 				return err
 			}
-			err := part.Inverse[position-1].Apply(tx)
-			if errs.Is(err, errs.Invalid) || errs.Is(err, errs.Conflict) {
-				return nil // the record cannot be as it was any more
-			}
-			return err
+			return part.Inverse[position-1].apply(tx)
 		},
 	}
 }
@@ -206,11 +202,11 @@ func Job(s *web.Server) jobs.Kind {
 type runner struct {
 	*state
 	req     *web.Request
-	inverse []store.UndoStep
+	inverse []inverse
 }
 
 // run runs operations, and returns how to revert them.
-func run(tx *store.Tx, req *web.Request, all []operation) ([]store.UndoStep, error) {
+func run(tx *store.Tx, req *web.Request, all []operation) ([]inverse, error) {
 	s, err := newState(tx, req.Server.Routes)
 	if err != nil {
 		return nil, err
@@ -280,7 +276,6 @@ func (r *runner) create(k *kind, op *operation) error {
 	}
 
 	r.add(k.name, id, op.Key, object{})
-	r.inverse = append(r.inverse, store.UndoStep{Collection: k.records.Name(), ID: id, Operation: "delete"})
 	if err := r.setRefs(k, op, id); err != nil {
 		return err
 	}
@@ -289,7 +284,15 @@ func (r *runner) create(k *kind, op *operation) error {
 			return err
 		}
 	}
-	return store.MarkSetup(r.tx, op.Want.Owner, k.name, id)
+	if err := store.MarkSetup(r.tx, op.Want.Owner, k.name, id); err != nil {
+		return err
+	}
+	mark, err := store.SetupMarkOf(r.tx, k.name, id)
+	r.inverse = append(r.inverse, inverse{
+		store.UndoStep{Collection: k.records.Name(), ID: id, Operation: "delete"},
+		[]store.UndoStep{{Collection: store.SetupMarks.Name(), ID: mark, Operation: "delete"}},
+	})
+	return err
 }
 
 // idOf returns the ID in the response of a route.
@@ -335,8 +338,17 @@ func (r *runner) update(k *kind, op *operation, id store.ID) error {
 	if err != nil {
 		return err
 	}
+	secrets, err := dependents(r.tx, k, id)
+	if err != nil {
+		return err
+	}
 	if len(body) > 0 {
 		if _, err := r.routes[k.update].Within(r.tx, r.req, r.pathIDs(k, op.Key, id), body); err != nil {
+			return err
+		}
+	}
+	if k.name == "webhook" && slices.Contains(op.Names, "url") {
+		if err := keepSecret(r.tx, secrets); err != nil {
 			return err
 		}
 	}
@@ -354,7 +366,7 @@ func (r *runner) update(k *kind, op *operation, id store.ID) error {
 			back.Fields[name] = value
 		}
 	}
-	r.inverse = append(r.inverse, back)
+	r.inverse = append(r.inverse, inverse{UndoStep: back})
 	return nil
 }
 
@@ -363,12 +375,16 @@ func (r *runner) remove(k *kind, op *operation) error {
 	if err != nil {
 		return err
 	}
+	with, err := dependents(r.tx, k, op.ID)
+	if err != nil {
+		return err
+	}
 	_, err = r.routes[k.remove].Within(r.tx, r.req, r.pathIDs(k, op.Key, op.ID), nil)
 	if err != nil {
 		return err
 	}
-	r.inverse = append(r.inverse, store.UndoStep{
+	r.inverse = append(r.inverse, inverse{store.UndoStep{
 		Collection: k.records.Name(), ID: op.ID, Operation: "create", Fields: before,
-	})
+	}, with})
 	return store.UnmarkSetup(r.tx, k.name, op.ID)
 }
