@@ -67,7 +67,7 @@ type program struct {
 	root      *cobra.Command
 	progress  *progress
 	config    *config.Config
-	installed string // what tells that the data is that of the installed service; "" if it is not
+	installed string // note that the data is that of the installed service; "" if it is not
 
 	reloading sync.Mutex     // held while config is replaced
 	breached  *breached.List // leaked passwords, for serve; nil for none
