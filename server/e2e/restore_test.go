@@ -239,13 +239,19 @@ func TestKill_DuringRestore(t *testing.T) {
 	filled(t, old, "what is there")
 	r := random(t)
 	saw := map[string]int{}
-	for range size(6, 30, 200) {
+	var usual time.Duration // of a restore that is not killed, as the first one
+	for i := range 1 + size(6, 30, 200) {
 		dir := copyDir(t, old)
 		before := names(t, dir)
+		begun := time.Now()
 		restoring := begin(t, program(t, "restore", file, "--data", dir))
+		if i == 0 {
+			<-restoring.done
+			usual = time.Since(begun)
+		}
 		select {
 		case <-restoring.done:
-		case <-time.After(time.Duration(r.IntN(60)) * time.Millisecond): // any time
+		case <-time.After(time.Duration(r.Int64N(int64(usual * 5 / 4)))): // any time
 		}
 
 		restoring.kill()
@@ -263,6 +269,9 @@ func TestKill_DuringRestore(t *testing.T) {
 	}
 
 	t.Logf("seen: %v", saw)
+	if size(0, 1, 1) == 1 && (saw["Reeve"] == 0 || saw["new"] < 2) {
+		t.Errorf("no kill was before the end of a restore, or none after it: %v", saw)
+	}
 }
 
 func TestRestore_DamagedBackupRefused(t *testing.T) {
