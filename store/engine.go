@@ -56,6 +56,9 @@ type Options struct {
 	// returns.
 	Checked func(warnings []string)
 
+	// Files is kv.Options.Files.
+	Files *kv.FileStorage
+
 	schema *kv.Schema // another one, in tests
 	// Origin is the origin of writes that have none, for the change log.
 	Origin Origin
@@ -103,6 +106,7 @@ func (o Options) engine() kv.Options {
 		Origin:    &o.Origin,
 		Log:       o.Log,
 		Progress:  o.Progress,
+		Files:     o.Files,
 	}
 	return options.DrainingFrom(o.drainFrom)
 }

@@ -61,6 +61,7 @@ var reeve = kv.Schema{
 		Links, Mails,
 		TOTPs, RecoverySets, Passkeys,
 		CustomFields, SetupMarks,
+		kv.Objects, kv.ContentKeys,
 	},
 	Caches: []kv.AnyCache{PolicyCache, AppPolicyCache, PermissionTree, SettingCache, DictCache,
 		CustomFieldCache},
@@ -111,5 +112,6 @@ var reeve = kv.Schema{
 		}},
 		{Title: "texts are compared as people read them; users have the API key that created them", Run: compareTexts},
 		{Title: "departments have a code; marks of setup files", Run: func(*Tx) error { return nil }},
+		{Title: "contents of files can be in a bucket", Run: func(*Tx) error { return nil }},
 	},
 }

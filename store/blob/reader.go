@@ -25,6 +25,10 @@ type Reader struct {
 	buf      []byte    // a piece that small reads are served from
 	verified int64     // number of the chunk that was verified last
 	until    time.Time // time until which verified counts; zero for no chunk
+	local    bool      // whether nothing is fetched
+	passing  bool      // whether chunks that are fetched are not stored
+	held     []byte    // chunk that was fetched and is not stored; nil for none
+	heldAt   int64     // its number
 }
 
 const (
@@ -47,24 +51,34 @@ func (r *Reader) noted(err error) error {
 	return err
 }
 
+// Passing makes the reader store no chunk that is fetched: it reads the content once.
+func (r *Reader) Passing() *Reader {
+	r.passing = true
+	return r
+}
+
 // find reads the location of the blob.
 func (r *Reader) find() error {
-	return r.b.view(func(btx *bbolt.Tx) (err error) {
-		var found bool
-		if r.entry, found, err = r.b.find(btx, r.digest); err == nil && !found {
-			err = damaged(Bucket, r.digest.String(),
-				errors.New("a record leads to it, and it is not there"))
-		}
+	var found bool
+	err := r.b.view(func(btx *bbolt.Tx) (err error) {
+		r.entry, found, err = r.b.find(btx, r.digest)
 		return err
 	})
+	if err == nil && !found {
+		r.entry, found, err = r.b.adopt(r.digest)
+	}
+	if err == nil && !found {
+		err = damaged(Bucket, r.digest.String(),
+			errors.New("a record leads to it, and it is not there"))
+	}
+	return err
 }
 
 // unlessDeleted returns NotFound in place of damage if the record was deleted while the blob
 // was read. If there is a record, it retries: the same content may have been deleted and
 // uploaded again, to another place.
 func (r *Reader) unlessDeleted(err error, again func() error) error {
-	var damage *disk.Damaged
-	if !errors.As(err, &damage) || r.b.options.Referenced == nil { // nothing is deleted from a file that is only inspected
+	if !isDamage(err) || r.b.options.Referenced == nil { // nothing is deleted from a file that is only inspected
 		return err
 	}
 	switch used, other := r.b.options.Referenced(r.digest); {
@@ -134,6 +148,9 @@ func (r *Reader) readAt(p []byte, at int64) (n int, err error) {
 // chunk never changes.
 func (r *Reader) piece(p []byte, at int64) (n int, err error) {
 	number, now := at/r.entry.Chunk, time.Now()
+	if r.held != nil && r.heldAt == number {
+		return copy(p, r.held[at-number*r.entry.Chunk:]), nil
+	}
 	known := r.verified == number && now.Before(r.until)
 	err = r.b.view(func(btx *bbolt.Tx) error {
 		payload, err := r.b.chunk(btx, r.entry, number, known)
@@ -142,10 +159,42 @@ func (r *Reader) piece(p []byte, at int64) (n int, err error) {
 		}
 		return err
 	})
-	if err == nil && !known {
+	switch {
+	case err == nil && !known:
 		r.verified, r.until = number, now.Add(verifyFor)
+		r.b.cache.used(chunkID{r.entry.Place, number})
+	case isDamage(err) && !r.local:
+		return r.fetched(p, at, number, err)
 	}
 	return n, err
+}
+
+// fetched reads from a chunk that is not in the file, or damaged, from the object of the blob. Without
+// one it returns the error.
+func (r *Reader) fetched(p []byte, at, number int64, damage error) (n int, err error) {
+	data, stored, found, err := r.b.fetch(r.digest, r.entry, number, r.passing)
+	if err != nil {
+		return 0, err
+	}
+	if !found {
+		return 0, damage
+	}
+	if !errors.Is(damage, errAbsent) {
+		r.b.note(r.digest, damage) // the chunk was replaced, but the disk may damage others
+	}
+	if r.held, r.heldAt = nil, number; !stored {
+		r.held = data
+	}
+	return copy(p, data[at-number*r.entry.Chunk:]), nil
+}
+
+// errAbsent is the damage of a chunk that is not there.
+var errAbsent = errors.New("it is missing")
+
+// isDamage reports whether an error is damage.
+func isDamage(err error) bool {
+	var damage *disk.Damaged
+	return errors.As(err, &damage)
 }
 
 // chunk returns the content of a chunk, whose checksum it verifies unless that is known to match.
@@ -155,7 +204,7 @@ func (b *Store) chunk(btx *bbolt.Tx, entry Entry, number int64, known bool) ([]b
 	where := fmt.Sprintf("%d of place %d", number, entry.Place)
 	bucket := btx.Bucket([]byte(ChunkBucket)).Bucket(name)
 	if bucket == nil {
-		return nil, damaged(ChunkBucket, where, errors.New("it is missing"))
+		return nil, damaged(ChunkBucket, where, errAbsent)
 	}
 
 	unframe := disk.Unframe

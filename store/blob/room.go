@@ -21,6 +21,11 @@ func (b *Store) Room(n int64) error {
 		return errs.New(errs.Full,
 			"the storage quota of %d MiB is used up; delete files, also from the trash", quota>>20).Coded("quota_used_up")
 	}
+	return b.roomOnDisk(n, floor)
+}
+
+// roomOnDisk returns Full if n more bytes would leave less than floor free on the disk; 0 for any.
+func (b *Store) roomOnDisk(n, floor int64) error {
 	if floor == 0 {
 		return nil
 	}

@@ -6,7 +6,8 @@
 //
 //	_meta  "file"         → Meta
 //	blob   SHA-256        → Entry: location and size of the content with that digest
-//	chunk  place, number  → a bucket with one key, whose value is the chunk
+//	chunk  place, number  → a bucket with one key, whose value is the chunk; it can be absent
+//	                        while an object has the content, see fetch.go
 //	thumb  SHA-256, size  → a thumbnail, which can be computed again
 //
 // Every chunk has its own bucket, because bbolt puts at least two keys on a leaf page, whatever
@@ -16,6 +17,7 @@
 package blob
 
 import (
+	"context"
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
@@ -23,6 +25,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -90,6 +93,13 @@ type Options struct {
 	Limits func() (quota, floor int64)
 	// Note keeps damage of a blob for the health report; nil if there is none.
 	Note func(Digest, error)
+
+	// Remote keeps contents outside of the file, too; nil for none.
+	Remote *Remote
+	// Object returns the object that has a content; found is false if there is none. Needed with Remote.
+	Object func(Digest) (o Object, found bool, err error)
+	// Cache is the maximum number of bytes in the file of contents that have an object.
+	Cache int64
 }
 
 // Store is an open files database.
@@ -99,6 +109,10 @@ type Store struct {
 	path    string
 	bolt    disk.Handle
 	options Options
+
+	ctx    context.Context // ends when the file is closed
+	cancel context.CancelCauseFunc
+	cache  *cache
 
 	jobs   chan *job
 	gate   sync.RWMutex // read-locked while a job is submitted
@@ -115,6 +129,8 @@ type Store struct {
 	held     int            // open backups and verifications; nothing is deleted while there is one
 	suspects map[Digest]bool
 	places   []uint64 // places of chunks without a blob entry, to be deleted
+	flights  map[chunkID]*flight
+	sent     map[Digest]Sent // objects of pending blobs
 	nudge    chan struct{}
 	stop     chan struct{}
 
@@ -160,10 +176,14 @@ func open(path string, o Options) (*Store, []string, error) {
 		slots:    make(chan struct{}, maxWaitingChunks),
 		pending:  map[Digest]int{},
 		suspects: map[Digest]bool{},
+		flights:  map[chunkID]*flight{},
+		sent:     map[Digest]Sent{},
+		cache:    newCache(o.Cache),
 		nudge:    make(chan struct{}, 1),
 		stop:     make(chan struct{}),
 		writing:  make(chan struct{}, 1),
 	}
+	b.ctx, b.cancel = context.WithCancelCause(context.Background())
 
 	_, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -276,6 +296,7 @@ func (b *Store) belongs(instance string) error {
 func (b *Store) survey() error {
 	return b.view(func(btx *bbolt.Tx) error {
 		taken, unclear := map[uint64]bool{}, false
+		cached := map[uint64]cachedEntry{}
 		cursor := btx.Bucket([]byte(Bucket)).Cursor()
 		for key, value := cursor.First(); key != nil; key, value = cursor.Next() {
 			entry, err := DecodeEntry(key, value)
@@ -289,6 +310,11 @@ func (b *Store) survey() error {
 			taken[entry.Place] = true
 			b.stored.Add(entry.Size)
 			b.suspects[Digest(key)] = true
+			if _, found, err := b.object(Digest(key)); err != nil {
+				return err
+			} else if found {
+				cached[entry.Place] = cachedEntry{entry, Digest(key)}
+			}
 		}
 
 		last := uint64(0)
@@ -304,6 +330,7 @@ func (b *Store) survey() error {
 			if !taken[last] && !unclear { // else these may be the chunks of a damaged entry, and the only copy
 				b.places = append(b.places, last)
 			}
+			b.surveyCached(btx, cached[last])
 		}
 
 		b.place.Store(last)
@@ -314,6 +341,25 @@ func (b *Store) survey() error {
 		b.wake()
 		return nil
 	})
+}
+
+// cachedEntry is the entry of a content that has an object.
+type cachedEntry struct {
+	Entry
+	digest Digest
+}
+
+// surveyCached adds the chunks of a content that has an object to the cache.
+func (b *Store) surveyCached(btx *bbolt.Tx, e cachedEntry) {
+	if e.Place == 0 {
+		return
+	}
+	lacking := b.absent(btx, e.Entry)
+	for number := range e.chunks() {
+		if !slices.Contains(lacking, number) {
+			b.cache.add(e.digest, chunkID{e.Place, number}, e.length(number))
+		}
+	}
 }
 
 // ChunkNameSize is the length of the key of a chunk: the place and the number of the chunk,
@@ -386,6 +432,7 @@ func (b *Store) Close() error {
 	close(b.jobs)
 	b.gate.Unlock()
 	close(b.stop)
+	b.cancel(errClosing)
 	b.done.Wait()
 	var err error
 	if b.bolt.Bolt().NoSync {

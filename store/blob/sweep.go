@@ -28,6 +28,7 @@ func (b *Store) unguard(d Digest) {
 	b.mu.Lock()
 	if b.pending[d]--; b.pending[d] == 0 {
 		delete(b.pending, d)
+		delete(b.sent, d)
 	}
 	b.mu.Unlock()
 	b.Suspect(d)
@@ -90,6 +91,7 @@ func (b *Store) sweep() {
 		case <-again.C:
 		}
 		b.Sweep()
+		b.evict()
 	}
 }
 
@@ -129,6 +131,20 @@ func (b *Store) Sweep() {
 	}
 }
 
+// Pending reports whether a content is kept because its record is about to be stored, or because of a
+// backup.
+func (b *Store) Pending(d Digest) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.pending[d] > 0 || b.held > 0
+}
+
+// Keep keeps a content from being deleted until release is called.
+func (b *Store) Keep(d Digest) (release func()) {
+	b.guard(d)
+	return func() { b.unguard(d) }
+}
+
 // setSuspect adds or removes a suspect without waking the sweeper.
 func (b *Store) setSuspect(d Digest, is bool) {
 	b.mu.Lock()
@@ -158,7 +174,7 @@ func (b *Store) deleteUnreferenced(d Digest) (place uint64, err error) {
 		return 0, err // in the usual case no commit is needed
 	}
 
-	var size int64
+	var deleted Entry
 	err = b.update(func(btx *bbolt.Tx) error {
 		place = 0
 		if used, err := b.used(d); used || err != nil {
@@ -182,11 +198,12 @@ func (b *Store) deleteUnreferenced(d Digest) (place uint64, err error) {
 			}
 		}
 
-		place, size = entry.Place, entry.Size
+		place, deleted = entry.Place, entry
 		return btx.Bucket([]byte(Bucket)).Delete(d[:])
 	})
 	if err == nil && place != 0 {
-		b.stored.Add(-size)
+		b.stored.Add(-deleted.Size)
+		b.cache.forget(deleted)
 	}
 
 	return place, err

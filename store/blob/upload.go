@@ -1,6 +1,7 @@
 package blob
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
@@ -244,12 +245,16 @@ func (u *Upload) Finish() (Digest, error) {
 		return Digest{}, err
 	}
 
-	isNew := false
+	isNew, old := false, Entry{}
 	err = u.b.update(func(btx *bbolt.Tx) error {
 		bucket := btx.Bucket([]byte(Bucket))
-		_, found, err := u.b.find(btx, u.digest)
-		if isNew = !found || err != nil; !isNew { // a damaged entry is useless: the new one replaces it
+		entry, found, err := u.b.find(btx, u.digest)
+		isNew, old = !found || err != nil, Entry{} // a damaged entry is useless: the new one replaces it
+		if !isNew && len(u.b.absent(btx, entry)) == 0 {
 			return nil // the content is already stored
+		}
+		if !isNew {
+			old = entry // some of it is in the bucket at best
 		}
 		return bucket.Put(u.digest[:], disk.Frame(Bucket, u.digest[:], payload))
 	})
@@ -264,20 +269,32 @@ func (u *Upload) Finish() (Digest, error) {
 	}
 
 	u.b.coming.Add(-u.size)
-	if isNew {
+	switch {
+	case isNew:
 		u.b.stored.Add(u.size)
-	} else {
+	case old != Entry{}:
+		u.b.cache.forget(old)
+		u.b.discard(old.Place)
+	default:
 		u.b.discard(u.place)
 	}
 
 	return u.digest, nil
 }
 
+// Send stores the content as an object, too, if there is a bucket for contents. It is called after
+// Finish, and before the record is stored, which takes the object. moved is called whenever bytes were
+// sent.
+func (u *Upload) Send(ctx context.Context, moved func()) error { return u.b.Send(ctx, u.digest, moved) }
+
 // Release ends the upload. The content is deleted if Finish did not succeed or no record refers
 // to it. Release can be called more than once.
 func (u *Upload) Release() {
 	switch u.state {
 	case finished:
+		if u.b.options.Remote != nil {
+			u.b.Cache(u.digest)
+		}
 		u.b.unguard(u.digest)
 	case uploading:
 		u.wait(len(u.ahead)) // only for them to end: the chunks are deleted, written or not

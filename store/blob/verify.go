@@ -68,11 +68,23 @@ func (b *Store) digests(fault Fault) (ds []Digest, err error) {
 	return ds, err
 }
 
-// check reads a blob, compares it with its digest and returns its size.
+// check reads a blob, compares it with its digest and returns its size. Of one that an object has, too,
+// and that lacks chunks, it reads the others.
 func (b *Store) check(ctx context.Context, d Digest) (int64, error) {
-	r, err := b.Reader(d)
+	r := &Reader{b: b, digest: d, local: true}
+	var lacking []int64
+	err := b.view(func(btx *bbolt.Tx) (err error) {
+		var found bool
+		if r.entry, found, err = b.find(btx, d); found {
+			lacking = b.absent(btx, r.entry)
+		}
+		return err
+	})
 	if err != nil {
 		return 0, err
+	}
+	if len(lacking) > 0 && b.elsewhere(d) {
+		return r.Size(), b.checkPresent(ctx, r.entry)
 	}
 	sum := sha256.New()
 	if _, err := io.Copy(sum, untilDone{ctx, r}); err != nil {
@@ -82,6 +94,29 @@ func (b *Store) check(ctx context.Context, d Digest) (int64, error) {
 		return r.Size(), fmt.Errorf("its bytes have the SHA-256 %s", got)
 	}
 	return r.Size(), nil
+}
+
+// elsewhere reports whether an object has a content.
+func (b *Store) elsewhere(d Digest) bool {
+	if b.options.Object == nil {
+		return false
+	}
+	_, found, err := b.options.Object(d)
+	return err == nil && found
+}
+
+// checkPresent verifies the chunks of a content that are in the file.
+func (b *Store) checkPresent(ctx context.Context, entry Entry) error {
+	for number := range entry.chunks() {
+		err := b.view(func(btx *bbolt.Tx) error {
+			_, err := b.chunk(btx, entry, number, false)
+			return err
+		})
+		if err = errors.Join(ctx.Err(), err); err != nil && !errors.Is(err, errAbsent) {
+			return err
+		}
+	}
+	return nil
 }
 
 // untilDone is a reader that returns an error when ctx has ended.
@@ -98,8 +133,8 @@ func (r untilDone) Read(p []byte) (int, error) {
 }
 
 // Inspect verifies a file that no process has open, like Verify. The error is fs.ErrNotExist if there
-// is no file.
-func Inspect(ctx context.Context, path, instance string, fault Fault) (sizes map[Digest]int64, err error) {
+// is no file. object returns the objects that have contents; nil for none.
+func Inspect(ctx context.Context, path, instance string, object func(Digest) (Object, bool, error), fault Fault) (sizes map[Digest]int64, err error) {
 	warnings, err := disk.CheckPages(path, false)
 	if err != nil {
 		return nil, err
@@ -109,7 +144,7 @@ func Inspect(ctx context.Context, path, instance string, fault Fault) (sizes map
 		fault("%s", w)
 	}
 
-	b := &Store{path: path}
+	b := &Store{path: path, options: Options{Object: object}, cache: newCache(0)}
 	if err := b.open(true); err != nil {
 		return nil, err
 	}

@@ -22,8 +22,9 @@ package copies
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"io"
+	"io/fs"
 	"time"
 )
 
@@ -48,4 +49,4 @@ type Object struct {
 }
 
 // ErrExists is the error of Put for a name that is in use.
-var ErrExists = errors.New("there is an object with this name")
+var ErrExists = fmt.Errorf("there is an object with this name: %w", fs.ErrExist)

@@ -22,6 +22,7 @@ import (
 	"reeve/store/audit"
 	"reeve/store/disk/disktest"
 	"reeve/store/kv"
+	"reeve/store/stall"
 )
 
 // installation is a database with files, and the identity of its recipient.
@@ -493,7 +494,7 @@ func TestPatient_Stalled(t *testing.T) {
 	_, getting := target.Get(t.Context(), "a")
 	for _, err := range []error{listing, getting, target.Delete(t.Context(), "a"),
 		target.Put(t.Context(), "a", 1, strings.NewReader("x"))} {
-		if !errors.Is(err, errStalled) {
+		if !errors.Is(err, stall.ErrStalled) {
 			t.Error(err)
 		}
 	}

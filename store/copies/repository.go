@@ -14,6 +14,7 @@ import (
 
 	"reeve/store/blob"
 	"reeve/store/kv"
+	"reeve/store/seal"
 )
 
 // Options configure a Repository.
@@ -30,7 +31,7 @@ type Repository struct {
 	options    Options
 	db         *kv.DB
 	instance   string
-	server     serverKey
+	server     seal.Key
 	memory     *age.X25519Identity // identity that exists only in this process, for proofs
 	start      string              // beginning of the names of this start
 	began      time.Time           // time of the start object, by the clock of the target
@@ -50,7 +51,7 @@ func Open(ctx context.Context, target Target, db *kv.DB, o Options) (*Repository
 		return nil, err
 	}
 	r := &Repository{target: target, options: o, db: db, instance: db.Instance(), known: map[string]*Copy{}}
-	if r.server, err = newServerKey(key); err != nil {
+	if r.server, err = seal.NewKey(key, serverStanza, ""); err != nil {
 		return nil, err
 	}
 	if r.memory, err = age.GenerateX25519Identity(); err != nil {

@@ -3,8 +3,6 @@ package copies
 import (
 	"bytes"
 	"compress/gzip"
-	"crypto/aes"
-	"crypto/cipher"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,39 +12,9 @@ import (
 	"filippo.io/age"
 )
 
-// serverKey lets the server read manifests and indexes of its own: it is an age recipient and
-// identity with a key that is derived from secret.key.
-type serverKey struct{ aead cipher.AEAD }
-
-// serverStanza is the type of the stanza in the header of age.
+// serverStanza is the type of the stanza of the key with which the server reads manifests and indexes
+// of its own: it is derived from secret.key.
 const serverStanza = "reeve-server"
-
-func newServerKey(key []byte) (serverKey, error) {
-	block, err := aes.NewCipher(key)
-	if err != nil {
-		return serverKey{}, err
-	}
-	aead, err := cipher.NewGCMWithRandomNonce(block)
-	return serverKey{aead}, err
-}
-
-// Wrap implements age.Recipient.
-func (k serverKey) Wrap(fileKey []byte) ([]*age.Stanza, error) {
-	return []*age.Stanza{{Type: serverStanza, Body: k.aead.Seal(nil, nil, fileKey, nil)}}, nil
-}
-
-// Unwrap implements age.Identity.
-func (k serverKey) Unwrap(stanzas []*age.Stanza) ([]byte, error) {
-	for _, s := range stanzas {
-		if s.Type != serverStanza {
-			continue
-		}
-		if fileKey, err := k.aead.Open(nil, nil, s.Body, nil); err == nil {
-			return fileKey, nil
-		}
-	}
-	return nil, age.ErrIncorrectIdentity
-}
 
 // sealJSON returns a value as compressed JSON that is encrypted to recipients.
 func sealJSON(value any, recipients []age.Recipient) ([]byte, error) {

@@ -248,7 +248,13 @@ func (b *Backup) Files() int {
 }
 
 // Open returns a reader of a content of Contents.
-func (b *Backup) Open(c Content) (io.Reader, error) { return b.blobs.Reader(c.SHA256) }
+func (b *Backup) Open(c Content) (io.Reader, error) {
+	r, err := b.blobs.Reader(c.SHA256)
+	if err != nil {
+		return nil, err
+	}
+	return r.Passing(), nil
+}
 
 // Time returns the time of the backup.
 func (b *Backup) Time() Time { return b.manifest.Time }
@@ -304,7 +310,7 @@ func (b *Backup) writeEntry(out *tar.Writer, e archiveEntry) error {
 		return err
 	}
 
-	return e.copyExact(out, content)
+	return e.copyExact(out, content.Passing())
 }
 
 // Close frees the snapshot of data.db and lets unreferenced content be deleted again. It can be

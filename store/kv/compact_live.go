@@ -166,6 +166,7 @@ func (db *DB) runLive(ctx context.Context, part *disk.LiveCompaction) (before, a
 	}
 
 	defer db.files.blobs.Hold()()
+	defer db.files.blobs.Freeze()()
 	var refs []blobRef
 	err = db.View(engine{}, func(tx *Tx) error {
 		refs = db.schema.blobRefs(tx)

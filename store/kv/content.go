@@ -13,11 +13,22 @@ type content struct {
 	byDigest *index
 }
 
-// follow releases the blob of a record that is deleted or gets another blob.
-func (f *content) follow(tx *Tx, old, v record) {
-	if f != nil && old != nil && (v == nil || f.digest(v) != f.digest(old)) {
-		tx.changes.release(f.digest(old))
+// follow releases the blob of a record that is deleted or gets another blob, and keeps the object of
+// that which it gets.
+func (f *content) follow(tx *Tx, old, v record) error {
+	if f == nil || old != nil && v != nil && f.digest(v) == f.digest(old) {
+		return nil
 	}
+	if old != nil {
+		tx.changes.release(f.digest(old))
+		if err := tx.releaseObject(f.digest(old)); err != nil {
+			return err
+		}
+	}
+	if v == nil {
+		return nil
+	}
+	return tx.claimObject(f.digest(v))
 }
 
 // blobRef is a record that has a blob.
@@ -25,7 +36,8 @@ type blobRef struct {
 	of     Table
 	id     ID
 	digest blob.Digest
-	size   int64 // -1 if the record does not store it
+	size   int64        // -1 if the record does not store it
+	object *blob.Object // object that has it, too; nil for none
 }
 
 func (c *collection) hasContent() bool { return c.content != nil }
@@ -40,9 +52,13 @@ func (c *collection) blobRefs(tx *Tx) (refs []blobRef) {
 		if err != nil {
 			continue
 		}
-		ref := blobRef{c.self, v.ident().ID, c.content.digest(v), -1}
+		ref := blobRef{of: c.self, id: v.ident().ID, digest: c.content.digest(v), size: -1}
 		if c.content.size != nil {
 			ref.size = c.content.size(v)
+		}
+		if row, err := tx.objectOf(ref.digest); err == nil && row != nil {
+			o := row.blob()
+			ref.object = &o
 		}
 		refs = append(refs, ref)
 	}
@@ -75,10 +91,33 @@ func (s *Schema) blobRefs(tx *Tx) (refs []blobRef) {
 	return refs
 }
 
-// countContent returns the number of records that have a blob.
-func (s *Schema) countContent(tx *Tx) (n int, err error) {
+// objectsOf returns the objects that have the contents of records.
+func objectsOf(refs []blobRef) func(blob.Digest) (blob.Object, bool, error) {
+	all := map[blob.Digest]blob.Object{}
+	for _, r := range refs {
+		if r.object != nil {
+			all[r.digest] = *r.object
+		}
+	}
+	return func(d blob.Digest) (o blob.Object, found bool, err error) {
+		o, found = all[d]
+		return o, found, nil
+	}
+}
+
+// countContent returns the number of records that have a blob, without those whose blob an object has,
+// too, if there is a bucket.
+func (s *Schema) countContent(tx *Tx, bucket bool) (n int, err error) {
 	for _, t := range s.Tables {
-		if t.table().hasContent() {
+		switch {
+		case !t.table().hasContent():
+		case bucket:
+			for _, r := range t.table().blobRefs(tx) {
+				if r.object == nil {
+					n++
+				}
+			}
+		default:
 			records, countErr := t.Count(tx)
 			n, err = n+records, errors.Join(err, countErr)
 		}

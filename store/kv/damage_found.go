@@ -55,7 +55,7 @@ func (db *DB) noteDamage(err error) error {
 	switch where := damaged.Where; {
 	case isLogDamage(where):
 		list = &db.found.found.Log
-	case strings.HasPrefix(where, blob.FileName+": "), strings.HasPrefix(where,
+	case strings.HasPrefix(where, blob.FileName+": "), strings.HasPrefix(where, blob.BucketPlace), strings.HasPrefix(where,
 		filepath.Join(db.dir, blob.FileName)):
 		list = &db.found.found.Files
 	}

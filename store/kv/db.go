@@ -115,6 +115,9 @@ type Options struct {
 	// the default.
 	IndexFrom int
 
+	// Files keeps the contents of files in a bucket, too; nil for none.
+	Files *FileStorage
+
 	stop *atomic.Bool // set to end Verify early; nil for never
 
 	checkFrom    uint64 // test option: records from which a collection is verified in the background
@@ -158,6 +161,13 @@ type DB struct {
 	writing chan struct{} // holds a value during a commit
 
 	compacting compacting
+
+	contentKeys struct {
+		mu     sync.Mutex
+		known  map[uint64][]byte
+		newest uint64
+	}
+	keeper *objectKeeper // nil without Options.Files
 }
 
 // Warnings returns the problems that Open found and repaired or left, for the log.
@@ -208,5 +218,6 @@ func (db *DB) Close() error {
 	db.check.close()
 	db.saveFreelist()
 	db.marker.close()
+	db.keeper.close()
 	return errors.Join(closed, db.files.close(), db.bolt.Close(), db.lock.Unlock())
 }

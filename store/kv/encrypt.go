@@ -7,6 +7,8 @@ import (
 	"io"
 
 	"filippo.io/age"
+
+	"reeve/store/seal"
 )
 
 // A backup can be encrypted to age recipients (age-encryption.org/v1). To restore it, one of
@@ -41,17 +43,7 @@ func (b *Backup) EncryptedSize(recipients []age.Recipient) (int64, error) {
 
 // EncryptedSize returns the size of a content of size bytes that is encrypted to recipients.
 func EncryptedSize(size int64, recipients []age.Recipient) (int64, error) {
-	empty := &countWriter{w: io.Discard}
-	out, err := age.Encrypt(empty, recipients...)
-	if err != nil {
-		return 0, err
-	}
-	if err := out.Close(); err != nil {
-		return 0, err
-	}
-	const chunk, tag = 64 << 10, 16 // even an empty file has one chunk, and so one tag
-	chunks := max(1, (size+chunk-1)/chunk)
-	return empty.n - tag + size + chunks*tag, nil
+	return seal.Size(size, recipients...)
 }
 
 // decrypt opens an encrypted file of size bytes and returns its plaintext and the length of it.

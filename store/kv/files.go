@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"reeve/store/blob"
@@ -18,6 +19,7 @@ import (
 type files struct {
 	ready    chan struct{} // closed once blobs or err is set
 	blobs    *blob.Store
+	remote   *blob.Remote // nil without Options.Files
 	err      error
 	warnings []string
 
@@ -33,13 +35,24 @@ func (db *DB) openFiles() error {
 	}
 
 	db.files = &files{ready: make(chan struct{})}
+	options := blob.Options{
+		Instance:   db.instance,
+		Referenced: db.references,
+		Limits:     db.fileLimits,
+		Note:       db.noteBlob,
+		Object:     db.object,
+	}
+	if storage := db.options.Files; storage != nil {
+		db.files.remote = blob.NewRemote(storage.Storage, db.instance, db.contentKey)
+		options.Remote, options.Cache = db.files.remote, storage.Cache
+	}
 	path := filepath.Join(db.dir, blob.FileName)
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		n := 0
 		err = db.View(engine{}, func(tx *Tx) (err error) {
-			n, err = db.schema.countContent(tx)
+			n, err = db.schema.countContent(tx, db.options.Files != nil)
 			return err
 		})
 		if err == nil && n > 0 {
@@ -56,12 +69,7 @@ func (db *DB) openFiles() error {
 	go func() {
 		defer close(db.files.ready)
 		defer func() { db.noteDamage(db.files.err) }()
-		opened, warnings, err := blob.Open(path, blob.Options{
-			Instance:   db.instance,
-			Referenced: db.references,
-			Limits:     db.fileLimits,
-			Note:       db.noteBlob,
-		})
+		opened, warnings, err := blob.Open(path, options)
 		db.files.mu.Lock()
 		defer db.files.mu.Unlock()
 		db.files.blobs, db.files.warnings, db.files.err = opened, warnings, err
@@ -214,9 +222,9 @@ func (db *DB) VerifyFiles(report *Report) error {
 // inspectFiles is VerifyFiles for a file that no process has open.
 func inspectFiles(ctx context.Context, path, instance string, refs []blobRef,
 	report *Report) error {
-	sizes, err := blob.Inspect(ctx, path, instance, report.fault)
-	if errors.Is(err, fs.ErrNotExist) && len(refs) == 0 {
-		return nil
+	sizes, err := blob.Inspect(ctx, path, instance, objectsOf(refs), report.fault)
+	if errors.Is(err, fs.ErrNotExist) && !slices.ContainsFunc(refs, func(r blobRef) bool { return r.object == nil }) {
+		sizes, err = nil, nil
 	}
 	if err == nil {
 		report.addFiles(sizes, refs)
@@ -231,6 +239,9 @@ func (r *Report) addFiles(sizes map[blob.Digest]int64, refs []blobRef) {
 	r.Blobs += len(sizes)
 	for _, ref := range refs {
 		size, found := sizes[ref.digest]
+		if !found && ref.object != nil {
+			size, found = ref.object.Size, true
+		}
 		switch {
 		case !found:
 			r.fault("%s %d: its bytes, %s, are missing in %s", ref.of.Noun(), ref.id, ref.digest,

@@ -287,6 +287,10 @@ func (db *DB) start() error {
 	if err := db.openFiles(); err != nil {
 		return err
 	}
+	if err := db.bucketNeeded(); err != nil {
+		return err
+	}
+	db.startKeeper()
 	if err := db.mark(); err != nil {
 		return err
 	}

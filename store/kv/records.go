@@ -297,10 +297,12 @@ func (c *collection) store(tx *Tx, id ID, old record, oldValue []byte, v record)
 }
 
 // updateIndexes updates what is derived from a record, index entries and search text, and adds to
-// sum the change of their checksums. It releases a blob that the record no longer has. old or v is
+// sum the change of their checksums. It follows the blob of the record, see content. old or v is
 // nil for a record that is created or deleted.
 func (c *collection) updateIndexes(tx *Tx, id ID, old, v record, sum *uint64) error {
-	c.content.follow(tx, old, v)
+	if err := c.content.follow(tx, old, v); err != nil {
+		return err
+	}
 	for _, x := range c.indexes {
 		if err := x.replace(tx, id, old, v, sum); err != nil {
 			return err

@@ -265,12 +265,15 @@ func (in *staging) stageFiles(from map[string]string) error {
 	if err := in.settleKey(); err != nil {
 		return err
 	}
-	if from[blob.FileName] != "" || len(in.refs) == 0 {
+	lacking := slices.DeleteFunc(slices.Clone(in.refs), func(r blobRef) bool {
+		return in.options.Files != nil && r.object != nil // it is read from the bucket
+	})
+	if from[blob.FileName] != "" || len(lacking) == 0 {
 		return in.checkBlobs()
 	}
 
 	return fmt.Errorf("its records have %s, and there is no %s beside them; restore an archive, or a directory that has both",
-		errs.Count(len(in.refs), "file"), blob.FileName)
+		errs.Count(len(lacking), "file"), blob.FileName)
 }
 
 // segmentPaths returns the paths of the segments of the change log in a directory.

@@ -2,6 +2,7 @@ package kv
 
 import (
 	"archive/tar"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -95,16 +96,29 @@ func (in *staging) stageContents(all []Content, b *blob.Store) (err error) {
 	}
 
 	in.missing = map[blob.Digest]error{}
+	objects := objectsOf(in.refs)
 	for _, c := range all {
+		object, hasObject, _ := objects(c.SHA256) // it has no error
+		if hasObject && in.inBucket(object) {
+			continue
+		}
 		if err := stageContent(b, c, open); disk.IsFull(err) {
 			return err
-		} else if err != nil {
+		} else if err != nil && (!hasObject || in.options.Files == nil) {
 			in.missing[c.SHA256] = err
 		}
 		done += c.Size
 		in.options.progress("restore files", done, total)
 	}
 	return nil
+}
+
+// inBucket reports whether a content can be read from the bucket, so that it need not be restored.
+func (in *staging) inBucket(o blob.Object) bool {
+	if in.options.Files == nil || slices.Contains(in.unopened, contentKeyTitle) {
+		return false
+	}
+	return blob.NewRemote(in.options.Files.Storage, in.instance, nil).Check(context.Background(), o) == nil
 }
 
 // replacedFiles opens the files database in the data directory, which the restored one replaces.

@@ -89,7 +89,7 @@ func (s *Salvaging) fillBlobs(b *blobSalvage, refs []blobRef) (copied map[blob.D
 		return nil
 	}
 	err = pass()
-	if err == nil && slices.ContainsFunc(refs, func(r blobRef) bool { return !copied[r.digest] }) {
+	if err == nil && slices.ContainsFunc(refs, func(r blobRef) bool { return !copied[r.digest] && r.object == nil }) {
 		if err = b.search(); err == nil {
 			err = pass()
 		}
@@ -102,7 +102,7 @@ func (s *Salvaging) fillBlobs(b *blobSalvage, refs []blobRef) (copied map[blob.D
 func (s *Salvaging) dropLost(refs []blobRef, copied map[blob.Digest]bool) error {
 	return s.write(func(tx *Tx) error {
 		for _, r := range refs {
-			if copied[r.digest] {
+			if copied[r.digest] || r.object != nil { // or it is in the bucket
 				continue
 			}
 			s.Lost("%s %d: its bytes, %s", r.of.Noun(), r.id, r.digest)

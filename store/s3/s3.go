@@ -1,4 +1,5 @@
-// Package s3 keeps copies in a bucket of an S3-compatible service. It alone imports the client.
+// Package s3 keeps copies and the contents of files in a bucket of an S3-compatible service. It alone
+// imports the client.
 //
 //	target, err := s3.New(s3.Options{Endpoint: "https://s3.eu-central-1.amazonaws.com", Bucket: "backup", …})
 package s3
@@ -20,6 +21,7 @@ import (
 	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
 
+	"reeve/store/blob"
 	"reeve/store/copies"
 )
 
@@ -35,7 +37,7 @@ type Options struct {
 	CA        string // path of PEM certificates that are trusted in place of the system's; "" for these
 }
 
-// Bucket is a copies.Target.
+// Bucket is a copies.Target and a blob.Storage.
 type Bucket struct {
 	client *minio.Client
 	bucket string
@@ -49,8 +51,10 @@ const (
 	headerTimeout  = 60 * time.Second
 	idleTimeout    = 60 * time.Second
 	retries        = 4
-	partBytes      = 16 << 20 // of an object that is sent in parts, which are held in memory
 )
+
+// PartBytes is the size of the parts in which a larger object is sent. They are held in memory.
+const PartBytes = blob.PartBytes
 
 // New returns a bucket. It does not connect.
 func New(o Options) (*Bucket, error) {
@@ -109,7 +113,7 @@ func transport(ca string) (*http.Transport, error) {
 // Put implements copies.Target. Services refuse to replace an object that is sent at once; for one in
 // parts, not all do.
 func (b *Bucket) Put(ctx context.Context, name string, size int64, content io.Reader) error {
-	if size > partBytes {
+	if size > PartBytes {
 		_, err := b.client.StatObject(ctx, b.bucket, b.prefix+name, minio.StatObjectOptions{})
 		if err == nil {
 			return copies.ErrExists
@@ -118,7 +122,7 @@ func (b *Bucket) Put(ctx context.Context, name string, size int64, content io.Re
 			return err
 		}
 	}
-	options := minio.PutObjectOptions{ContentType: "application/octet-stream", PartSize: partBytes}
+	options := minio.PutObjectOptions{ContentType: "application/octet-stream", PartSize: PartBytes}
 	options.SetMatchETagExcept("*")
 	_, err := b.client.PutObject(ctx, b.bucket, b.prefix+name, content, size, options)
 	return plain(err)
@@ -137,18 +141,46 @@ func (b *Bucket) Get(ctx context.Context, name string) (io.ReadCloser, error) {
 	return o, nil
 }
 
-// List implements copies.Target.
-func (b *Bucket) List(ctx context.Context, prefix string) (all []copies.Object, err error) {
+// Range opens length bytes of an object from an offset. There may be fewer.
+func (b *Bucket) Range(ctx context.Context, name string, offset, length int64) (io.ReadCloser, error) {
+	var options minio.GetObjectOptions
+	if err := options.SetRange(offset, offset+length-1); err != nil {
+		return nil, err
+	}
+	body, _, _, err := minio.Core{Client: b.client}.GetObject(ctx, b.bucket, b.prefix+name, options)
+	return body, plain(err)
+}
+
+// Stat returns the size of an object and its entity tag, which many services make of the MD5 of its
+// bytes, or of its parts of PartBytes.
+func (b *Bucket) Stat(ctx context.Context, name string) (size int64, tag string, err error) {
+	o, err := b.client.StatObject(ctx, b.bucket, b.prefix+name, minio.StatObjectOptions{})
+	return o.Size, o.ETag, plain(err)
+}
+
+// Walk calls fn for each object whose name begins with prefix, in the order of their names, until it
+// returns an error.
+func (b *Bucket) Walk(ctx context.Context, prefix string, fn func(name string, size int64, modified time.Time) error) error {
 	ctx, cancel := context.WithCancel(ctx) // which ends the listing after an error
 	defer cancel()
 	options := minio.ListObjectsOptions{Prefix: b.prefix + prefix, Recursive: true}
 	for o := range b.client.ListObjects(ctx, b.bucket, options) {
 		if o.Err != nil {
-			return nil, plain(o.Err)
+			return plain(o.Err)
 		}
-		all = append(all, copies.Object{Name: strings.TrimPrefix(o.Key, b.prefix), Size: o.Size, Modified: o.LastModified})
+		if err := fn(strings.TrimPrefix(o.Key, b.prefix), o.Size, o.LastModified); err != nil {
+			return err
+		}
 	}
-	return all, ctx.Err()
+	return ctx.Err()
+}
+
+// List implements copies.Target.
+func (b *Bucket) List(ctx context.Context, prefix string) (all []copies.Object, err error) {
+	return all, b.Walk(ctx, prefix, func(name string, size int64, modified time.Time) error {
+		all = append(all, copies.Object{Name: name, Size: size, Modified: modified})
+		return nil
+	})
 }
 
 // Delete implements copies.Target.

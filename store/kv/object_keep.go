@@ -1,0 +1,394 @@
+package kv
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"reeve/store/blob"
+	"reeve/store/errs"
+)
+
+// FileStorage keeps the contents of files in a bucket, see Options.Files.
+type FileStorage struct {
+	Storage blob.Storage
+	Cache   int64         // maximum number of bytes of these contents in files.db
+	Keep    time.Duration // time for which an object stays that no record names
+	// Log receives what happens without a request; nil for nothing.
+	Log func(text string, err error)
+
+	every    time.Duration // test option: interval of the keeper
+	leftover time.Duration // test option: age from which an object without a row is left over
+}
+
+// Hurried returns a storage whose keeper runs at an interval, and for which an object without a row is
+// left over from an age, for tests.
+func (s FileStorage) Hurried(every, leftover time.Duration) *FileStorage {
+	s.every, s.leftover = every, leftover
+	return &s
+}
+
+// objectKeeper deletes objects that no record has named for a time. They stay that long because a
+// backup, or the state that a restore has replaced, may name them. While another process uses the same
+// objects, which it takes from its stamps in the bucket, it deletes nothing: it does not know what that
+// one names.
+type objectKeeper struct {
+	db      *DB
+	remote  *blob.Remote
+	storage FileStorage
+	blobs   *blob.Store
+	name    string // of the stamps of this process
+	cancel  context.CancelFunc
+	done    chan struct{}
+
+	first   time.Time // time of the first stamp, by the clock of the bucket; zero before
+	checked time.Time // when all objects were compared last
+
+	mu    sync.Mutex
+	other time.Time // see ObjectState
+}
+
+const (
+	keepEvery    = time.Hour
+	probeEvery   = time.Minute
+	compareEvery = 24 * time.Hour
+	leftoverAge  = 24 * time.Hour
+	keepStep     = 100 // rows changed in one commit
+)
+
+// startKeeper starts the keeper once files.db is open.
+func (db *DB) startKeeper() {
+	if db.options.Files == nil || db.files == nil {
+		return
+	}
+	storage := *db.options.Files
+	if storage.every == 0 {
+		storage.every = keepEvery
+	}
+	if storage.leftover == 0 {
+		storage.leftover = leftoverAge
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	k := &objectKeeper{
+		db:      db,
+		remote:  db.files.remote,
+		storage: storage,
+		name:    blob.StampName(),
+		cancel:  cancel,
+		done:    make(chan struct{}),
+	}
+	db.keeper = k
+	go func() {
+		defer close(k.done)
+		var err error
+		if k.blobs, err = db.files.open(); err == nil {
+			k.run(ctx)
+		}
+	}()
+}
+
+func (k *objectKeeper) close() {
+	if k != nil {
+		k.cancel()
+		<-k.done
+	}
+}
+
+// run keeps the objects until ctx ends. Between its runs it asks the bucket now and then, so that a
+// failure is known before a user meets it.
+func (k *objectKeeper) run(ctx context.Context) {
+	tick := time.NewTicker(min(k.storage.every, probeEvery))
+	defer tick.Stop()
+	var last time.Time
+	for {
+		if time.Since(last) >= k.storage.every {
+			if err := k.once(ctx); err == nil {
+				last = time.Now()
+			} else if ctx.Err() == nil {
+				k.log("the objects of files were not tidied up", err)
+			}
+		} else if time.Since(k.remote.Contact().At) >= probeEvery {
+			k.remote.Probe(ctx) // which keeps the outcome
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+func (k *objectKeeper) log(text string, err error) {
+	if k.storage.Log != nil {
+		k.storage.Log(text, err)
+	}
+}
+
+// once stamps the bucket, and does what is due.
+func (k *objectKeeper) once(ctx context.Context) error {
+	now, other, err := k.remote.Stamp(ctx, k.name, k.first)
+	if err != nil {
+		return err
+	}
+	k.mu.Lock()
+	k.other = other
+	k.mu.Unlock()
+	if k.first.IsZero() {
+		k.first = now
+		return nil // others have stamped once more before the next run
+	}
+	if time.Since(k.checked) >= min(compareEvery, 24*k.storage.every) {
+		if err := errors.Join(k.settle(ctx), k.adopt(ctx, now)); err != nil {
+			return err
+		}
+		k.checked = time.Now()
+	}
+	if now.Sub(k.first) < 2*k.storage.every || !other.IsZero() {
+		return nil
+	}
+	return k.expire(ctx)
+}
+
+// expire deletes the objects that no record has named for long enough: first their rows, so that no
+// record can come to name them, then the objects.
+func (k *objectKeeper) expire(ctx context.Context) error {
+	for ctx.Err() == nil {
+		var names []string
+		err := k.db.Update(engine{}, func(tx *Tx) error {
+			names = nil
+			before := tx.Now() - Time(k.storage.Keep.Microseconds())
+			for _, id := range ObjectByReleased.First(tx, 1, before, keepStep) {
+				o, err := Objects.Get(tx, id)
+				if err != nil {
+					return err
+				}
+				if used, err := k.used(tx, o); err != nil {
+					return err
+				} else if used {
+					continue
+				}
+				if err := Objects.Delete(tx, id); err != nil {
+					return err
+				}
+				names = append(names, o.Name)
+			}
+			return nil
+		})
+		if err != nil || len(names) == 0 {
+			return err
+		}
+		for _, name := range names {
+			if err := k.remote.Delete(ctx, name); err != nil {
+				return err // it is left over, and found again
+			}
+		}
+	}
+	return ctx.Err()
+}
+
+// used reports whether a content has a record, or is about to get one.
+func (k *objectKeeper) used(tx *Tx, o *StoredObject) (bool, error) {
+	if o.SHA256 == "" {
+		return false, nil
+	}
+	var d blob.Digest
+	if err := d.UnmarshalText([]byte(o.SHA256)); err != nil {
+		return false, Damaged(Objects.Name(), o.ID.String(), err)
+	}
+	n, err := tx.db.schema.refersTo(tx, d)
+	return n > 0 || k.blobs.Pending(d), err
+}
+
+// settle corrects rows whose time of release does not fit the records, after a damage that a salvage
+// has repaired.
+func (k *objectKeeper) settle(ctx context.Context) error {
+	for after, more := ID(0), true; more && ctx.Err() == nil; {
+		var wrong []ID
+		err := k.db.View(engine{}, func(tx *Tx) error {
+			rows, err := objectsAfter(tx, after, keepStep)
+			more = len(rows) == keepStep
+			for _, o := range rows {
+				after = o.ID
+				used, usedErr := k.used(tx, o)
+				if err = errors.Join(err, usedErr); used != (o.ReleasedAt == 0) {
+					wrong = append(wrong, o.ID)
+				}
+			}
+			return err
+		})
+		if err == nil && len(wrong) > 0 {
+			err = k.db.Update(engine{}, func(tx *Tx) error { return k.correct(tx, wrong) })
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+func (k *objectKeeper) correct(tx *Tx, ids []ID) error {
+	for _, id := range ids {
+		o, err := Objects.Get(tx, id)
+		if errs.Is(err, errs.NotFound) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		used, err := k.used(tx, o)
+		if err != nil {
+			return err
+		}
+		err = tx.setObject(o, func(o *StoredObject) {
+			switch {
+			case used:
+				o.ReleasedAt = 0
+			case o.ReleasedAt == 0:
+				o.ReleasedAt = tx.now
+			}
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// objectsAfter returns up to n rows with IDs above after.
+func objectsAfter(tx *Tx, after ID, n int) (rows []*StoredObject, err error) {
+	cursor := tx.bucket(Objects.Name()).Cursor()
+	for key, _ := cursor.Seek(idKey(after + 1)); len(key) == 8 && len(rows) < n; key, _ = cursor.Next() {
+		o, err := Objects.Get(tx, ID(binary.BigEndian.Uint64(key)))
+		if err != nil {
+			return rows, err
+		}
+		rows = append(rows, o)
+	}
+	return rows, nil
+}
+
+// adopt gives objects that are left over, because an upload was not completed or a row was deleted and
+// not the object, a row without a content. So they stay as long as others that no record names.
+func (k *objectKeeper) adopt(ctx context.Context, now time.Time) error {
+	var names []string
+	flush := func() error {
+		defer func() { names = nil }()
+		return k.db.Update(engine{}, func(tx *Tx) error {
+			for _, name := range names {
+				if there, err := hasObject(tx, name); err != nil {
+					return err
+				} else if there { // of an upload that was completed since
+					continue
+				}
+				if err := Objects.Create(tx, &StoredObject{Name: name, ReleasedAt: tx.now}); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	err := k.remote.Walk(ctx, func(name string, size int64, modified time.Time) error {
+		if now.Sub(modified) < k.storage.leftover {
+			return nil
+		}
+		var there bool
+		err := k.db.View(engine{}, func(tx *Tx) (err error) {
+			there, err = hasObject(tx, name)
+			return err
+		})
+		if there || err != nil {
+			return err
+		}
+		if names = append(names, name); len(names) == keepStep {
+			return flush()
+		}
+		return nil
+	})
+	if err == nil && len(names) > 0 {
+		err = flush()
+	}
+	return err
+}
+
+func hasObject(tx *Tx, name string) (bool, error) {
+	_, err := ObjectByName.Get(tx, name)
+	if errs.Is(err, errs.NotFound) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// ObjectState describes the bucket that has contents of files.
+type ObjectState struct {
+	blob.Contact
+	Cached, Bound int64     // bytes in files.db of contents that the bucket has, too, and their maximum
+	Other         time.Time // when another process has last used the same objects; zero for none
+}
+
+// ObjectState returns the state of the bucket; ok is false without Options.Files.
+func (db *DB) ObjectState() (s ObjectState, ok bool) {
+	if db.keeper == nil {
+		return s, false
+	}
+	s.Contact = db.keeper.remote.Contact()
+	if b := db.openedFiles(); b != nil {
+		s.Cached, s.Bound = b.Cached()
+	}
+	db.keeper.mu.Lock()
+	defer db.keeper.mu.Unlock()
+	s.Other = db.keeper.other
+	return s, true
+}
+
+// bucketNeeded returns an error if records have contents that only the bucket has, and Options.Files
+// does not name one.
+func (db *DB) bucketNeeded() error {
+	if db.options.Files != nil || !db.schema.hasObjects() {
+		return nil
+	}
+	lacking := 0
+	for after, more := ID(0), true; more; {
+		var rows []*StoredObject
+		err := db.View(engine{}, func(tx *Tx) (err error) {
+			rows, err = objectsAfter(tx, after, keepStep)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		more = len(rows) == keepStep
+		for _, o := range rows {
+			after = o.ID
+			if o.SHA256 == "" || o.ReleasedAt != 0 {
+				continue
+			}
+			whole, err := db.isWhole(o)
+			if err != nil {
+				return err
+			}
+			if !whole {
+				lacking++
+			}
+		}
+	}
+	if lacking == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s of files are only in the bucket that [files.s3] of the configuration has named: put these keys back; to do without them, run `reeve files move local` first",
+		errs.Count(lacking, "content"))
+}
+
+func (db *DB) isWhole(o *StoredObject) (bool, error) {
+	b, err := db.files.open()
+	if err != nil {
+		return false, err
+	}
+	var d blob.Digest
+	if err := d.UnmarshalText([]byte(o.SHA256)); err != nil {
+		return false, Damaged(Objects.Name(), o.ID.String(), err)
+	}
+	return b.Whole(d)
+}
