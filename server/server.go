@@ -14,6 +14,7 @@ package server
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net"
 	"slices"
 
@@ -104,6 +105,7 @@ func (f *features) routes() []web.Route {
 		files.TrashRoutes(),
 		files.GroupRoutes(),
 		files.ContentRoutes(f.Files),
+		files.MoveRoutes(f.Jobs),
 		account.SessionRoutes(),
 		ops.MonitorRoutes(),
 		openapi.Routes(f.OpenAPI),
@@ -129,7 +131,7 @@ func (f *features) routes() []web.Route {
 }
 
 func jobKinds(c *web.Server) map[string]jobs.Kind {
-	return map[string]jobs.Kind{
+	kinds := map[string]jobs.Kind{
 		people.UserRealm.ImportJob:    people.UserRealm.ImportKind(),
 		people.AppUserRealm.ImportJob: people.AppUserRealm.ImportKind(),
 		people.UserUpdate: {
@@ -144,6 +146,8 @@ func jobKinds(c *web.Server) map[string]jobs.Kind {
 		people.AppUserRealm.DeleteJob: people.AppUserRealm.DeleteKind(),
 		files.FileDeletions.Job:       files.FileDeletions.JobKind(),
 	}
+	maps.Copy(kinds, files.MoveKinds(c))
+	return kinds
 }
 
 // Server serves the API of one database.

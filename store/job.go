@@ -15,14 +15,14 @@ import (
 // by step.
 type Job struct {
 	Ident
-	Kind     string            `json:"kind" doc:"What the job does: user_import, app_user_import, user_update, user_delete, app_user_delete, file_trash, setup or undo"`
+	Kind     string            `json:"kind" doc:"What the job does: user_import, app_user_import, user_update, user_delete, app_user_delete, file_trash, setup, undo, files_to_bucket or files_to_local"`
 	State    string            `json:"state" enum:"job_state" doc:"State: preparing, running, undoing, done or failed" log:"-"`
 	UserID   ID                `json:"user_id" doc:"ID of the user who started it"`
 	KeyID    ID                `json:"key_id" doc:"ID of the API key that started it for the user; 0 for none"`
 	Username string            `json:"username" log:"personal"`
 	Proved   Flag              `json:"proved" doc:"1 if the user had just confirmed who it is when the job was started, so that it can do what requires that" log:"-"`
 	Total    int64             `json:"total" doc:"Records to change"`
-	Done     int64             `json:"done" doc:"Records changed so far; of a failed job none remain changed" log:"-"`
+	Done     int64             `json:"done" doc:"Records changed so far; of a failed job none remain changed, except contents of files that were moved" log:"-"`
 	Msg      string            `json:"msg" doc:"Why the job failed, in the language of the request; empty otherwise" log:"-"`
 	Errors   map[string]string `json:"errors,omitempty" doc:"What is wrong, by field, in the language of the request" log:"-"`
 	Reason   json.RawMessage   `json:"reason,omitempty" doc:"Code and parameters of msg" log:"-"`

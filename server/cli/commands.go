@@ -240,6 +240,17 @@ var dataCommands = []command{
 		},
 	},
 	{
+		name: "files move",
+		args: "s3|local",
+		help: "Move the contents of files to the bucket of files.s3, or back to the data directory",
+		call: (*program).moveFiles,
+	},
+	{
+		name: "files cancel",
+		help: "End the move of the contents of files; what was moved stays",
+		call: (*program).cancelMove,
+	},
+	{
 		name: "compact",
 		help: "Reclaim free space by rewriting both database files, also beside a running server",
 		run:  (*program).compact,
@@ -308,6 +319,7 @@ var groups = map[string]string{
 	"audit":   "Read, check and undo the change log",
 	"backup":  "Write, list and check backups",
 	"event":   "Follow changes",
+	"files":   "Move the contents of files",
 	"flag":    "Read and set feature flags",
 	"key":     "Manage API keys",
 	"log":     "Change the log of the running server",

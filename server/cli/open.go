@@ -101,6 +101,12 @@ func (p *program) storeOptions() store.Options {
 		Reserve:   reserveBytes,
 		Log:       p.config.ChangeLog,
 	}
+	if p.config.Files != nil {
+		files := *p.config.Files
+		files.Idle = !p.serves
+		files.Log = func(text string, err error) { p.log.Warn().Err(err).Msg(text) }
+		options.Files = &files
+	}
 	if !p.serves {
 		options.Origin = store.Origin{
 			Kind:      "cli",

@@ -54,6 +54,9 @@ func (d *Downloads) setAvatar(req *web.Request, _ *web.None, data []byte) (*Avat
 	}
 
 	digest, err := up.Finish()
+	if err == nil {
+		err = up.Send(req.HTTP.Context(), req.Working())
+	}
 	if err != nil {
 		return nil, err
 	}

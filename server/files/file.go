@@ -179,6 +179,13 @@ func uploadFiles(req *web.Request, in *fileForm, form *web.Form) (*Files, error)
 		kept = append(kept, r)
 	}
 
+	working := req.Working()
+	for _, r := range kept { // after the body was read, which may not wait
+		if err := r.upload.Send(req.HTTP.Context(), working); err != nil {
+			return nil, err
+		}
+	}
+
 	out := &Files{}
 	return out, req.DB.Update(req.Actor, func(tx *store.Tx) error {
 		out.Data = nil

@@ -6,6 +6,7 @@
 package jobs
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -40,26 +41,39 @@ type Kind struct {
 	Apply func(tx *store.Tx,
 		input json.RawMessage) (made []store.ID, undo json.RawMessage, err error)
 	Undo func(tx *store.Tx, input json.RawMessage, id store.ID) error
+
+	// Work does what may not be done in the transaction of a step before it, such as sending bytes,
+	// and returns the input of Apply. release is called after the transaction. Nil for nothing. A job
+	// with Work runs beside others, because it can take hours. What its steps have done stays if it
+	// fails.
+	Work func(ctx context.Context, input json.RawMessage) (done json.RawMessage, release func(), err error)
 }
 
 // Runner runs at most one job at a time.
 type Runner struct {
 	s         *web.Server
 	kinds     map[string]Kind
-	Turn      chan struct{} // contains a token while a job runs
-	stop      atomic.Bool   // the server is shutting down: jobs stop before their next step
+	Turn      chan struct{}   // contains a token while a job runs
+	stop      atomic.Bool     // the server is shutting down: jobs stop before their next step
+	ctx       context.Context // ends the work of jobs then
+	cancel    context.CancelFunc
 	Running   sync.WaitGroup
 	Abandoned []store.ID // jobs that were being prepared when the process ended
 	mu        sync.Mutex
-	ended     map[store.ID]chan struct{} // closed when the runner is done with the job
+	ended     map[store.ID]chan struct{}      // closed when the runner is done with the job
+	working   map[store.ID]context.CancelFunc // ends the work of a job
 }
 
 func NewJobs(s *web.Server, kinds map[string]Kind) *Runner {
+	ctx, cancel := context.WithCancel(context.Background())
 	return &Runner{
-		s:     s,
-		kinds: kinds,
-		Turn:  make(chan struct{}, 1),
-		ended: map[store.ID]chan struct{}{},
+		s:       s,
+		kinds:   kinds,
+		Turn:    make(chan struct{}, 1),
+		ctx:     ctx,
+		cancel:  cancel,
+		ended:   map[store.ID]chan struct{}{},
+		working: map[store.ID]context.CancelFunc{},
 	}
 }
 
@@ -197,9 +211,7 @@ func (js *Runner) Start(id store.ID) <-chan struct{} {
 	ended := make(chan struct{})
 	js.ended[id] = ended
 	js.Running.Go(func() {
-		js.Turn <- struct{}{}
-		err := js.Run(id)
-		<-js.Turn
+		err := js.inTurn(id)
 		if err != nil && !errors.Is(err, errStopped) {
 			js.s.Log.Error().Err(err).Stringer("job", id).Msg("a job was interrupted and will be continued")
 		}
@@ -209,6 +221,24 @@ func (js *Runner) Start(id store.ID) <-chan struct{} {
 		close(ended)
 	})
 	return ended
+}
+
+// inTurn runs a job when no other one runs, unless it may run beside others.
+func (js *Runner) inTurn(id store.ID) error {
+	beside := false
+	err := js.s.DB.View(store.System, func(tx *store.Tx) error {
+		j, err := store.Jobs.Get(tx, id)
+		beside = err == nil && js.kinds[j.Kind].Work != nil
+		return err
+	})
+	if err != nil && !errs.Is(err, errs.NotFound) {
+		return err
+	}
+	if !beside {
+		js.Turn <- struct{}{}
+		defer func() { <-js.Turn }()
+	}
+	return js.Run(id)
 }
 
 func (js *Runner) update(kind string, fn func(*store.Tx) error) error {
@@ -274,9 +304,10 @@ func (js *Runner) apply(j *store.Job, kind Kind, steps []store.ID) error {
 			JobID:     j.ID,
 			Part:      i + 1,
 		}
-		err := db.From(&origin).Update(store.JobActor(j), func(tx *store.Tx) error {
-			return applyStep(tx, j.ID, id, kind)
-		})
+		err := js.step(db.From(&origin), j, id, kind)
+		if errors.Is(err, errCancelled) {
+			return nil
+		}
 		switch errs.Of(err).Kind {
 		case errs.Internal, errs.Busy, errs.Full:
 			if err != nil {
@@ -290,15 +321,94 @@ func (js *Runner) apply(j *store.Job, kind Kind, steps []store.ID) error {
 	return nil
 }
 
-func applyStep(tx *store.Tx, job, id store.ID, kind Kind) error {
+// step does the work of a step, and applies it.
+func (js *Runner) step(db store.Handle, j *store.Job, id store.ID, kind Kind) error {
+	var input json.RawMessage
+	if kind.Work != nil {
+		done, release, err := js.work(db, j, id, kind)
+		if err != nil || done == nil {
+			return err
+		}
+		defer release()
+		input = done
+	}
+	return db.Update(store.JobActor(j), func(tx *store.Tx) error {
+		return applyStep(tx, j.ID, id, kind, input)
+	})
+}
+
+// work does the work of a step, unless the step is applied; then done is nil.
+func (js *Runner) work(db store.Handle, j *store.Job, id store.ID, kind Kind) (done json.RawMessage, release func(), err error) {
+	ctx, cancel := context.WithCancel(js.ctx)
+	defer cancel()
+	js.mu.Lock()
+	js.working[j.ID] = cancel
+	js.mu.Unlock()
+	defer func() {
+		js.mu.Lock()
+		delete(js.working, j.ID)
+		js.mu.Unlock()
+	}()
+
+	var input json.RawMessage
+	err = db.View(store.System, func(tx *store.Tx) error {
+		if now, err := store.Jobs.Get(tx, j.ID); err != nil || now.State != store.JobRunning {
+			return errors.Join(err, errCancelled)
+		}
+		step, err := store.JobSteps.Get(tx, id)
+		if err != nil || step.Made != nil {
+			return err
+		}
+		input, err = step.OpenInput(tx)
+		return err
+	})
+	if err != nil || input == nil {
+		return nil, nil, err
+	}
+	done, release, err = kind.Work(ctx, input)
+	switch {
+	case err == nil:
+		return done, release, nil
+	case js.stop.Load():
+		return nil, nil, errStopped
+	case ctx.Err() != nil:
+		return nil, nil, errCancelled
+	}
+	return nil, nil, err
+}
+
+// errCancelled is the error of a step of a job that a user has cancelled.
+var errCancelled = errors.New("the job was cancelled")
+
+// Cancel ends a job that runs beside others; what its steps have done stays.
+func (js *Runner) Cancel(id store.ID) error {
+	err := js.s.DB.WithRecorder(nil).For("cancelling a job", nil).Update(store.System, func(tx *store.Tx) error {
+		j, err := store.Jobs.Get(tx, id)
+		if err != nil || j.State != store.JobRunning || js.kinds[j.Kind].Work == nil {
+			return err
+		}
+		return store.FailJob(tx, id, errs.New(errs.Conflict, "a user has ended it"))
+	})
+	js.mu.Lock()
+	cancel := js.working[id]
+	js.mu.Unlock()
+	if cancel != nil {
+		cancel()
+	}
+	return err
+}
+
+// applyStep applies a step. input takes the place of the stored one, unless it is nil.
+func applyStep(tx *store.Tx, job, id store.ID, kind Kind, input json.RawMessage) error {
 	step, err := store.JobSteps.Get(tx, id)
 	if err != nil || step.Made != nil {
 		return err
 	}
 
-	input, err := step.OpenInput(tx)
-	if err != nil {
-		return err
+	if input == nil {
+		if input, err = step.OpenInput(tx); err != nil {
+			return err
+		}
 	}
 	made, undo, err := kind.Apply(tx, input)
 	if err != nil {
@@ -335,7 +445,7 @@ func (js *Runner) finish(j *store.Job, kind Kind, steps []store.ID) error {
 	if err != nil {
 		return err
 	}
-	if failed {
+	if failed && kind.Work == nil {
 		for _, id := range slices.Backward(steps) {
 			if err := js.undo(j, kind, id); err != nil {
 				return err

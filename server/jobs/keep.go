@@ -37,6 +37,7 @@ func (js *Runner) Keep(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			js.stop.Store(true)
+			js.cancel()
 			return
 		case <-tick.C:
 		}

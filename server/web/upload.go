@@ -8,6 +8,7 @@ import (
 	"mime/multipart"
 	"net/http"
 	"reflect"
+	"sync/atomic"
 	"time"
 
 	"reeve/server/limit"
@@ -243,6 +244,19 @@ func (u uploadReader) Read(p []byte) (int, error) {
 		err = uploadFault(err)
 	}
 	return n, err
+}
+
+// Working returns a function that is called while a request is working, so that its response may begin
+// later.
+func (r *Request) Working() func() {
+	control := http.NewResponseController(&r.Writer)
+	var next atomic.Int64
+	return func() {
+		if now := time.Now(); now.UnixNano() > next.Load() {
+			next.Store(now.Add(time.Second).UnixNano())
+			control.SetWriteDeadline(now.Add(WriteTimeout)) // fails only without a connection, in a test
+		}
+	}
 }
 
 // patientBody is a body without a time limit, as long as it arrives at the minimum

@@ -14,6 +14,7 @@ import (
 	"io/fs"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"filippo.io/age"
@@ -114,6 +115,8 @@ func (r *Remote) answered(ctx context.Context, err error) error {
 		return err
 	case errors.Is(context.Cause(ctx), errClosing):
 		return errs.New(errs.Busy, "the server is shutting down")
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
 	case r.last.Fault == nil:
 		r.last.Since = time.Now()
 	}
@@ -155,9 +158,13 @@ func (r *Remote) Store(ctx context.Context, size int64, content io.Reader, moved
 	sums := &sums{whole: sha256.New()}
 	source := &encrypting{to: key}
 	in := source.start(content)
+	var over atomic.Bool // the client of the bucket may read for a moment after it has returned
+	defer over.Store(true)
 	body, err := sendable(io.TeeReader(in, sums), o.Bytes, func() {
-		alive()
-		moved()
+		if !over.Load() {
+			alive()
+			moved()
+		}
 	})
 	if err == nil {
 		err = r.bucket.Put(guarded, o.Name, o.Bytes, body)

@@ -17,6 +17,7 @@ type FileStorage struct {
 	Storage blob.Storage
 	Cache   int64         // maximum number of bytes of these contents in files.db
 	Keep    time.Duration // time for which an object stays that no record names
+	Idle    bool          // whether nothing is tidied up in the bucket
 	// Log receives what happens without a request; nil for nothing.
 	Log func(text string, err error)
 
@@ -81,6 +82,10 @@ func (db *DB) startKeeper() {
 		done:    make(chan struct{}),
 	}
 	db.keeper = k
+	if storage.Idle {
+		close(k.done)
+		return
+	}
 	go func() {
 		defer close(k.done)
 		var err error
