@@ -283,6 +283,7 @@ func FilesHealth(s *web.Server) web.Part {
 	if !ready {
 		p.State, p.Message = web.Checking, errs.Say("the files database is being opened")
 	}
+	bucketHealth(s, &p)
 	if found := s.DB.FoundDamage().Files; len(found) > 0 {
 		p.State, p.Figures["damaged"] = web.Degraded, int64(len(found))
 		p.Message = errs.Say("files are damaged (%d found): %s; other files can be read; stop the server and restore a backup, or copy what is intact with `reeve salvage NEWDIR`", len(found), found[0])
@@ -295,6 +296,24 @@ func FilesHealth(s *web.Server) web.Part {
 	}
 
 	return p
+}
+
+// bucketHealth adds the state of the bucket that has contents of files.
+func bucketHealth(s *web.Server, p *web.Part) {
+	bucket, ok := s.DB.ObjectState()
+	if !ok {
+		return
+	}
+	p.Figures["cached_bytes"] = bucket.Cached
+	switch {
+	case bucket.Fault != nil:
+		text, _, _ := strings.Cut(errs.ForOperator(bucket.Fault).Error(), "\n")
+		p.State, p.Since = web.Degraded, kv.TimeOf(bucket.Since)
+		p.Message = errs.Say("the bucket of files does not answer: %s; only files in the cache can be read, and none uploaded", text)
+	case !bucket.Other.IsZero():
+		p.State = web.Degraded
+		p.Message = errs.Say("another server with a copy of this data uses the bucket of files, last at %s; nothing is deleted there", bucket.Other.UTC().Format(time.RFC3339))
+	}
 }
 
 // SearchHealth reports whether the search indexes of large collections are usable.

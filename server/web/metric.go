@@ -70,6 +70,8 @@ type collected struct {
 	caches             []kv.CacheStats
 	collections        []kv.CollectionStats
 	stored, inProgress int64
+	bucket             kv.ObjectState
+	hasBucket          bool
 	free               int64 // bytes; -1 if unknown
 	writable           bool
 	slow               map[string]uint64 // counts by operation
@@ -87,6 +89,7 @@ func (s *Server) collect() (*collected, error) {
 		slow:     s.Metrics.slow.counts(),
 	}
 	c.stored, c.inProgress = s.DB.FileBytes()
+	c.bucket, c.hasBucket = s.DB.ObjectState()
 	free, known, err := s.DB.DiskFree()
 	if err != nil {
 		return nil, err

@@ -252,7 +252,7 @@ func (b *Store) Fetch(ctx context.Context, d Digest, moved func()) (release func
 			return nil, err
 		}
 		if r.held != nil {
-			return nil, errs.New(errs.Full, "the disk has no room for the contents of files: free disk space").Coded("disk_low")
+			return nil, errs.New(errs.Full, "the disk has no room for the contents of files: free disk space")
 		}
 	}
 	if got := Digest(sum.Sum(nil)); got != d {

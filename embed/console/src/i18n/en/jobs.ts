@@ -9,6 +9,8 @@ export const jobs = {
   'jobs.kind.file_trash': 'Move files to the trash',
   'jobs.kind.setup': 'Apply a setup',
   'jobs.kind.undo': 'Undo',
+  'jobs.kind.files_to_bucket': 'Move contents of files to the bucket',
+  'jobs.kind.files_to_local': 'Move contents of files to the data directory',
   'jobs.user': 'Started by',
   'jobs.state': 'State',
   'jobs.state.preparing': 'Preparing',

@@ -11,6 +11,8 @@ export const jobs: Record<keyof typeof en, string> = {
   'jobs.kind.file_trash': '将文件移到回收站',
   'jobs.kind.setup': '应用配置文件',
   'jobs.kind.undo': '撤销',
+  'jobs.kind.files_to_bucket': '将文件内容移到存储桶',
+  'jobs.kind.files_to_local': '将文件内容移到数据目录',
   'jobs.user': '发起人',
   'jobs.state': '状态',
   'jobs.state.preparing': '准备中',
