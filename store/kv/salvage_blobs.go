@@ -35,6 +35,7 @@ func (s *Salvaging) copyBlobs() error {
 	var refs []blobRef
 	if err := s.db.View(engine{}, func(tx *Tx) error {
 		refs = tx.db.schema.blobRefs(tx)
+		tx.findObjects(refs)
 		return nil
 	}); err != nil {
 		return err
@@ -61,6 +62,24 @@ func (s *Salvaging) copyBlobs() error {
 	}
 
 	return s.dropLost(refs, copied)
+}
+
+// findObjects sets the objects of contents, without an index, which a salvage builds last.
+func (tx *Tx) findObjects(refs []blobRef) {
+	if !tx.db.schema.hasObjects() {
+		return
+	}
+	all := map[string]blob.Object{}
+	for o, err := range Objects.All(tx) {
+		if err == nil && o.SHA256 != "" { // a damaged one is not salvaged
+			all[o.SHA256] = o.blob()
+		}
+	}
+	for i := range refs {
+		if o, found := all[refs[i].digest.String()]; found {
+			refs[i].object = &o
+		}
+	}
 }
 
 // fillBlobs copies the content of refs to a new files database and returns the digests it has
