@@ -105,7 +105,7 @@ func (f *features) routes() []web.Route {
 		files.TrashRoutes(),
 		files.GroupRoutes(),
 		files.ContentRoutes(f.Files),
-		files.MoveRoutes(f.Jobs),
+		jobs.MoveRoutes(f.Jobs),
 		account.SessionRoutes(),
 		ops.MonitorRoutes(),
 		openapi.Routes(f.OpenAPI),
@@ -146,7 +146,7 @@ func jobKinds(c *web.Server) map[string]jobs.Kind {
 		people.AppUserRealm.DeleteJob: people.AppUserRealm.DeleteKind(),
 		files.FileDeletions.Job:       files.FileDeletions.JobKind(),
 	}
-	maps.Copy(kinds, files.MoveKinds(c))
+	maps.Copy(kinds, jobs.MoveKinds(c.DB))
 	return kinds
 }
 

@@ -95,3 +95,77 @@ func (js *Runner) Wait(req *web.Request, id store.ID, ended <-chan struct{}) (*s
 
 	return j.In(req.Language()), nil
 }
+
+func init() {
+	web.Enums(map[string][]string{"contents_place": {"s3", "local"}})
+}
+
+// MoveRoutes returns the operations that move the contents of files.
+func MoveRoutes(js *Runner) []web.Route {
+	begin := func(req *web.Request, in *moveIn) (*store.Job, error) { return beginMove(js, req, in) }
+	cancel := func(req *web.Request, _ *web.None) (web.Nothing, error) {
+		return web.Nothing{}, cancelMoves(js, req)
+	}
+	return []web.Route{
+		web.Action("POST", "/system/file-move", "system.file.move", "Move the contents of files", begin, web.Options{
+			LoggedAs: "file_move",
+			Note: "Starts a job that moves the contents of all files to the bucket that the configuration " +
+				"names, or back from it, and returns the job at once. Files can be read and uploaded while it runs. " +
+				"What is there already is not moved again.",
+		}),
+		web.Action("POST", "/system/file-move/cancel", "system.file.move", "Cancel the move of contents", cancel,
+			web.Options{
+				LoggedAs: "file_move_cancel",
+				Note:     "Ends the job that moves the contents of files. What was moved stays where it is. If there is none, nothing changes.",
+			}),
+	}
+}
+
+type moveIn struct {
+	To string `json:"to" check:"required,enum=contents_place" doc:"s3 for the bucket, local for the data directory"`
+}
+
+func beginMove(js *Runner, req *web.Request, in *moveIn) (*store.Job, error) {
+	if in.To != "local" && !req.DB.HasBucket() {
+		return nil, errs.Field(errs.Conflict, "to", "the configuration names no bucket for the contents of files: set files.s3 and restart").Coded("no_bucket")
+	}
+	kind := ToBucket
+	if in.To == "local" {
+		kind = ToLocal
+	}
+	all, err := req.DB.MovableContents(kind == ToBucket)
+	if err != nil {
+		return nil, err
+	}
+	steps := moveSteps(all)
+	id, ended, err := js.Begin(req, kind, steps)
+	if err != nil {
+		return nil, err
+	}
+	if len(steps) == 0 {
+		<-ended // at once
+	}
+	var j *store.Job
+	err = req.DB.View(req.Actor, func(tx *store.Tx) (err error) {
+		j, err = store.Jobs.Get(tx, id)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return j.In(req.Language()), nil
+}
+
+func cancelMoves(js *Runner, req *web.Request) error {
+	var ids []store.ID
+	err := req.DB.View(req.Actor, func(tx *store.Tx) (err error) {
+		ids, err = moves(tx)
+		return err
+	})
+	for _, id := range ids {
+		if err == nil {
+			err = js.Cancel(id)
+		}
+	}
+	return err
+}

@@ -71,7 +71,6 @@ type collected struct {
 	collections        []kv.CollectionStats
 	stored, inProgress int64
 	bucket             kv.ObjectState
-	hasBucket          bool
 	free               int64 // bytes; -1 if unknown
 	writable           bool
 	slow               map[string]uint64 // counts by operation
@@ -89,7 +88,7 @@ func (s *Server) collect() (*collected, error) {
 		slow:     s.Metrics.slow.counts(),
 	}
 	c.stored, c.inProgress = s.DB.FileBytes()
-	c.bucket, c.hasBucket = s.DB.ObjectState()
+	c.bucket, _ = s.DB.ObjectState() // without a bucket, nothing has happened
 	free, known, err := s.DB.DiskFree()
 	if err != nil {
 		return nil, err

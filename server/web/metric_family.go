@@ -182,32 +182,25 @@ var families = []family{
 		func(c *collected, out *Samples) {
 			out.gauge("", float64(c.inProgress))
 		}},
-	{"reeve_files_cached_bytes", "gauge", "Bytes of file contents in the data directory that the bucket has, too; absent without a bucket.",
+	{"reeve_files_cached_bytes", "gauge", "Bytes of file contents in the data directory that the bucket of files has, too.",
 		func(c *collected, out *Samples) {
-			if c.hasBucket {
-				out.gauge("", float64(c.bucket.Cached))
-			}
+			out.gauge("", float64(c.bucket.Cached))
 		}},
-	{"reeve_bucket_up", "gauge", "1 if the bucket of files has answered the last request, else 0; absent without a bucket.",
+	{"reeve_bucket_up", "gauge", "0 if the bucket of files has not answered the last request, else 1.",
 		func(c *collected, out *Samples) {
-			if up := 1.0; c.hasBucket {
-				if c.bucket.Fault != nil {
-					up = 0
-				}
-				out.gauge("", up)
+			up := 1.0
+			if c.bucket.Fault != nil {
+				up = 0
 			}
+			out.gauge("", up)
 		}},
 	{"reeve_bucket_reads_total", "counter", "Requests for bytes of the bucket of files.",
 		func(c *collected, out *Samples) {
-			if c.hasBucket {
-				out.counter("", uint64(c.bucket.Gets))
-			}
+			out.counter("", uint64(c.bucket.Gets))
 		}},
 	{"reeve_bucket_objects_total", "counter", "Contents that were stored in the bucket of files.",
 		func(c *collected, out *Samples) {
-			if c.hasBucket {
-				out.counter("", uint64(c.bucket.Puts))
-			}
+			out.counter("", uint64(c.bucket.Puts))
 		}},
 	{"reeve_disk_free_bytes", "gauge",
 		"Free bytes on the disk of the data directory; absent if unknown.",

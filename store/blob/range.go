@@ -9,9 +9,6 @@ import (
 	"maps"
 
 	"filippo.io/age"
-
-	"reeve/store/seal"
-	"reeve/store/stall"
 )
 
 // Read returns n bytes of the content of an object from an offset. Their authenticity is checked: they
@@ -20,11 +17,7 @@ func (r *Remote) Read(ctx context.Context, o Object, at, n int64) ([]byte, error
 	if n == 0 {
 		return nil, nil
 	}
-	_, secret, err := r.key(o.Key)
-	if err != nil {
-		return nil, err
-	}
-	key, err := seal.NewKey(secret, stanza, o.Name)
+	key, err := r.cipher(o)
 	if err != nil {
 		return nil, err
 	}
@@ -91,18 +84,23 @@ type piece struct {
 
 // get reads bytes of an object.
 func (r *Remote) get(ctx context.Context, o Object, from, to int64) (piece, error) {
-	guarded, moved, end := stall.Guard(ctx, readPatience)
-	defer end()
-	p := piece{from, make([]byte, to-from)}
-	in, err := r.bucket.Range(guarded, o.Name, from, to-from)
-	if err == nil {
-		_, err = io.ReadFull(&stall.Reader{Reader: in, Moved: moved}, p.bytes)
-		in.Close() // read only: nothing can be lost
-	}
 	r.mu.Lock()
 	r.last.Gets++
 	r.mu.Unlock()
-	return p, r.answered(ctx, stall.Cause(guarded, err))
+	p := piece{from, make([]byte, to-from)}
+	return p, r.request(ctx, readPatience, func(ctx context.Context, moved func()) error {
+		in, err := r.bucket.Range(ctx, o.Name, from, to-from)
+		if err != nil {
+			return err
+		}
+		defer in.Close() // read only: nothing can be lost
+		for n := 0; n < len(p.bytes) && err == nil; moved() {
+			var more int
+			more, err = io.ReadAtLeast(in, p.bytes[n:], 1)
+			n += more
+		}
+		return err
+	})
 }
 
 // ends are the first and the last bytes of an object, which each decryption needs.

@@ -46,8 +46,8 @@ const PartBytes = 16 << 20
 // name.
 type Object struct {
 	Name  string
-	Bytes int64  // of the object
-	Size  int64  // of the content
+	Bytes int64  // size of the object
+	Size  int64  // size of the content
 	Key   uint64 // number of the key
 }
 
@@ -67,7 +67,7 @@ type Remote struct {
 
 // Contact is the last contact with a bucket.
 type Contact struct {
-	At    time.Time // of the last answer; zero for none
+	At    time.Time // time of the last answer; zero for none
 	Fault error     // error of the requests since; nil if the last one was answered
 	Since time.Time // time of the first of these errors
 	Gets  int64     // objects or ranges that were read
@@ -77,7 +77,8 @@ type Contact struct {
 const (
 	maxReading   = 16
 	maxSending   = 4
-	readPatience = 30 * time.Second // shorter than stall.Patience, because a client waits
+	patience     = stall.Patience
+	readPatience = 30 * time.Second // shorter, because a client waits
 	maxEnds      = 64
 	sealedChunk  = 64<<10 + 16 // chunk of age with its tag
 	nonceBytes   = 16
@@ -125,6 +126,22 @@ func (r *Remote) answered(ctx context.Context, err error) error {
 		Coded("bucket_unavailable").After(retryBucket).Because(err)
 }
 
+// request runs a request that ends when nothing moves for a time, and keeps its outcome.
+func (r *Remote) request(ctx context.Context, patience time.Duration, run func(ctx context.Context, moved func()) error) error {
+	guarded, moved, end := stall.Guard(ctx, patience)
+	defer end()
+	return r.answered(ctx, stall.Cause(guarded, run(guarded, moved)))
+}
+
+// cipher returns the key of an object.
+func (r *Remote) cipher(o Object) (k seal.Key, err error) {
+	_, secret, err := r.key(o.Key)
+	if err != nil {
+		return k, err
+	}
+	return seal.NewKey(secret, stanza, o.Name)
+}
+
 // retryBucket is the time after which clients should try again.
 const retryBucket = 10 * time.Second
 
@@ -140,12 +157,12 @@ func (r *Remote) Store(ctx context.Context, size int64, content io.Reader, moved
 	case <-ctx.Done():
 		return Object{}, r.answered(ctx, ctx.Err())
 	}
-	number, secret, err := r.key(0)
+	number, _, err := r.key(0)
 	if err != nil {
 		return Object{}, err
 	}
 	o := Object{Name: r.prefix + contents + strings.ToLower(rand.Text()), Size: size, Key: number}
-	key, err := seal.NewKey(secret, stanza, o.Name)
+	key, err := r.cipher(o)
 	if err == nil {
 		o.Bytes, err = seal.Size(size, key)
 	}
@@ -153,7 +170,7 @@ func (r *Remote) Store(ctx context.Context, size int64, content io.Reader, moved
 		return Object{}, err
 	}
 
-	guarded, alive, end := stall.Guard(ctx, stall.Patience)
+	guarded, alive, end := stall.Guard(ctx, patience)
 	defer end()
 	sums := &sums{whole: sha256.New()}
 	source := &encrypting{to: key}
@@ -262,7 +279,7 @@ func (s *sums) tag() string {
 type encrypting struct {
 	to   age.Recipient
 	done chan struct{}
-	err  error // of reading the content
+	err  error // error of reading the content
 }
 
 func (e *encrypting) start(content io.Reader) *io.PipeReader {
@@ -332,13 +349,13 @@ func (r *repeatable) ReadAt(p []byte, at int64) (int, error) {
 // Check returns an error unless the bucket has the object; fs.ErrNotExist if it is not there or is
 // another one.
 func (r *Remote) Check(ctx context.Context, o Object) error {
-	guarded, _, end := stall.Guard(ctx, readPatience)
-	defer end()
-	size, _, err := r.bucket.Stat(guarded, o.Name)
-	if err == nil && size != o.Bytes {
-		err = fs.ErrNotExist
-	}
-	return r.answered(ctx, stall.Cause(guarded, err))
+	return r.request(ctx, readPatience, func(ctx context.Context, _ func()) error {
+		size, _, err := r.bucket.Stat(ctx, o.Name)
+		if err == nil && size != o.Bytes {
+			err = fs.ErrNotExist
+		}
+		return err
+	})
 }
 
 // BucketPlace begins the places of damage in the bucket.

@@ -81,6 +81,56 @@ func (db *DB) openFiles() error {
 	return nil
 }
 
+// bucketNeeded returns an error if records have contents that only the bucket has, and Options.Files
+// does not name one.
+func (db *DB) bucketNeeded() error {
+	if db.options.Files != nil || !db.schema.hasObjects() {
+		return nil
+	}
+	lacking := 0
+	for after, more := ID(0), true; more; {
+		var rows []*StoredObject
+		err := db.View(engine{}, func(tx *Tx) (err error) {
+			rows, err = objectsAfter(tx, after, keepStep)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		more = len(rows) == keepStep
+		for _, o := range rows {
+			after = o.ID
+			if o.SHA256 == "" || o.ReleasedAt != 0 {
+				continue
+			}
+			whole, err := db.isWhole(o)
+			if err != nil {
+				return err
+			}
+			if !whole {
+				lacking++
+			}
+		}
+	}
+	if lacking == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s of files are only in the bucket that [files.s3] of the configuration has named: put these keys back; to do without them, run `reeve files move local` first",
+		errs.Count(lacking, "content"))
+}
+
+func (db *DB) isWhole(o *StoredObject) (bool, error) {
+	b, err := db.files.open()
+	if err != nil {
+		return false, err
+	}
+	var d blob.Digest
+	if err := d.UnmarshalText([]byte(o.SHA256)); err != nil {
+		return false, Damaged(Objects.Name(), o.ID.String(), err)
+	}
+	return b.Whole(d)
+}
+
 // references reports whether a record refers to a blob. After a write failure it returns an
 // error, because a deletion that is visible may not be on the disk.
 func (db *DB) references(d blob.Digest) (used bool, err error) {

@@ -65,11 +65,22 @@ func (tx *Tx) objectOf(d blob.Digest) (*StoredObject, error) {
 		return nil, nil
 	}
 	o, err := ObjectByContent.Get(tx, d.String())
-	if errs.Is(err, errs.NotFound) {
+	if isMissing(err) {
 		return nil, nil
 	}
 	return o, err
 }
+
+// hasObject reports whether a row names an object.
+func hasObject(tx *Tx, name string) (bool, error) {
+	_, err := ObjectByName.Get(tx, name)
+	if isMissing(err) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+func isMissing(err error) bool { return errs.Is(err, errs.NotFound) }
 
 func (o *StoredObject) blob() blob.Object {
 	return blob.Object{Name: o.Name, Bytes: o.Bytes, Size: o.Size, Key: uint64(o.KeyID)}

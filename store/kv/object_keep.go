@@ -4,12 +4,10 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"sync"
 	"time"
 
 	"reeve/store/blob"
-	"reeve/store/errs"
 )
 
 // FileStorage keeps the contents of files in a bucket, see Options.Files.
@@ -41,12 +39,12 @@ type objectKeeper struct {
 	remote  *blob.Remote
 	storage FileStorage
 	blobs   *blob.Store
-	name    string // of the stamps of this process
+	name    string // name of the stamps of this process
 	cancel  context.CancelFunc
 	done    chan struct{}
 
 	first   time.Time // time of the first stamp, by the clock of the bucket; zero before
-	checked time.Time // when all objects were compared last
+	checked time.Time // time of the last comparison of all objects
 
 	mu    sync.Mutex
 	other time.Time // see ObjectState
@@ -236,10 +234,10 @@ func (k *objectKeeper) settle(ctx context.Context) error {
 
 func (k *objectKeeper) correct(tx *Tx, ids []ID) error {
 	for _, id := range ids {
-		o, err := Objects.Get(tx, id)
-		if errs.Is(err, errs.NotFound) {
+		if !Objects.Exists(tx, id) {
 			continue
 		}
+		o, err := Objects.Get(tx, id)
 		if err != nil {
 			return err
 		}
@@ -318,19 +316,11 @@ func (k *objectKeeper) adopt(ctx context.Context, now time.Time) error {
 	return err
 }
 
-func hasObject(tx *Tx, name string) (bool, error) {
-	_, err := ObjectByName.Get(tx, name)
-	if errs.Is(err, errs.NotFound) {
-		return false, nil
-	}
-	return err == nil, err
-}
-
 // ObjectState describes the bucket that has contents of files.
 type ObjectState struct {
 	blob.Contact
 	Cached, Bound int64     // bytes in files.db of contents that the bucket has, too, and their maximum
-	Other         time.Time // when another process has last used the same objects; zero for none
+	Other         time.Time // time at which another process has last used the same objects; zero for none
 }
 
 // ObjectState returns the state of the bucket; ok is false without Options.Files.
@@ -346,54 +336,4 @@ func (db *DB) ObjectState() (s ObjectState, ok bool) {
 	defer db.keeper.mu.Unlock()
 	s.Other = db.keeper.other
 	return s, true
-}
-
-// bucketNeeded returns an error if records have contents that only the bucket has, and Options.Files
-// does not name one.
-func (db *DB) bucketNeeded() error {
-	if db.options.Files != nil || !db.schema.hasObjects() {
-		return nil
-	}
-	lacking := 0
-	for after, more := ID(0), true; more; {
-		var rows []*StoredObject
-		err := db.View(engine{}, func(tx *Tx) (err error) {
-			rows, err = objectsAfter(tx, after, keepStep)
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		more = len(rows) == keepStep
-		for _, o := range rows {
-			after = o.ID
-			if o.SHA256 == "" || o.ReleasedAt != 0 {
-				continue
-			}
-			whole, err := db.isWhole(o)
-			if err != nil {
-				return err
-			}
-			if !whole {
-				lacking++
-			}
-		}
-	}
-	if lacking == 0 {
-		return nil
-	}
-	return fmt.Errorf("%s of files are only in the bucket that [files.s3] of the configuration has named: put these keys back; to do without them, run `reeve files move local` first",
-		errs.Count(lacking, "content"))
-}
-
-func (db *DB) isWhole(o *StoredObject) (bool, error) {
-	b, err := db.files.open()
-	if err != nil {
-		return false, err
-	}
-	var d blob.Digest
-	if err := d.UnmarshalText([]byte(o.SHA256)); err != nil {
-		return false, Damaged(Objects.Name(), o.ID.String(), err)
-	}
-	return b.Whole(d)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"reeve/store/blob"
-	"reeve/store/errs"
 )
 
 // Contents are moved to the bucket and back in steps: first their bytes, outside of a transaction, then
@@ -77,7 +76,7 @@ func (db *DB) moveContents(ds []blob.Digest, move func(*blob.Store, blob.Digest)
 		switch {
 		case err == nil:
 			done = append(done, d)
-		case isDamage(err) || errs.Is(err, errs.NotFound): // the health report names damage
+		case isDamage(err) || isMissing(err): // the health report names damage
 			db.noteBlob(d, err)
 		default:
 			release()

@@ -1769,7 +1769,7 @@ export type Job = {
   created_at: string
   /** Codes and parameters of errors, by field */
   details?: unknown
-  /** Records changed so far; of a failed job none remain changed */
+  /** Records changed so far; of a failed job none remain changed, except contents of files that were moved */
   done: number
   /** Time when the job ended; null until it is done or failed */
   ended_at: string | null
@@ -1778,7 +1778,7 @@ export type Job = {
   id: number
   /** ID of the API key that started it for the user; 0 for none */
   key_id: number
-  /** What the job does: user_import, app_user_import, user_update, user_delete, app_user_delete, file_trash, setup or undo */
+  /** What the job does: user_import, app_user_import, user_update, user_delete, app_user_delete, file_trash, setup, undo, files_to_bucket or files_to_local */
   kind: string
   /** Why the job failed, in the language of the request; empty otherwise */
   msg: string
@@ -2176,6 +2176,11 @@ export type MemoryInfo = {
   anonymous_bytes: number
   goroutines: number
   heap_bytes: number
+}
+
+export type MoveContentsOfFiles = {
+  /** s3 for the bucket, local for the data directory */
+  to: "s3" | "local"
 }
 
 export type NewAppUser = {
@@ -4204,6 +4209,7 @@ export type Access =
   | 'system.field.delete'
   | 'system.field.query'
   | 'system.field.update'
+  | 'system.file.move'
   | 'system.info'
   | 'system.info.acknowledge'
   | 'system.job.query'
@@ -4468,6 +4474,8 @@ export type Api = {
     [path: `/system/dict/${number}/item`]: { body: CreateDictItem; answer: DictItem }
     '/system/field': { body: CreateCustomField; answer: CustomField }
     [path: `/system/field/${number}/apply`]: { body: undefined; answer: CustomField }
+    '/system/file-move': { body: MoveContentsOfFiles; answer: Job }
+    '/system/file-move/cancel': { body: undefined; answer: Record<string, never> }
     '/system/health/acknowledge': { body: undefined; answer: SystemHealth }
     '/system/mail-test': { body: SendTestMail; answer: MailTest }
     [path: `/system/mail/${number}/retry`]: { body: undefined; answer: Mail }

@@ -117,7 +117,7 @@ func cut(w http.ResponseWriter) {
 	}
 }
 
-// nowhere is a response that nobody gets.
+// nowhere is a response that is thrown away.
 type nowhere struct{ header http.Header }
 
 func (n *nowhere) Header() http.Header         { return n.header }

@@ -4,6 +4,8 @@ export const actions: Record<string, string> = {
   'given.List the targets of backups': '列出备份目标位置',
   'given.Back up now': '立即备份',
   'given.Cancel a backup': '取消备份',
+  'given.Move the contents of files': '移动文件内容',
+  'given.Cancel the move of contents': '取消移动文件内容',
   'given.List users': '查看用户',
   'given.Create a user': '新建用户',
   'given.Change a user': '修改用户',
