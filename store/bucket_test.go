@@ -192,6 +192,11 @@ func TestObjects_TwoServers(t *testing.T) {
 	if n := len(objectPaths(t, s)); n != 1 {
 		t.Errorf("%d objects: a copy has deleted what the original names", n)
 	}
+
+	// When the copy has stopped, the original goes on.
+	shutVerified(t, second)
+	update(t, first, func(tx *Tx) error { return Files.Delete(tx, f.ID) })
+	within(t, "the object to be deleted", func() bool { return len(objectPaths(t, s)) == 0 })
 }
 
 // TestObjects_RestoredRecords restores records alone, and a whole backup, with and without the bucket.

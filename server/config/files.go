@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"reeve/store/kv"
 	"reeve/store/s3"
@@ -27,6 +28,9 @@ func (c *Config) setFiles() error {
 		return err
 	}
 	files := &kv.FileStorage{Cache: c.values.Int64("files.s3.cache"), Keep: keep}
+	if keep < 24*time.Hour {
+		return errors.New("files.s3.keep must be at least 24h")
+	}
 	if files.Cache < 0 {
 		return errors.New("files.s3.cache must not be negative")
 	}

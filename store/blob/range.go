@@ -7,8 +7,11 @@ import (
 	"io"
 	"io/fs"
 	"maps"
+	"time"
 
 	"filippo.io/age"
+
+	"reeve/store/stall"
 )
 
 // Read returns n bytes of the content of an object from an offset. Their authenticity is checked: they
@@ -26,6 +29,8 @@ func (r *Remote) Read(ctx context.Context, o Object, at, n int64) ([]byte, error
 		defer func() { <-r.reading }()
 	case <-ctx.Done():
 		return nil, r.answered(ctx, ctx.Err())
+	case <-time.After(r.patience.read): // the others wait for the bucket
+		return nil, r.answered(ctx, stall.ErrStalled)
 	}
 
 	from, to := o.sealedRange(at, n)
@@ -88,7 +93,7 @@ func (r *Remote) get(ctx context.Context, o Object, from, to int64) (piece, erro
 	r.last.Gets++
 	r.mu.Unlock()
 	p := piece{from, make([]byte, to-from)}
-	return p, r.request(ctx, readPatience, func(ctx context.Context, moved func()) error {
+	return p, r.request(ctx, r.patience.read, func(ctx context.Context, moved func()) error {
 		in, err := r.bucket.Range(ctx, o.Name, from, to-from)
 		if err != nil {
 			return err

@@ -54,11 +54,12 @@ type Object struct {
 // Remote keeps contents as objects of a bucket. Each upload is a new object with a random name, which
 // is never replaced.
 type Remote struct {
-	bucket  Storage
-	prefix  string // beginning of the names of all objects of the installation
-	key     func(number uint64) (uint64, []byte, error)
-	reading chan struct{} // limits concurrent requests for bytes, and so their memory
-	sending chan struct{}
+	bucket   Storage
+	prefix   string // beginning of the names of all objects of the installation
+	key      func(number uint64) (uint64, []byte, error)
+	patience struct{ send, read time.Duration }
+	reading  chan struct{} // limits concurrent requests for bytes, and so their memory
+	sending  chan struct{}
 
 	mu   sync.Mutex
 	ends map[string]*ends
@@ -77,7 +78,6 @@ type Contact struct {
 const (
 	maxReading   = 16
 	maxSending   = 4
-	patience     = stall.Patience
 	readPatience = 30 * time.Second // shorter, because a client waits
 	maxEnds      = 64
 	sealedChunk  = 64<<10 + 16 // chunk of age with its tag
@@ -88,7 +88,7 @@ const (
 // NewRemote returns the contents of an installation in a bucket. key returns a key of 32 bytes by its
 // number, and for number 0 the current one.
 func NewRemote(bucket Storage, instance string, key func(number uint64) (uint64, []byte, error)) *Remote {
-	return &Remote{
+	r := &Remote{
 		bucket:  bucket,
 		prefix:  instance + "/",
 		key:     key,
@@ -96,6 +96,8 @@ func NewRemote(bucket Storage, instance string, key func(number uint64) (uint64,
 		sending: make(chan struct{}, maxSending),
 		ends:    map[string]*ends{},
 	}
+	r.patience.send, r.patience.read = stall.Patience, readPatience
+	return r
 }
 
 // Contact returns the last contact with the bucket.
@@ -170,7 +172,7 @@ func (r *Remote) Store(ctx context.Context, size int64, content io.Reader, moved
 		return Object{}, err
 	}
 
-	guarded, alive, end := stall.Guard(ctx, patience)
+	guarded, alive, end := stall.Guard(ctx, r.patience.send)
 	defer end()
 	sums := &sums{whole: sha256.New()}
 	source := &encrypting{to: key}
@@ -349,7 +351,7 @@ func (r *repeatable) ReadAt(p []byte, at int64) (int, error) {
 // Check returns an error unless the bucket has the object; fs.ErrNotExist if it is not there or is
 // another one.
 func (r *Remote) Check(ctx context.Context, o Object) error {
-	return r.request(ctx, readPatience, func(ctx context.Context, _ func()) error {
+	return r.request(ctx, r.patience.read, func(ctx context.Context, _ func()) error {
 		size, _, err := r.bucket.Stat(ctx, o.Name)
 		if err == nil && size != o.Bytes {
 			err = fs.ErrNotExist

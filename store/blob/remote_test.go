@@ -21,6 +21,7 @@ import (
 	"reeve/store/errs"
 	"reeve/store/s3"
 	"reeve/store/s3/s3test"
+	"reeve/store/stall"
 )
 
 // kept is a files database with a bucket, and the rows of the objects.
@@ -450,6 +451,33 @@ func TestRemote_Down(t *testing.T) {
 	k.same("it is back", gone, random(1, blob.ChunkSize+5))
 }
 
+// TestRemote_Hangs ends requests that are never answered, and answers all who wait.
+func TestRemote_Hangs(t *testing.T) {
+	k := keep(t, 1<<30)
+	d := k.mustSend(random(1, 100))
+	k.lose()
+	k.remote.SetPatience(200*time.Millisecond, 100*time.Millisecond)
+	k.proxy.Fail(func(*http.Request) s3test.Failure { return s3test.Hang })
+	began := time.Now()
+	if _, err := k.send([]byte("new")); errs.Of(err).Code != "bucket_unavailable" || !errors.Is(err, stall.ErrStalled) {
+		t.Errorf("an upload: %v", err)
+	}
+	var wg sync.WaitGroup
+	for range 100 {
+		wg.Go(func() {
+			if got, err := k.read(d); len(got) > 0 || errs.Of(err).Code != "bucket_unavailable" {
+				t.Errorf("a read: %d bytes, %v", len(got), err)
+			}
+		})
+	}
+	wg.Wait()
+	if took := time.Since(began); took > 10*time.Second {
+		t.Errorf("it took %s", took)
+	}
+	k.proxy.Fail(nil)
+	k.same("it is back", d, random(1, 100))
+}
+
 // TestRemote_Damage damages objects in many ways. Nobody gets other bytes.
 func TestRemote_Damage(t *testing.T) {
 	k := keep(t, 0)
@@ -567,7 +595,7 @@ func TestRemote_ReadBack(t *testing.T) {
 	}
 }
 
-// TestRemote_Stalls ends an upload in which nothing moves, and one whose content can't be read.
+// TestRemote_ContentFails ends an upload whose content can't be read, with its error.
 func TestRemote_ContentFails(t *testing.T) {
 	server := s3test.Start(t)
 	r := blob.NewRemote(s3test.Bucket(t, server.Options()), instance, key)

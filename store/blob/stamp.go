@@ -19,45 +19,62 @@ const stamps = "alive/"
 // StampName returns a name for the stamps of a process.
 func StampName() string { return strings.ToLower(rand.Text()[:16]) }
 
-// Stamp stores a stamp of this process, and deletes its earlier ones. It returns the time of the stamp,
-// by the clock of the bucket, and when another process has stored one since this one began, at first;
-// zero for none.
-func (r *Remote) Stamp(ctx context.Context, process string, first time.Time) (now, other time.Time, err error) {
-	own := r.prefix + stamps + process + "/"
-	name := own + StampName()
-	err = r.request(ctx, patience, func(ctx context.Context, _ func()) error {
+// Stamp stores a stamp of this process, and deletes its earlier ones and those that are older than
+// window. It returns the time of the stamp, by the clock of the bucket, and that of the newest one of
+// another process; zero for none.
+func (r *Remote) Stamp(ctx context.Context, process string, window time.Duration) (now, other time.Time, err error) {
+	name := r.prefix + stamps + process + "/" + StampName()
+	err = r.request(ctx, r.patience.send, func(ctx context.Context, _ func()) error {
 		if err := r.bucket.Put(ctx, name, 0, strings.NewReader("")); err != nil {
 			return err
 		}
-		var old []string
+		all := map[string]time.Time{}
 		err := r.bucket.Walk(ctx, r.prefix+stamps, func(found string, _ int64, modified time.Time) error {
-			switch {
-			case found == name:
-				now = modified
-			case strings.HasPrefix(found, own), first.IsZero() && time.Since(modified) > forgotten:
-				old = append(old, found)
-			case !first.IsZero() && modified.After(first) && modified.After(other):
-				other = modified
-			}
+			all[found] = modified
 			return nil
 		})
-		if err == nil && now.IsZero() {
-			err = errors.New("an object was stored and is not in the list of objects")
+		if err != nil {
+			return err
 		}
-		for i := 0; i < len(old) && err == nil; i++ {
-			err = r.bucket.Delete(ctx, old[i])
+		if now = all[name]; now.IsZero() {
+			return errors.New("an object was stored and is not in the list of objects")
+		}
+		for found, modified := range all {
+			own := strings.HasPrefix(found, r.prefix+stamps+process+"/")
+			switch {
+			case found == name:
+			case own || now.Sub(modified) > window:
+				err = errors.Join(err, r.bucket.Delete(ctx, found))
+			case modified.After(other):
+				other = modified
+			}
 		}
 		return err
 	})
 	return now, other, err
 }
 
-// forgotten is the age of the stamps of a process that has ended.
-const forgotten = 30 * 24 * time.Hour
+// Unstamp deletes the stamps of this process, which ends.
+func (r *Remote) Unstamp(process string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), leaveTime)
+	defer cancel()
+	var own []string
+	err := r.bucket.Walk(ctx, r.prefix+stamps+process+"/", func(name string, _ int64, _ time.Time) error {
+		own = append(own, name)
+		return nil
+	})
+	for _, name := range own {
+		err = errors.Join(err, r.bucket.Delete(ctx, name))
+	}
+	return err
+}
+
+// leaveTime is the time that a process takes at most to delete its stamps.
+const leaveTime = 2 * time.Second
 
 // Probe asks the bucket for an object that is not there, only to know whether it answers.
 func (r *Remote) Probe(ctx context.Context) error {
-	err := r.request(ctx, readPatience, func(ctx context.Context, _ func()) error {
+	err := r.request(ctx, r.patience.read, func(ctx context.Context, _ func()) error {
 		_, _, err := r.bucket.Stat(ctx, r.prefix+stamps+"none")
 		return err
 	})
@@ -70,7 +87,7 @@ func (r *Remote) Probe(ctx context.Context) error {
 // Walk calls fn for each object that has a content, until it returns an error, which it returns.
 func (r *Remote) Walk(ctx context.Context, fn func(name string, size int64, modified time.Time) error) error {
 	var own error
-	err := r.request(ctx, patience, func(ctx context.Context, moved func()) error {
+	err := r.request(ctx, r.patience.send, func(ctx context.Context, moved func()) error {
 		err := r.bucket.Walk(ctx, r.prefix+contents, func(name string, size int64, modified time.Time) error {
 			moved()
 			own = fn(name, size, modified)
@@ -86,7 +103,7 @@ func (r *Remote) Walk(ctx context.Context, fn func(name string, size int64, modi
 
 // Delete deletes an object.
 func (r *Remote) Delete(ctx context.Context, name string) error {
-	return r.request(ctx, patience, func(ctx context.Context, _ func()) error {
+	return r.request(ctx, r.patience.send, func(ctx context.Context, _ func()) error {
 		return r.bucket.Delete(ctx, name)
 	})
 }

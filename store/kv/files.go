@@ -124,9 +124,9 @@ func (db *DB) isWhole(o *StoredObject) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	var d blob.Digest
-	if err := d.UnmarshalText([]byte(o.SHA256)); err != nil {
-		return false, Damaged(Objects.Name(), o.ID.String(), err)
+	d, err := o.digest()
+	if err != nil {
+		return false, err
 	}
 	return b.Whole(d)
 }

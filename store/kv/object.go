@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"reeve/store/blob"
@@ -138,6 +139,27 @@ func (tx *Tx) claimObject(d blob.Digest) error {
 				KeyID:  ID(sent.Key),
 			})
 		})
+	}
+	return nil
+}
+
+// keepReleased makes objects that no record has stay as long after a restore as if they had just been
+// released: the state that it has replaced may name them.
+func (tx *Tx) keepReleased() error {
+	if !tx.db.schema.hasObjects() {
+		return nil
+	}
+	for _, id := range ObjectByReleased.First(tx, 1, math.MaxInt64, math.MaxInt) {
+		err := tx.uncounted(func() error {
+			_, err := Objects.UpdateQuietly(tx, id, func(o *StoredObject) error {
+				o.ReleasedAt = tx.now
+				return nil
+			})
+			return err
+		})
+		if err != nil {
+			return err
+		}
 	}
 	return nil
 }

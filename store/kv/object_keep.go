@@ -31,9 +31,9 @@ func (s FileStorage) Hurried(every, leftover time.Duration) *FileStorage {
 }
 
 // objectKeeper deletes objects that no record has named for a time. They stay that long because a
-// backup, or the state that a restore has replaced, may name them. While another process uses the same
-// objects, which it takes from its stamps in the bucket, it deletes nothing: it does not know what that
-// one names.
+// backup, or the state that a restore has replaced, may name them. While another process has used the
+// same objects within that time, which its stamps in the bucket show, it deletes nothing: it does not
+// know which ones that process names.
 type objectKeeper struct {
 	db      *DB
 	remote  *blob.Remote
@@ -118,6 +118,9 @@ func (k *objectKeeper) run(ctx context.Context) {
 		}
 		select {
 		case <-ctx.Done():
+			if !k.first.IsZero() {
+				k.remote.Unstamp(k.name) // else deletions pause until it is old, as after a kill
+			}
 			return
 		case <-tick.C:
 		}
@@ -132,17 +135,19 @@ func (k *objectKeeper) log(text string, err error) {
 
 // once stamps the bucket, and does what is due.
 func (k *objectKeeper) once(ctx context.Context) error {
-	now, other, err := k.remote.Stamp(ctx, k.name, k.first)
+	now, other, err := k.remote.Stamp(ctx, k.name, max(k.storage.Keep, compareEvery))
 	if err != nil {
 		return err
 	}
-	k.mu.Lock()
-	k.other = other
-	k.mu.Unlock()
 	if k.first.IsZero() {
 		k.first = now
 		return nil // others have stamped once more before the next run
 	}
+	k.mu.Lock()
+	if k.other = (time.Time{}); other.After(k.first) {
+		k.other = other
+	}
+	k.mu.Unlock()
 	if time.Since(k.checked) >= min(compareEvery, 24*k.storage.every) {
 		if err := errors.Join(k.settle(ctx), k.adopt(ctx, now)); err != nil {
 			return err
@@ -194,15 +199,33 @@ func (k *objectKeeper) expire(ctx context.Context) error {
 
 // used reports whether a content has a record, or is about to get one.
 func (k *objectKeeper) used(tx *Tx, o *StoredObject) (bool, error) {
-	if o.SHA256 == "" {
-		return false, nil
-	}
-	var d blob.Digest
-	if err := d.UnmarshalText([]byte(o.SHA256)); err != nil {
-		return false, Damaged(Objects.Name(), o.ID.String(), err)
+	d, err := o.digest()
+	if err != nil || o.SHA256 == "" {
+		return false, err
 	}
 	n, err := tx.db.schema.refersTo(tx, d)
 	return n > 0 || k.blobs.Pending(d), err
+}
+
+// named reports whether a record has the content of an object.
+func (tx *Tx) named(o *StoredObject) (bool, error) {
+	d, err := o.digest()
+	if err != nil || o.SHA256 == "" {
+		return false, err
+	}
+	n, err := tx.db.schema.refersTo(tx, d)
+	return n > 0, err
+}
+
+// digest returns the digest of the content; zero for none.
+func (o *StoredObject) digest() (d blob.Digest, err error) {
+	if o.SHA256 == "" {
+		return d, nil
+	}
+	if err := d.UnmarshalText([]byte(o.SHA256)); err != nil {
+		return d, Damaged(Objects.Name(), o.ID.String(), err)
+	}
+	return d, nil
 }
 
 // settle corrects rows whose time of release does not fit the records, after a damage that a salvage
@@ -215,7 +238,7 @@ func (k *objectKeeper) settle(ctx context.Context) error {
 			more = len(rows) == keepStep
 			for _, o := range rows {
 				after = o.ID
-				used, usedErr := k.used(tx, o)
+				used, usedErr := tx.named(o)
 				if err = errors.Join(err, usedErr); used != (o.ReleasedAt == 0) {
 					wrong = append(wrong, o.ID)
 				}
@@ -241,7 +264,7 @@ func (k *objectKeeper) correct(tx *Tx, ids []ID) error {
 		if err != nil {
 			return err
 		}
-		used, err := k.used(tx, o)
+		used, err := tx.named(o)
 		if err != nil {
 			return err
 		}

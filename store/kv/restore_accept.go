@@ -193,7 +193,7 @@ func (db *DB) endRestore() error {
 	err = disk.RecoverDamage(db.path, func() error {
 		return db.bolt.Update(func(btx *bbolt.Tx) error {
 			tx := &Tx{db: db, actor: engine{}, now: db.clock(), bolt: btx, changes: newChanges()}
-			if err := errors.Join(db.schema.restored(tx), db.forgetIndexes(tx)); err != nil {
+			if err := errors.Join(db.schema.restored(tx), db.forgetIndexes(tx), tx.keepReleased()); err != nil {
 				return err
 			}
 			tx.changes.log = db.log.begin()
