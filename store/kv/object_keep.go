@@ -118,8 +118,8 @@ func (k *objectKeeper) run(ctx context.Context) {
 		}
 		select {
 		case <-ctx.Done():
-			if !k.first.IsZero() {
-				k.remote.Unstamp(k.name) // else deletions pause until it is old, as after a kill
+			if k.remote.Contact().Fault == nil {
+				k.remote.Unstamp(k.name) // if it fails, deletions pause until the stamps are old, as after a kill
 			}
 			return
 		case <-tick.C:
