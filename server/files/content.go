@@ -295,7 +295,9 @@ func send(req *web.Request, w http.ResponseWriter, c *content) error {
 	case out.code == http.StatusRequestedRangeNotSatisfiable:
 		return errs.New(errs.BadRange, "the range is outside the file")
 	case c.failure() != nil:
-		h.Del("Content-Range") // of a response that may not have begun
+		for _, name := range []string{"Content-Range", "Content-Length", "Accept-Ranges"} {
+			h.Del(name) // of a response that may not have begun
+		}
 		return c.failure()
 	}
 
