@@ -191,6 +191,7 @@ func TestBucket_Down(t *testing.T) {
 		if got := c.contentOf(old); !bytes.Equal(got, payload{1, 5 << 20}.bytes()) {
 			t.Errorf("%d bytes when it is back", len(got))
 		}
+		c.contentOf(cached) // the large file has taken its place
 		if _, parts, _ := c.systemHealth(); parts["files"] != "ok" {
 			t.Errorf("%v", parts)
 		}
