@@ -32,6 +32,7 @@ const (
 	archiveFormat = 3 // format 2 had no segments, and format 1 always had secret.key
 	apartFormat   = 4 // the same without the content of files
 
+	unknownSize = -1 // of a content that the commit stream names
 	tarBlock    = 512
 	maxManifest = 512 << 20 // about three million files; held in memory
 	maxKeyFile  = 4 << 10
@@ -267,7 +268,7 @@ func (e archiveEntry) copyExact(w io.Writer, r io.Reader) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		err = errors.New("it is cut off")
 	}
-	if got := blob.Digest(sum.Sum(nil)); err == nil && (n != e.Size || got != e.SHA256) {
+	if got := blob.Digest(sum.Sum(nil)); err == nil && (n != e.Size && e.Size != unknownSize || got != e.SHA256) {
 		err = fmt.Errorf("it is damaged: %d bytes with the SHA-256 %s, not %d with %s", n, got,
 			e.Size, e.SHA256)
 	}

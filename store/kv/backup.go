@@ -19,6 +19,7 @@ import (
 	"reeve/store/audit"
 	"reeve/store/blob"
 	"reeve/store/disk"
+	"reeve/store/stream"
 )
 
 // backupPattern matches the temporary copy of data.db that a backup is made from.
@@ -33,6 +34,7 @@ type Backup struct {
 	segments []*os.File  // files of the change log, in the order of the manifest
 	key      []byte      // content of secret.key; nil if not included
 	logHead  *audit.Head // head of the copy
+	stream   stream.Head // position of the copy in the commit stream
 	blobs    *blob.Store
 	apart    bool // whether the archive lacks the content of files
 	size     int64
@@ -174,14 +176,31 @@ func (b *Backup) copyDataIn(db *DB, dir string) (refs []blobRef, err error) {
 		}
 	}
 	if err == nil {
-		b.logHead = db.headIn(path)
 		var f *os.File
-		if f, err = os.Open(path); err == nil {
+		if err = b.readHeads(path, db); err == nil {
+			f, err = os.Open(path)
+		}
+		if err == nil {
 			b.data = f
 		}
 	}
 	// Unlinked while it is open, so that a crash leaves no file behind.
 	return refs, errors.Join(err, os.Remove(path))
+}
+
+// readHeads reads the position of the copy in the change log and in the commit stream.
+func (b *Backup) readHeads(path string, db *DB) error {
+	return readOnly(path, db.options, func(tx *Tx) error { return b.headsIn(tx) })
+}
+
+func (b *Backup) headsIn(tx *Tx) (err error) {
+	if tx.db.schema.LogEntry != nil {
+		if b.logHead, err = tx.head(); err != nil {
+			return err
+		}
+	}
+	b.stream, err = tx.streamHead()
+	return err
 }
 
 // list sets the entries of the manifest.
@@ -261,6 +280,10 @@ func (b *Backup) Time() Time { return b.manifest.Time }
 
 // LogHead returns the newest entry of the change log in the backup.
 func (b *Backup) LogHead() *audit.Head { return b.logHead }
+
+// StreamHead returns the position of the backup in the commit stream; the zero Head if no entry
+// continues it.
+func (b *Backup) StreamHead() stream.Head { return b.stream }
 
 // Size returns the number of bytes that WriteTo writes.
 func (b *Backup) Size() int64 { return b.size }

@@ -78,10 +78,7 @@ func (b *Backup) readLive(ctx context.Context, db *DB) (refs []blobRef, err erro
 			return err
 		}
 		refs = found
-		if db.log != nil {
-			b.logHead, err = tx.head()
-		}
-		return err
+		return b.headsIn(tx)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("verify the backup: %w", err)

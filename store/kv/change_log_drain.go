@@ -281,7 +281,7 @@ func (db *DB) removeRows(through uint64) error {
 
 			more = len(keys) == drainCommit
 			for _, key := range keys {
-				if err := tx.delete(logBucket, key); err != nil {
+				if err := tx.deleteHere(logBucket, key); err != nil {
 					return err
 				}
 			}
@@ -290,7 +290,7 @@ func (db *DB) removeRows(through uint64) error {
 				return nil
 			}
 
-			return addTotals(tx, logBucket, -len(keys), -sum)
+			return addLocalTotals(tx, logBucket, -len(keys), -sum)
 		})
 		if err != nil {
 			return err

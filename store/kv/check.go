@@ -136,7 +136,7 @@ func (db *DB) checkTotals(tables []Table) (broken map[Table][]error, err error) 
 				mu.Lock()
 				defer mu.Unlock()
 				sum := sums[p.of]
-				sums[p.of] = totals{sum.records + got.records, sum.sum + got.sum}
+				sums[p.of] = sum.plus(got)
 				broken[p.of] = append(broken[p.of], bad...)
 				return nil
 			})
@@ -218,7 +218,7 @@ func (c *backgroundCheck) table(tx *Tx, t Table) error {
 	var broken []error
 	for _, bucket := range t.Buckets() {
 		got, bad := bucketTotals(tx, bucket, bucket == t.Name(), &c.stopped)
-		sum = totals{sum.records + got.records, sum.sum + got.sum}
+		sum = sum.plus(got)
 		broken = append(broken, bad...)
 	}
 

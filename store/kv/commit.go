@@ -210,8 +210,9 @@ func finish(batch []*job, set func(*job)) {
 // batch; otherwise -1.
 //
 // btx.Commit is where the changes reach the disk: bbolt writes the changed pages and syncs the
-// file, then writes and syncs the meta page that makes them valid. Afterwards the caches are
-// replaced and the hooks run, and only then do the callers of the batch return.
+// file, then writes and syncs the meta page that makes them valid. Afterwards the entry of the
+// commit stream is appended, the caches are replaced and the hooks run, and only then do the callers
+// of the batch return.
 func (db *DB) tryCommit(batch []*job) (spoiler int, err error) {
 	since := time.Now()
 	btx, err := db.bolt.Begin(true)
@@ -228,7 +229,7 @@ func (db *DB) tryCommit(batch []*job) (spoiler int, err error) {
 	}()
 
 	changes, now, wrote := newChanges(), db.clock(), false
-	changes.log = db.log.begin()
+	changes.log, changes.rows = db.log.begin(), db.stream.begin()
 	hold := writeHold{begin: since, last: since}
 	defer func() { hold.report(db.slowWrite) }()
 	for i, j := range batch {
@@ -268,6 +269,11 @@ func (db *DB) tryCommit(batch []*job) (spoiler int, err error) {
 		return -1, err
 	}
 
+	entry, err := db.stream.finish(last)
+	if err != nil {
+		return -1, err
+	}
+
 	began, number := time.Now(), btx.ID()
 	hold.last = began
 	err = disk.RecoverDamage(db.path, btx.Commit)
@@ -281,6 +287,7 @@ func (db *DB) tryCommit(batch []*job) (spoiler int, err error) {
 	}
 
 	committed = true
+	db.stream.committed(entry)
 	db.log.committed()
 	db.marker.committed(number)
 	db.indexer.wake()

@@ -28,6 +28,7 @@ func (f *content) follow(tx *Tx, old, v record) error {
 	if v == nil {
 		return nil
 	}
+	tx.changes.stored = append(tx.changes.stored, f.digest(v))
 	return tx.claimObject(f.digest(v))
 }
 

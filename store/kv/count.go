@@ -2,6 +2,7 @@ package kv
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"sync/atomic"
 
@@ -10,6 +11,11 @@ import (
 
 // countBucket holds the totals of each collection by collection name.
 const countBucket = "_count"
+
+// localBucket holds, by collection name, the totals of what commits change that are of this file
+// only: the list of changes for the search index, and, as negative numbers, the entries that were
+// moved from the change log to segments. See buckets.tsv.
+const localBucket = "_local"
 
 // totals is the number of records of a collection, and the sum modulo 2^64 of the checksums of
 // all its records, index entries and search texts. The sum detects a page that was replaced by
@@ -20,25 +26,45 @@ type totals struct {
 	sum     uint64
 }
 
+func (t totals) plus(other totals) totals {
+	return totals{t.records + other.records, t.sum + other.sum}
+}
+
 func readTotals(tx *Tx, name string) (totals, error) {
-	key := []byte(name)
-	value := tx.bucket(countBucket).Get(key)
-	if value == nil {
-		return totals{}, Damaged(countBucket, name, fmt.Errorf("it is missing"))
+	t, found, err := decodeTotals(tx, countBucket, name)
+	if err == nil && !found {
+		err = Damaged(countBucket, name, fmt.Errorf("it is missing"))
 	}
-	payload, err := disk.Unframe(countBucket, key, value)
+	return t, err
+}
+
+// localTotals returns the local totals of a collection.
+func localTotals(tx *Tx, name string) (totals, error) {
+	t, _, err := decodeTotals(tx, localBucket, name)
+	return t, err
+}
+
+func decodeTotals(tx *Tx, bucket, name string) (t totals, found bool, err error) {
+	key := []byte(name)
+	value := tx.bucket(bucket).Get(key)
+	if value == nil {
+		return totals{}, false, nil
+	}
+	payload, err := disk.Unframe(bucket, key, value)
 	if err == nil && len(payload) != 16 {
 		err = fmt.Errorf("it has %d bytes, not 16", len(payload))
 	}
 	if err != nil {
-		return totals{}, Damaged(countBucket, name, err)
+		return totals{}, true, Damaged(bucket, name, err)
 	}
-	return totals{binary.BigEndian.Uint64(payload), binary.BigEndian.Uint64(payload[8:])}, nil
+	return totals{binary.BigEndian.Uint64(payload), binary.BigEndian.Uint64(payload[8:])}, true, nil
 }
 
-func writeTotals(tx *Tx, name string, t totals) error {
+func writeTotals(tx *Tx, name string, t totals) error { return encodeTotals(tx, countBucket, name, t) }
+
+func encodeTotals(tx *Tx, bucket, name string, t totals) error {
 	payload := binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, t.records), t.sum)
-	return tx.put(countBucket, []byte(name), disk.Frame(countBucket, []byte(name), payload))
+	return tx.put(bucket, []byte(name), disk.Frame(bucket, []byte(name), payload))
 }
 
 // addTotals adds to a collection's totals. Negative numbers wrap around.
@@ -47,9 +73,39 @@ func addTotals(tx *Tx, name string, records int, sum uint64) error {
 	if err != nil {
 		return err
 	}
-	t.records += uint64(records)
-	t.sum += sum
-	return writeTotals(tx, name, t)
+	return writeTotals(tx, name, t.plus(totals{uint64(records), sum}))
+}
+
+// addLocalTotals is addTotals for the local totals.
+func addLocalTotals(tx *Tx, name string, records int, sum uint64) error {
+	t, err := localTotals(tx, name)
+	if err != nil {
+		return err
+	}
+	return encodeTotals(tx, localBucket, name, t.plus(totals{uint64(records), sum}))
+}
+
+// SplitTotals separates the totals of the lists of changes for search indexes from those of their
+// collections. It is for the migration from files that have them together.
+func SplitTotals(tx *Tx) error {
+	for _, t := range tx.db.schema.Tables {
+		b := t.table().searchedIn()
+		if b == nil {
+			continue
+		}
+		all, err := readTotals(tx, b.collection)
+		local, localErr := localTotals(tx, b.collection)
+		if err := errors.Join(err, localErr); err != nil {
+			return err
+		}
+		listed, _ := bucketTotals(tx, b.changes, false, &atomic.Bool{})
+		all.sum += local.sum - listed.sum
+		err = errors.Join(writeTotals(tx, b.collection, all), encodeTotals(tx, localBucket, b.collection, listed))
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // bucketTotals returns the share of one bucket in the totals of its collection, without
@@ -76,8 +132,10 @@ func bucketTotals(tx *Tx, bucket string, records bool,
 // checkTotals compares a collection's stored totals with the computed one, got. It ignores a
 // difference if there are broken records, which explain it.
 func checkTotals(tx *Tx, name string, got totals, broken []error) error {
-	want, err := readTotals(tx, name)
-	if err == nil && got != want && broken == nil {
+	shared, err := readTotals(tx, name)
+	local, localErr := localTotals(tx, name)
+	want := shared.plus(local)
+	if err = errors.Join(err, localErr); err == nil && got != want && broken == nil {
 		err = Damaged(countBucket, name,
 			fmt.Errorf("%d records and entries with the sum %x are there, it says %d with %x",
 				got.records, got.sum, want.records, want.sum))

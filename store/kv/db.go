@@ -111,6 +111,9 @@ type Options struct {
 	// Log bounds the change log.
 	Log LogLimits
 
+	// Stream turns the commit stream on; nil for off.
+	Stream *StreamOptions
+
 	// IndexFrom is the number of records from which a collection gets a search index; 0 for
 	// the default.
 	IndexFrom int
@@ -149,6 +152,7 @@ type DB struct {
 	marker    *marker
 	indexer   *indexer
 	log       *changeLog // nil for a schema without one
+	stream    commitStream
 	check     *backgroundCheck
 	started   bool // whether start has succeeded
 
@@ -212,7 +216,7 @@ func (db *DB) Close() error {
 	db.compacting.close()
 	<-db.written
 	db.live.Load().end(errs.New(errs.Busy, "the server is shutting down"))
-	closed := db.log.close()
+	closed := errors.Join(db.log.close(), db.closeStream())
 	db.indexer.close()
 	db.reserve.close()
 	db.check.close()

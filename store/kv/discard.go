@@ -71,7 +71,11 @@ func (c *collection) countAgain(tx *Tx) error {
 	var sum totals
 	for _, bucket := range c.buckets() {
 		got, _ := bucketTotals(tx, bucket, bucket == c.name, &atomic.Bool{})
-		sum = totals{sum.records + got.records, sum.sum + got.sum}
+		sum = sum.plus(got)
 	}
-	return writeTotals(tx, c.name, sum)
+	local, err := localTotals(tx, c.name)
+	if err != nil {
+		return err
+	}
+	return writeTotals(tx, c.name, totals{sum.records - local.records, sum.sum - local.sum})
 }

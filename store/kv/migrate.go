@@ -61,7 +61,7 @@ func (db *DB) migrate(keep bool) error {
 				if err := db.makeBuckets(tx); err != nil {
 					return err
 				}
-				if err := step.Run(tx); err != nil {
+				if err := errors.Join(tx.forgetStream(), step.Run(tx)); err != nil {
 					return err
 				}
 				meta.Schema, meta.Version = number, db.options.Version
@@ -192,5 +192,10 @@ func (c *collection) reindex(tx *Tx) error {
 		}
 	}
 
+	if c.search != nil { // its list of changes is empty now
+		if err := encodeTotals(tx, localBucket, c.name, totals{}); err != nil {
+			return err
+		}
+	}
 	return writeTotals(tx, c.name, t)
 }

@@ -255,6 +255,9 @@ func (db *DB) start() error {
 
 	err := db.View(engine{}, db.findBuckets)
 	if err == nil {
+		err = db.openStream()
+	}
+	if err == nil {
 		err = db.runCheck()
 	}
 	if err != nil {
@@ -281,7 +284,7 @@ func (db *DB) start() error {
 	}
 
 	db.openReserve()
-	if err := db.settleKey(); err != nil {
+	if err := errors.Join(db.settleKey(), db.startStream()); err != nil {
 		return err
 	}
 	if err := db.openFiles(); err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"maps"
 	"os"
 	"path/filepath"
@@ -17,6 +18,7 @@ import (
 	"reeve/store/blob"
 	"reeve/store/disk"
 	"reeve/store/errs"
+	"reeve/store/stream"
 )
 
 // Restore replaces the data in dir by a backup. No server may be using dir. The backup is an
@@ -35,9 +37,19 @@ func Restore(dir, backup string, identities []age.Identity,
 // there is none.
 type Contents func(Content) (io.ReadCloser, error)
 
+// Entries yields the entries of the commit stream that follow a position.
+type Entries func(from stream.Head) iter.Seq2[*stream.Entry, error]
+
 // RestoreContents is Restore for an archive of BackupRecords whose content of files is kept apart.
 // What can't be read is missing in the restored data: see Restored.
 func RestoreContents(dir, backup string, identities []age.Identity, contents Contents,
+	options Options) (done Restored, err error) {
+	return RestoreMoment(dir, backup, identities, contents, nil, options)
+}
+
+// RestoreMoment is RestoreContents with the entries of the commit stream that are applied to the
+// records of the archive; nil for none.
+func RestoreMoment(dir, backup string, identities []age.Identity, contents Contents, entries Entries,
 	options Options) (done Restored, err error) {
 	if err := makeDir(dir); err != nil {
 		return done, err
@@ -54,6 +66,7 @@ func RestoreContents(dir, backup string, identities []age.Identity, contents Con
 		options:    options,
 		identities: identities,
 		contents:   contents,
+		entries:    entries,
 	}
 	err = in.stage(backup)
 	if err == nil {
@@ -70,6 +83,7 @@ func RestoreContents(dir, backup string, identities []age.Identity, contents Con
 		Missing:  len(in.missing),
 		Records:  in.records,
 		LogHead:  in.head,
+		Applied:  in.applied,
 	}
 	done.Kept, err = finishRestore(dir)
 	return done, err
@@ -83,6 +97,7 @@ type Restored struct {
 	Missing  int         // contents of files that were kept apart and could not be read
 	Records  int         // number of records
 	LogHead  *audit.Head // newest entry of the change log in the backup
+	Applied  stream.Head // last entry of the commit stream that was applied; the zero Head for none
 }
 
 // staging is a backup that is being restored: it is copied to a temporary directory, which is
@@ -92,6 +107,8 @@ type staging struct {
 	options    Options
 	identities []age.Identity
 	contents   Contents // source of contents apart from the archive; nil for the data directory
+	entries    Entries  // entries to apply to data.db; nil for none
+	applied    stream.Head
 	missing    map[blob.Digest]error
 	records    int
 	head       *audit.Head

@@ -76,7 +76,8 @@ func (in *staging) accept() (err error) {
 	mark := commitMark{Instance: in.instance}
 	err = db.bolt.Update(func(btx *bbolt.Tx) error {
 		mark.Commit = uint64(btx.ID())
-		return writeMeta(&Tx{db: db, bolt: btx, changes: newChanges()}, meta)
+		tx := &Tx{db: db, bolt: btx, changes: newChanges()}
+		return errors.Join(tx.forgetStream(), writeMeta(tx, meta))
 	})
 	if err != nil {
 		return err

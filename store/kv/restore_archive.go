@@ -46,7 +46,7 @@ func (in *staging) stageArchive(f io.Reader, length int64) error {
 	if len(m.segments()) > 0 {
 		in.names = append(in.names, segmentsName)
 	}
-	if err := in.accept(); err != nil {
+	if err := errors.Join(in.replay(m.Instance), in.accept()); err != nil {
 		return err
 	}
 	if m.Instance != in.instance {
@@ -74,7 +74,7 @@ func (in *staging) stageArchive(f io.Reader, length int64) error {
 func (in *staging) stageContents(all []Content, b *blob.Store) (err error) {
 	var done, total int64
 	for _, c := range all {
-		total += c.Size
+		total += max(0, c.Size)
 	}
 	if err := disk.NeedSpace(in.dir, total); err != nil {
 		return err
@@ -107,7 +107,7 @@ func (in *staging) stageContents(all []Content, b *blob.Store) (err error) {
 		} else if err != nil && (!hasObject || in.options.Files == nil) {
 			in.missing[c.SHA256] = err
 		}
-		done += c.Size
+		done += max(0, c.Size)
 		in.options.progress("restore files", done, total)
 	}
 	return nil
@@ -150,8 +150,8 @@ func (in *staging) stageBlobs(m *manifest, r *tar.Reader) error {
 			err = stageBlob(b, m.Entries[i], r)
 		}
 	}
-	if err == nil && len(m.Apart) > 0 {
-		err = in.stageContents(m.Apart, b)
+	if apart := in.apart(m); err == nil && len(apart) > 0 {
+		err = in.stageContents(apart, b)
 	}
 	return errors.Join(err, b.Close())
 }

@@ -81,7 +81,7 @@ func (s *Schema) Version() int { return 1 + len(s.Migrations) }
 
 // bucketNames returns the names of all buckets of data.db. buckets.tsv declares which are shared.
 func (s *Schema) bucketNames() []string {
-	names := []string{countBucket, disk.MetaBucket}
+	names := []string{countBucket, localBucket, disk.MetaBucket}
 	if s.LogEntry != nil {
 		names = append(names, logBucket)
 	}

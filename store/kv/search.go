@@ -57,7 +57,7 @@ func (s *Search) replace(tx *Tx, id ID, old, v record, sum *uint64) error {
 	if err := setSummed(tx, s.bucket, idKey(id), gets, sum); err != nil {
 		return err
 	}
-	return s.changed(tx, id, sum)
+	return s.changed(tx, id)
 }
 
 // matches iterates over the IDs of the records whose search text contains the folded substring

@@ -69,14 +69,14 @@ func (b *searchBuckets) setState(tx *Tx, s *searchState) error {
 	}
 	var sum uint64
 	err := setSummed(tx, b.changes, stateKey, value, &sum)
-	return errors.Join(err, addTotals(tx, b.collection, 0, sum))
+	return errors.Join(err, addLocalTotals(tx, b.collection, 0, sum))
 }
 
 // number returns the number of the last change.
 func (b *searchBuckets) number(tx *Tx) uint64 { return tx.bucket(b.changes).Sequence() }
 
 // changed adds a record to the list of changes if there is a search index.
-func (b *searchBuckets) changed(tx *Tx, id ID, sum *uint64) error {
+func (b *searchBuckets) changed(tx *Tx, id ID) error {
 	bucket := tx.bucket(b.changes)
 	if bucket.Get(stateKey) == nil {
 		return nil
@@ -87,8 +87,10 @@ func (b *searchBuckets) changed(tx *Tx, id ID, sum *uint64) error {
 	}
 	key := changeKey(n)
 	value := disk.Frame(b.changes, key, idKey(id))
-	*sum += uint64(disk.Checksum(b.changes, key, value))
-	return tx.put(b.changes, key, value)
+	if err := tx.put(b.changes, key, value); err != nil {
+		return err
+	}
+	return addLocalTotals(tx, b.collection, 0, uint64(disk.Checksum(b.changes, key, value)))
 }
 
 // listed iterates over the listed changes with numbers above after. An ID may occur several
@@ -134,7 +136,7 @@ func (b *searchBuckets) drain(tx *Tx, upto uint64, limit int) (more bool, err er
 		return false, nil
 	}
 
-	return len(keys) == limit, addTotals(tx, b.collection, 0, sum)
+	return len(keys) == limit, addLocalTotals(tx, b.collection, 0, sum)
 }
 
 // verify reports a state and changes that cannot be read.

@@ -30,7 +30,7 @@ func (s *Search) setOutdated(tx *Tx, outdated bool) error {
 	if err := setSummed(tx, s.changes, outdatedKey, value, &sum); err != nil {
 		return err
 	}
-	return addTotals(tx, s.collection, 0, sum)
+	return addLocalTotals(tx, s.collection, 0, sum)
 }
 
 // areOutdated reports whether search texts may be in the form of an earlier version.
@@ -122,7 +122,7 @@ func (s *Search) update(tx *Tx, ids []ID, more bool) error {
 			err = setSummed(tx, s.bucket, idKey(id), s.value(id, v), &sum)
 		}
 		if err == nil {
-			err = s.changed(tx, id, &sum)
+			err = s.changed(tx, id)
 		}
 		if err != nil {
 			return err

@@ -102,10 +102,21 @@ func (tx *Tx) bucket(name string) *bbolt.Bucket {
 
 func (tx *Tx) put(bucket string, key, value []byte) error {
 	tx.mustWrite()
-	return tx.bucket(bucket).Put(key, value)
+	b := tx.bucket(bucket)
+	tx.changes.rows.set(b, bucket, key, value)
+	return b.Put(key, value)
 }
 
 func (tx *Tx) delete(bucket string, key []byte) error {
+	tx.mustWrite()
+	b := tx.bucket(bucket)
+	tx.changes.rows.set(b, bucket, key, nil)
+	return b.Delete(key)
+}
+
+// deleteHere is delete for a row that stays in the commit stream: it only moves within the data
+// directory.
+func (tx *Tx) deleteHere(bucket string, key []byte) error {
 	tx.mustWrite()
 	return tx.bucket(bucket).Delete(key)
 }
@@ -136,9 +147,11 @@ func (tx *Tx) touch(t Table, id ID) {
 type changes struct {
 	records  map[Table]map[ID]bool
 	caches   map[AnyCache]*pending
+	stored   []blob.Digest // blobs that a record refers to since this commit
 	released []blob.Digest
 	shared   map[sharedKey]any // see Shared
 	log      *logCommit        // nil for no change log
+	rows     *changedRows      // nil if the commit stream is off
 }
 
 // pending is the value that a cache has within a commit.

@@ -1,0 +1,122 @@
+package kv
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"slices"
+
+	"go.etcd.io/bbolt"
+
+	"reeve/store/blob"
+	"reeve/store/disk"
+	"reeve/store/stream"
+)
+
+// replayCommit is the number of entries that are applied in one transaction.
+const replayCommit = 1000
+
+// replay applies the entries of the commit stream to the staged data.db.
+func (in *staging) replay(instance string) error {
+	if in.entries == nil {
+		return nil
+	}
+	path := in.path(dataName)
+	if _, err := disk.CheckPages(path, true); err != nil {
+		return in.blame(err)
+	}
+	db := fileOnly(path, in.options)
+	options := disk.BoltOptions(false)
+	options.NoSync = true // nothing uses the file before it is synced below
+	if err := db.bolt.Open(path, options); err != nil {
+		return err
+	}
+	err := in.replayAll(db, instance)
+	if err == nil {
+		err = db.bolt.Bolt().Sync()
+	}
+	if closeErr := db.bolt.Close(); err == nil {
+		err = closeErr
+	}
+	return err
+}
+
+func (in *staging) replayAll(db *DB, instance string) error {
+	var head stream.Head
+	schema := 0
+	err := db.View(engine{}, func(tx *Tx) error {
+		meta, err := readMeta(tx)
+		if err == nil {
+			schema = meta.Schema
+			head, err = tx.streamHead()
+		}
+		return err
+	})
+	if err != nil {
+		return in.blame(err)
+	}
+	if head.Epoch == "" {
+		return fmt.Errorf("it has no position in the commit stream: only the moment at which it was made can be restored")
+	}
+
+	var batch []*stream.Entry
+	flush := func() error {
+		err := disk.RecoverDamage(db.path, func() error {
+			return db.bolt.Update(func(btx *bbolt.Tx) error {
+				for _, e := range batch {
+					if err := apply(btx, e, schema); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		})
+		batch = batch[:0]
+		return err
+	}
+	for e, err := range in.entries(head) {
+		if err == nil && e.Instance != instance {
+			err = fmt.Errorf("entry %d of the commit stream is of another installation", e.Number)
+		}
+		if err == nil {
+			err = e.Follows(head)
+		}
+		if err != nil {
+			return err
+		}
+		head = e.Head()
+		if batch = append(batch, e); len(batch) == replayCommit {
+			if err := flush(); err != nil {
+				return err
+			}
+			in.options.progress("restore commits", int64(head.Number), 0)
+		}
+	}
+	in.applied = head
+	return flush()
+}
+
+// apart returns the contents of files that the records need and the archive lacks.
+func (in *staging) apart(m *manifest) []Content {
+	if in.applied.Number == 0 {
+		return m.Apart
+	}
+	sizes, needed := map[blob.Digest]int64{}, map[blob.Digest]int64{}
+	for _, c := range m.Apart {
+		sizes[c.SHA256] = c.Size
+	}
+	for _, ref := range in.refs {
+		size := ref.size
+		if known, there := sizes[ref.digest]; there {
+			size = known
+		}
+		if _, listed := needed[ref.digest]; size >= 0 || !listed {
+			needed[ref.digest] = size
+		}
+	}
+	var all []Content
+	for _, d := range slices.SortedFunc(maps.Keys(needed), func(x, y blob.Digest) int { return bytes.Compare(x[:], y[:]) }) {
+		all = append(all, Content{d, needed[d]})
+	}
+	return all
+}
