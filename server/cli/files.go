@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"reeve/store/errs"
 )
 
 // fileMove is a job that moves contents of files, as the server describes it.
@@ -37,13 +39,13 @@ func (p *program) moveFiles(c *client) error {
 	}
 	p.progress.end()
 	if job.State == "failed" {
-		return fmt.Errorf("%s; %d of %d contents were moved", job.Msg, job.Done, job.Total)
+		return fmt.Errorf("%s; of %s, %d moved", job.Msg, errs.Count(int(job.Total), "content"), job.Done)
 	}
 	if to == "local" {
-		_, err := fmt.Fprintf(p.out, "%d contents are in the data directory; remove files.s3 from the configuration and restart, or new files go to the bucket\n", job.Done)
+		_, err := fmt.Fprintf(p.out, "in the data directory: %s; remove files.s3 from the configuration and restart, or new files go to the bucket\n", errs.Count(int(job.Done), "content"))
 		return err
 	}
-	_, err := fmt.Fprintf(p.out, "%d contents are in the bucket\n", job.Done)
+	_, err := fmt.Fprintf(p.out, "in the bucket: %s\n", errs.Count(int(job.Done), "content"))
 	return err
 }
 

@@ -70,7 +70,7 @@ var commandScript = []commandStep{
 	{words: "backup now", want: `backup/reeve-\d+-\d+\.tar`},
 	{words: "backup list --json", want: `reeve-\d+-\d+\.tar`},
 	{words: "files move s3", want: `files\.s3`, code: 1},
-	{words: "files move local", want: `^0 contents are in the data directory`},
+	{words: "files move local", want: `^in the data directory: 0 contents`},
 	{words: "files move elsewhere", want: `s3 for the bucket`, code: 1},
 	{words: "files cancel"},
 	{words: "compact", want: `data\.db: [\d.]+ MiB before, [\d.]+ MiB after\nfiles\.db: `},
