@@ -112,6 +112,6 @@ var reeve = kv.Schema{
 		}},
 		{Title: "texts are compared as people read them; users have the API key that created them", Run: compareTexts},
 		{Title: "departments have a code; marks of setup files", Run: func(*Tx) error { return nil }},
-		{Title: "contents of files can be in a bucket; totals of what only this file has are kept apart", Run: kv.SplitTotals},
+		{Title: "contents of files can be in a bucket; totals of local rows are kept apart", Run: kv.SplitTotals},
 	},
 }

@@ -12,9 +12,9 @@ import (
 // countBucket holds the totals of each collection by collection name.
 const countBucket = "_count"
 
-// localBucket holds, by collection name, the totals of what commits change that are of this file
-// only: the list of changes for the search index, and, as negative numbers, the entries that were
-// moved from the change log to segments. See buckets.tsv.
+// localBucket holds, by collection name, the totals of rows that only this file has: the list of
+// changes for the search index, and, as negative numbers, the entries that were moved from the change
+// log to segments. See buckets.tsv.
 const localBucket = "_local"
 
 // totals is the number of records of a collection, and the sum modulo 2^64 of the checksums of

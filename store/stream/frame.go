@@ -40,7 +40,7 @@ type header struct {
 }
 
 type frameHead struct {
-	length      uint32 // of the encrypted part
+	length      uint32 // size of the encrypted part
 	kind        byte
 	number      uint64
 	part, parts uint32

@@ -63,7 +63,7 @@ type Segment struct {
 
 	number     uint64
 	headerSize int64
-	seen       mark // where a part of it ended that was read
+	seen       mark // end of the part that was read last
 }
 
 // mark is where an entry ends in a segment.

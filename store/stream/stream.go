@@ -98,7 +98,7 @@ func mustEncode() cbor.EncMode {
 	return mode
 }
 
-// Limits of what an entry may claim. A commit changes at most 128 × 200 records.
+// Limit of the elements that an entry may claim. A commit changes at most 128 × 200 records.
 const maxElements = 8 << 20
 
 func mustDecode() cbor.DecMode {
