@@ -217,6 +217,7 @@ var onlyIn = map[string]string{
 	"github.com/yuin":        "reeve/server/manual",
 	"github.com/wneessen":    "reeve/server/mail",
 	"github.com/minio":       "reeve/store/s3",
+	"github.com/fxamacker":   "reeve/store/stream",
 }
 
 // imports returns the imports of every file of the module except tests and what only they use.
