@@ -86,7 +86,7 @@ func TestCopies_BrokenNetwork(t *testing.T) {
 	if _, parts, _ := c.systemHealth(); parts["backup"] != "ok" {
 		t.Errorf("%v", parts)
 	}
-	if r := o.must(t, "backup", "check", "offsite", "--identity", o.identity, "--temp", t.TempDir()); !strings.Contains(r.out, "1 files, no faults") {
+	if r := o.must(t, "backup", "check", "offsite", "--identity", o.identity, "--temp", t.TempDir()); !strings.Contains(r.out, "1 file, no faults") {
 		t.Errorf("%+v", r)
 	}
 

@@ -105,14 +105,14 @@ func restoredOnNewMachine(t *testing.T, table string) {
 	if r := o.must(t, "backup", "list", "offsite"); strings.Count(r.out, "yes") != 1 {
 		t.Errorf("%+v", r)
 	}
-	if r := o.must(t, "backup", "check", "offsite", "--identity", o.identity, "--temp", t.TempDir()); !strings.Contains(r.out, "1 files, no faults") {
+	if r := o.must(t, "backup", "check", "offsite", "--identity", o.identity, "--temp", t.TempDir()); !strings.Contains(r.out, "1 file, no faults") {
 		t.Errorf("%+v", r)
 	}
 	other := filepath.Join(t.TempDir(), "other.txt")
 	noErr(t, os.WriteFile(other, []byte(run(t, "backup", "identity").out), 0o600))
 	for words, want := range map[string]string{
 		"restore offsite":                                           "--identity FILE",
-		"restore offsite --identity " + other:                       "opens none of the 1 copies",
+		"restore offsite --identity " + other:                       "opens none of the copies",
 		"restore offsite --copy x --identity " + o.identity:         "there is no copy x",
 		"restore missing.tar --identity " + o.identity:              "no such file",
 		"backup check offsite --identity " + o.config:               "age identities",
