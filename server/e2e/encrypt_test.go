@@ -64,7 +64,7 @@ func TestEncryptedBackup_EndToEnd(t *testing.T) {
 
 	sound(t, target)
 	if r := run(t, "secret", "rotate", "--data", target); r.code != 0 ||
-		!strings.Contains(r.out, "1 secret values") {
+		!strings.Contains(r.out, "1 secret value") {
 		t.Errorf("rotate: %+v", r)
 	}
 
