@@ -1,16 +1,18 @@
-package main
+package cli
 
 import (
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 )
 
-func read(t *testing.T, path string) string {
+// inProject returns the content of a file by its path from the top of the project.
+func inProject(t *testing.T, path string) string {
 	t.Helper()
-	text, err := os.ReadFile(path)
+	text, err := os.ReadFile(filepath.Join("..", "..", path))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -20,8 +22,9 @@ func read(t *testing.T, path string) string {
 // TestVersion_SameEverywhere compares the version of the program with the changelog, the manual, the
 // example of containers, the note of the schema, and the versions that the clients are tested with.
 func TestVersion_SameEverywhere(t *testing.T) {
+	version := regexp.MustCompile(`const version = "(.*)"`).FindStringSubmatch(inProject(t, "main.go"))[1]
 	var released []string
-	for _, m := range regexp.MustCompile(`(?m)^## (.*)$`).FindAllStringSubmatch(read(t, "embed/manual/changelog.md"), -1) {
+	for _, m := range regexp.MustCompile(`(?m)^## (.*)$`).FindAllStringSubmatch(inProject(t, "embed/manual/changelog.md"), -1) {
 		of, isNext := strings.CutPrefix(m[1], "Unreleased: ")
 		if !isNext {
 			of, _, _ = strings.Cut(m[1], " ")
@@ -36,7 +39,7 @@ func TestVersion_SameEverywhere(t *testing.T) {
 	}
 
 	for _, path := range []string{"embed/manual/installation.md", "embed/release/compose.yaml"} {
-		named := regexp.MustCompile(`reeve[_:-]v?(\d+\.\d+\.\d+)`).FindAllStringSubmatch(read(t, path), -1)
+		named := regexp.MustCompile(`reeve[_:-]v?(\d+\.\d+\.\d+)`).FindAllStringSubmatch(inProject(t, path), -1)
 		if len(named) == 0 {
 			t.Errorf("%s names no version", path)
 		}
@@ -47,7 +50,7 @@ func TestVersion_SameEverywhere(t *testing.T) {
 		}
 	}
 
-	since := regexp.MustCompile(`since reeve (\S+)`).FindStringSubmatch(read(t, "store/testdata/schema.txt"))
+	since := regexp.MustCompile(`since reeve (\S+)`).FindStringSubmatch(inProject(t, "store/testdata/schema.txt"))
 	if since == nil || minor(since[1]) != minor(version) && !slices.Contains(released, since[1]) {
 		t.Errorf("the schema is of the version %v", since)
 	}
@@ -59,7 +62,7 @@ func TestVersion_SameEverywhere(t *testing.T) {
 		}
 	}
 	var tested []string
-	for line := range strings.Lines(read(t, "server/e2e/testdata/sdk/versions.tsv")) {
+	for line := range strings.Lines(inProject(t, "server/e2e/testdata/sdk/versions.tsv")) {
 		v, _, _ := strings.Cut(line, "\t")
 		tested = append(tested, minor(v))
 	}
