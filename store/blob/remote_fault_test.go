@@ -106,7 +106,7 @@ func TestRemote_Hangs(t *testing.T) {
 	k.same("it is back", d, random(1, 100))
 }
 
-// TestRemote_Damage damages objects in many ways. Nobody gets other bytes.
+// TestRemote_Damage damages objects in many ways. No reader gets other bytes.
 func TestRemote_Damage(t *testing.T) {
 	k := keep(t, 0)
 	data := random(1, 2*blob.ChunkSize+100)
