@@ -14,7 +14,6 @@ import (
 
 	"reeve/store/blob"
 	"reeve/store/disk"
-	"reeve/store/errs"
 	"reeve/store/seal"
 	"reeve/store/stream"
 )
@@ -319,7 +318,7 @@ func (db *DB) closeStream() error {
 }
 
 // errOtherData is the error of an entry that does not continue the data.
-var errOtherData = errs.New(errs.Invalid, "the commit stream does not continue this copy")
+var errOtherData = errors.New("the commit stream does not continue this copy")
 
 // apply changes a file as an entry says. The file must be in the state that the entry continues.
 func apply(btx *bbolt.Tx, e *stream.Entry, schema int) error {

@@ -114,6 +114,9 @@ func InOwnProcess(t *testing.T) bool {
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v")
 	cmd.Env = append(os.Environ(), ownProcess+"="+t.Name())
 	out, err := cmd.CombinedOutput()
+	if errors.Is(err, syscall.ENOEXEC) && os.Getenv("CI") == "" {
+		t.Skip("this system can't start the test's program, which an emulator runs")
+	}
 	if err != nil || !strings.Contains(string(out), "--- PASS: "+t.Name()) {
 		t.Fatalf("%v\n%s", err, out)
 	}
