@@ -58,6 +58,8 @@ type Options struct {
 
 	// Files is kv.Options.Files.
 	Files *kv.FileStorage
+	// Stream turns the commit stream on. See kv.Options.Stream.
+	Stream *kv.StreamOptions
 
 	schema *kv.Schema // another one, in tests
 	// Origin is the origin of writes that have none, for the change log.
@@ -107,6 +109,7 @@ func (o Options) engine() kv.Options {
 		Log:       o.Log,
 		Progress:  o.Progress,
 		Files:     o.Files,
+		Stream:    o.Stream,
 	}
 	return options.DrainingFrom(o.drainFrom)
 }
@@ -132,6 +135,11 @@ func Restore(dir, backup string, identities []age.Identity, o Options) (kv.Resto
 // RestoreContents is Restore for an archive without the content of files. See kv.RestoreContents.
 func RestoreContents(dir, backup string, identities []age.Identity, contents kv.Contents, o Options) (kv.Restored, error) {
 	return kv.RestoreContents(dir, backup, identities, contents, o.engine())
+}
+
+// RestoreMoment is RestoreContents with entries of the commit stream. See kv.RestoreMoment.
+func RestoreMoment(dir, backup string, identities []age.Identity, contents kv.Contents, entries kv.Entries, o Options) (kv.Restored, error) {
+	return kv.RestoreMoment(dir, backup, identities, contents, entries, o.engine())
 }
 
 // Compact rewrites the database files of a directory, to reclaim free space. See kv.Compact.

@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 
 	"reeve/store/disk"
@@ -193,17 +195,44 @@ func CountKept(db *DB) (int64, error) {
 	return int64(len(copies) + len(aside)), err
 }
 
+// ErasedList returns the list of erasures of a data directory, a line for each.
+func ErasedList(dir string) ([]byte, error) {
+	text, err := os.ReadFile(filepath.Join(dir, erasedName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return text[:bytes.LastIndexByte(text, '\n')+1], err
+}
+
+// MergeErased adds lines of another list of erasures to that of a data directory.
+func MergeErased(dir string, lines []string) error {
+	known, err := ErasedList(dir)
+	if err != nil {
+		return err
+	}
+	for _, text := range lines {
+		var line erasedLine
+		if json.Unmarshal([]byte(text), &line) != nil || line.ID == 0 {
+			return fmt.Errorf("a list of erasures has a line that can't be read")
+		}
+		if slices.Contains(strings.Split(string(known), "\n"), text) {
+			continue
+		}
+		if err := addErased(dir, line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // copyErasedList copies the list of erasures to another data directory.
 func copyErasedList(from, to string) error {
-	text, err := os.ReadFile(filepath.Join(from, erasedName))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+	text, err := ErasedList(from)
+	if err != nil || len(text) == 0 {
+		return err
 	}
-	if err == nil {
-		err = disk.WriteFile(filepath.Join(to, erasedName), text)
+	if err := disk.WriteFile(filepath.Join(to, erasedName), text); err != nil {
+		return err
 	}
-	if err == nil {
-		err = disk.SyncDir(to)
-	}
-	return err
+	return disk.SyncDir(to)
 }

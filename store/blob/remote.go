@@ -289,7 +289,7 @@ func (e *encrypting) start(content io.Reader) *io.PipeReader {
 	e.done = make(chan struct{})
 	go func() {
 		defer close(e.done)
-		source := &keepError{r: content}
+		source := &seal.Reader{R: content}
 		out, err := age.Encrypt(pipe, e.to)
 		if err == nil {
 			_, err = io.Copy(out, source)
@@ -297,7 +297,7 @@ func (e *encrypting) start(content io.Reader) *io.PipeReader {
 		if err == nil {
 			err = out.Close()
 		}
-		e.err = source.err
+		e.err = source.Err
 		pipe.CloseWithError(err)
 	}()
 	return in
@@ -307,20 +307,6 @@ func (e *encrypting) start(content io.Reader) *io.PipeReader {
 func (e *encrypting) fault() error {
 	<-e.done
 	return e.err
-}
-
-// keepError keeps the first error of a reader.
-type keepError struct {
-	r   io.Reader
-	err error
-}
-
-func (k *keepError) Read(p []byte) (int, error) {
-	n, err := k.r.Read(p)
-	if err != nil && err != io.EOF && k.err == nil {
-		k.err = err
-	}
-	return n, err
 }
 
 // sendable returns the body of a request. That of a request with one part can be sent again.

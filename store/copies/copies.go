@@ -3,8 +3,9 @@
 // encrypted to recipients; their identities are not on the server.
 //
 // Start with Repository, the copies of one installation at one target: Copy adds one, Scan lists
-// them, Prune deletes those that are no longer kept, and Prove restores one and examines it. Restore
-// needs an identity and the target alone.
+// them, Prune deletes those that are no longer kept, and Prove restores one and examines it. Ship
+// stores the commits since, so that each moment can be restored (CommitsAfter). Restore needs an
+// identity and the target alone.
 //
 // What is stored below the name of the installation, the generation of its change log, and a random
 // name for each start of a server:
@@ -15,6 +16,8 @@
 //	copies/TIME.proof      Proof, written after the copy was restored
 //	files/RANDOM           content of a file, which is stored once for all copies
 //	files/RANDOM.index     list of contents that were stored together
+//	stream/PART            part of the commit stream, see package stream
+//	erased/HASH            list of the people who were erased
 //
 // No object is ever replaced, and an object counts only once a manifest or an index names it. So an
 // interruption leaves the copies as they were, and objects that nothing names, which Prune deletes.

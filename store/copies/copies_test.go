@@ -29,6 +29,7 @@ import (
 type installation struct {
 	t        testing.TB
 	dir      string
+	options  store.Options
 	db       *store.DB
 	identity *age.X25519Identity
 	contents map[string]bool
@@ -41,7 +42,8 @@ func newInstallation(t testing.TB, files int) *installation {
 	if in.identity, err = age.GenerateX25519Identity(); err != nil {
 		t.Fatal(err)
 	}
-	if in.db, err = store.Open(in.dir, store.Options{}); err != nil {
+	in.options.Stream = &kv.StreamOptions{Recipients: []age.Recipient{in.identity.Recipient()}}
+	if in.db, err = store.Open(in.dir, in.options); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { in.db.Close() })
@@ -125,12 +127,18 @@ func restored(t testing.TB, target Target, identity age.Identity) (contents map[
 	if err != nil {
 		t.Fatal(err)
 	}
+	return contentsIn(t, dir), done.Missing
+}
+
+// contentsIn returns the contents of the files in a data directory.
+func contentsIn(t testing.TB, dir string) map[string]bool {
+	t.Helper()
 	db, err := store.Open(dir, store.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	contents = map[string]bool{}
+	contents := map[string]bool{}
 	err = db.View(store.System, func(tx *store.Tx) error {
 		for f, err := range store.Files.All(tx) {
 			if err != nil {
@@ -151,7 +159,7 @@ func restored(t testing.TB, target Target, identity age.Identity) (contents map[
 	if err != nil {
 		t.Fatal(err)
 	}
-	return contents, done.Missing
+	return contents
 }
 
 // examine restores an archive and returns what is in it.
@@ -418,6 +426,9 @@ func flip(path string, at int64) error {
 // TestPrune_DeletesUnnamed checks that what no copy names is deleted after a day, and nothing else.
 func TestPrune_DeletesUnnamed(t *testing.T) {
 	in, target := newInstallation(t, 2), directory(t)
+	if err := in.db.SetStream(nil); err != nil { // commits keep contents longer, see TestPrune_KeepsWindow
+		t.Fatal(err)
+	}
 	gone := in.put("deleted later")
 	r := in.repository(target, Options{})
 	in.copy(r)
@@ -594,7 +605,7 @@ func TestPrune_NotBesideAnother(t *testing.T) {
 func TestKeep_Choose(t *testing.T) {
 	rng := disktest.Random(t)
 	for range disktest.Size(100, 1000, 10_000) {
-		keep := Keep{rng.IntN(5), rng.IntN(5), rng.IntN(5), rng.IntN(5)}
+		keep := Keep{Hourly: rng.IntN(5), Daily: rng.IntN(5), Weekly: rng.IntN(5), Monthly: rng.IntN(5)}
 		times := make([]time.Time, rng.IntN(50))
 		at := time.Date(2026, 11, 27, 12, 0, 0, 0, time.UTC)
 		for i := range times {

@@ -12,6 +12,7 @@ import (
 
 	"reeve/store/blob"
 	"reeve/store/kv"
+	"reeve/store/seal"
 )
 
 // Contents are listed in an index when so many of them, or so many bytes, were stored since the last
@@ -41,6 +42,9 @@ func (r *Repository) Copy(ctx context.Context, version string, progress func(don
 		Time:     b.Time().Std().UTC(),
 		LogHead:  b.LogHead(),
 		Contents: []blob.Digest{},
+	}
+	if head := b.StreamHead(); head.Epoch != "" {
+		m.Stream = &head
 	}
 	total, missing := b.Size(), int64(0)
 	for _, c := range b.Contents() {
@@ -83,44 +87,66 @@ type writer struct {
 
 // storeContents stores the contents that no index names.
 func (w *writer) storeContents(ctx context.Context, s *Scan, b *kv.Backup) error {
-	var batch []storedContent
-	var bytes int64
-	flush := func() error {
-		if len(batch) == 0 {
-			return nil
-		}
-		_, err := w.storeJSON(ctx, w.start+filesName+randomName()+indexSuffix, index{formatNumber, batch})
-		batch, bytes = nil, 0
-		return err
-	}
-
+	stored := batch{w: w}
 	for _, c := range b.Contents() {
 		if _, there := s.contents[c.SHA256]; there {
 			continue
 		}
-		stored, err := w.store(ctx, w.start+filesName+randomName(), c.Size, w.options.Recipients, func(out io.Writer) error {
-			content, err := b.Open(c)
-			if err != nil {
-				return err
-			}
-			sum := sha256.New()
-			_, err = io.Copy(io.MultiWriter(out, sum), content)
-			if err == nil && blob.Digest(sum.Sum(nil)) != c.SHA256 {
-				err = fmt.Errorf("the file %s is damaged", c.SHA256)
-			}
-			return err
-		})
-		if err != nil {
-			return errors.Join(err, flush())
+		one, err := w.storeContent(ctx, c, func() (io.Reader, error) { return b.Open(c) })
+		if err == nil {
+			err = stored.add(ctx, one)
 		}
-		batch, bytes = append(batch, storedContent{c.SHA256, c.Size, stored}), bytes+c.Size
-		if len(batch) >= indexContents || bytes >= indexBytes {
-			if err := flush(); err != nil {
-				return err
-			}
+		if err != nil {
+			return errors.Join(err, stored.flush(ctx))
 		}
 	}
-	return flush()
+	return stored.flush(ctx)
+}
+
+// storeContent stores a content.
+func (w *writer) storeContent(ctx context.Context, c kv.Content, open func() (io.Reader, error)) (storedContent, error) {
+	stored, err := w.store(ctx, w.start+filesName+randomName(), c.Size, w.options.Recipients, func(out io.Writer) error {
+		content, err := open()
+		if err != nil {
+			return localError{err}
+		}
+		sum := sha256.New()
+		read := &seal.Reader{R: io.TeeReader(content, sum)}
+		_, err = io.Copy(out, read)
+		switch {
+		case read.Err != nil:
+			return localError{read.Err}
+		case err == nil && blob.Digest(sum.Sum(nil)) != c.SHA256:
+			err = localError{fmt.Errorf("the file %s is damaged", c.SHA256)}
+		}
+		return err
+	})
+	return storedContent{c.SHA256, c.Size, stored}, err
+}
+
+// batch are contents that the next index names.
+type batch struct {
+	w        *writer
+	contents []storedContent
+	bytes    int64
+}
+
+func (b *batch) add(ctx context.Context, c storedContent) error {
+	b.contents, b.bytes = append(b.contents, c), b.bytes+c.Size
+	if len(b.contents) >= indexContents || b.bytes >= indexBytes {
+		return b.flush(ctx)
+	}
+	return nil
+}
+
+// flush stores the index.
+func (b *batch) flush(ctx context.Context) error {
+	if len(b.contents) == 0 {
+		return nil
+	}
+	_, err := b.w.storeJSON(ctx, b.w.start+filesName+randomName()+indexSuffix, index{formatNumber, b.contents})
+	b.contents, b.bytes = nil, 0
+	return err
 }
 
 // storeJSON stores a value for the recipients and the server.
@@ -138,7 +164,7 @@ func (w *writer) storeJSON(ctx context.Context, name string, value any) (Stored,
 // store stores a content of size bytes, encrypted to recipients.
 func (w *writer) store(ctx context.Context, name string, size int64, recipients []age.Recipient,
 	write func(io.Writer) error) (Stored, error) {
-	sealed, err := kv.EncryptedSize(size, recipients)
+	sealed, err := seal.Size(size, recipients...)
 	if err != nil {
 		return Stored{}, err
 	}
@@ -158,11 +184,19 @@ func (w *writer) store(ctx context.Context, name string, size int64, recipients 
 func (w *writer) put(ctx context.Context, name string, size int64, write func(io.Writer) error) (Stored, error) {
 	out := Stored{Object: name, Size: size}
 	in, pipe := io.Pipe()
-	go func() { pipe.CloseWithError(write(pipe)) }()
+	written := make(chan error, 1)
+	go func() {
+		err := write(pipe)
+		pipe.CloseWithError(err)
+		written <- err
+	}()
 	sum := sha256.New()
 	sent := &counted{ctx: ctx, r: io.TeeReader(in, sum), w: w, limit: w.limit}
 	err := w.target.Put(ctx, name, size, sent)
 	in.CloseWithError(errors.New("the target has stopped reading")) // so that write ends
+	if local := (localError{}); errors.As(<-written, &local) {
+		err = local
+	}
 	if err != nil {
 		return out, fmt.Errorf("store %s: %w", name, err)
 	}
@@ -183,11 +217,17 @@ func (r *Repository) read(ctx context.Context, s Stored, w *writer) (blob.Digest
 		return blob.Digest{}, fmt.Errorf("read %s back: %w", s.Object, err)
 	}
 	defer in.Close() // read only: nothing can be lost
-	sum := sha256.New()
-	if _, err := io.Copy(sum, &counted{ctx: ctx, r: in, w: w}); err != nil {
-		return blob.Digest{}, fmt.Errorf("read %s back: %w", s.Object, err)
+	sum, err := digestOf(&counted{ctx: ctx, r: in, w: w})
+	if err != nil {
+		err = fmt.Errorf("read %s back: %w", s.Object, err)
 	}
-	return blob.Digest(sum.Sum(nil)), nil
+	return sum, err
+}
+
+func digestOf(r io.Reader) (d blob.Digest, err error) {
+	sum := sha256.New()
+	_, err = io.Copy(sum, r)
+	return blob.Digest(sum.Sum(nil)), err
 }
 
 // counted reports the bytes that are read, and slows them down.

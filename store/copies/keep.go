@@ -6,8 +6,9 @@ import (
 )
 
 // Keep says how many copies are kept: the newest of each of so many of the newest hours, days, weeks
-// and months that have one.
-type Keep struct{ Hourly, Daily, Weekly, Monthly int }
+// and months that have one. Commits are kept for so many days, with the copy that the first of them
+// continue.
+type Keep struct{ Hourly, Daily, Weekly, Monthly, StreamDays int }
 
 // choose returns which copies are kept, by index. The times are sorted, the newest first; the newest
 // is kept in any case.

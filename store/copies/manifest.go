@@ -6,11 +6,14 @@ import (
 
 	"reeve/store/audit"
 	"reeve/store/blob"
+	"reeve/store/stream"
 )
 
 const (
 	copiesName   = "copies/"
 	filesName    = "files/"
+	streamName   = "stream/"
+	erasedName   = "erased/"
 	startName    = "start"
 	dataSuffix   = ".data"
 	listSuffix   = ".manifest"
@@ -26,10 +29,11 @@ type Manifest struct {
 	Version  string        `json:"version"` // version of the program that made the copy
 	Instance string        `json:"instance"`
 	Time     time.Time     `json:"time"`
-	LogHead  *audit.Head   `json:"log_head"` // newest entry of the change log in the copy
-	Data     Stored        `json:"data"`     // archive of the records
-	Contents []blob.Digest `json:"contents"` // digests of the contents of files, sorted
-	Bytes    int64         `json:"bytes"`    // size of these contents
+	LogHead  *audit.Head   `json:"log_head"`         // newest entry of the change log in the copy
+	Stream   *stream.Head  `json:"stream,omitempty"` // position in the commit stream; nil if no commit continues the copy
+	Data     Stored        `json:"data"`             // archive of the records
+	Contents []blob.Digest `json:"contents"`         // digests of the contents of files, sorted
+	Bytes    int64         `json:"bytes"`            // size of these contents
 }
 
 // Stored is an object that was read back.

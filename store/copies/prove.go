@@ -5,9 +5,11 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"maps"
 	"math/big"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"filippo.io/age"
@@ -46,6 +48,9 @@ func (r *Repository) Prove(ctx context.Context, s *Scan, c *Copy, dir string, sa
 		return nil, fmt.Errorf("its change log ends with %v, not with %v", head, m.LogHead)
 	}
 
+	if err := r.readIndexes(ctx, s); err != nil {
+		return nil, err
+	}
 	p := &Proof{Records: records, Files: len(m.Contents)}
 	if p.Sampled, err = r.sample(ctx, s, m.Contents, sample); err != nil {
 		return nil, err
@@ -57,6 +62,19 @@ func (r *Repository) Prove(ctx context.Context, s *Scan, c *Copy, dir string, sa
 	}
 	c.Proof = p
 	return p, nil
+}
+
+// readIndexes reads the indexes of a scan again, which may have known some of them.
+func (r *Repository) readIndexes(ctx context.Context, s *Scan) error {
+	names := slices.Collect(maps.Keys(s.indexes))
+	s.contents = map[blob.Digest]storedContent{}
+	clear(r.indexes)
+	for _, name := range names {
+		if err := r.readIndex(ctx, s, name); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // sample checks that contents are stored, and reads so many of them.

@@ -29,6 +29,10 @@ func (r *Repository) Prune(ctx context.Context, s *Scan, keep Keep, zone *time.L
 	for i, stays := range keep.choose(times, zone) {
 		kept[sound[i]] = stays
 	}
+	past := r.window(s, sound, keep.StreamDays)
+	if past.base != nil {
+		kept[past.base] = true
+	}
 
 	named, proven := map[blob.Digest]bool{}, false
 	for _, c := range s.Copies {
@@ -58,36 +62,97 @@ func (r *Repository) Prune(ctx context.Context, s *Scan, keep Keep, zone *time.L
 	if !s.complete {
 		return deleted, nil
 	}
-	return deleted, r.pruneObjects(ctx, s, named)
+	if err := r.pruneObjects(ctx, s, named, past); err != nil {
+		return deleted, err
+	}
+	return deleted, r.pruneParts(ctx, s, past)
 }
 
-// pruneObjects deletes contents that no copy names, indexes of which nothing is left, and what
-// interrupted copies have left.
-func (r *Repository) pruneObjects(ctx context.Context, s *Scan, named map[blob.Digest]bool) error {
-	used := map[string]bool{}
-	for name, contents := range s.indexes {
-		for _, c := range contents {
-			if named[c.SHA256] {
-				used[name], used[c.Stored.Object] = true, true
-			}
+// window is the time of which each moment can be restored.
+type window struct {
+	base     *Copy     // newest copy from before its beginning; nil for none
+	from     time.Time // time, by the clock of the target, since which what is stored belongs to it; zero for all
+	streamed bool      // whether commits continue a copy
+}
+
+// window returns the time of which each moment can be restored: it begins with the newest copy that is
+// older than so many days and that commits continue. The copies are sorted, the newest first.
+func (r *Repository) window(s *Scan, sound []*Copy, days int) (w window) {
+	begin := r.now(s).AddDate(0, 0, -days)
+	w.from = begin
+	for _, c := range sound {
+		if c.Manifest == nil || c.Manifest.Stream == nil {
+			continue
+		}
+		stored := s.objects[c.Name+listSuffix].Modified
+		if stored.Before(begin) {
+			return window{c, stored.Add(-unnamedFor), true} // commits since the snapshot were stored while the copy was
+		}
+		w.from, w.streamed = time.Time{}, true
+	}
+	return w
+}
+
+// pruneParts deletes the parts of the commit stream from before the window.
+func (r *Repository) pruneParts(ctx context.Context, s *Scan, w window) error {
+	for _, p := range s.parts {
+		if !p.object.Modified.Before(w.from) {
+			continue
+		}
+		if w.base != nil && p.Epoch == w.base.Manifest.Stream.Epoch && p.Last > w.base.Manifest.Stream.Number {
+			continue
+		}
+		if err := r.target.Delete(ctx, p.object.Name); err != nil {
+			return err
 		}
 	}
-	for name, o := range s.objects {
-		copyName, suffix, isCopy := base(name)
-		if isCopy && suffix == listSuffix || used[name] || strings.HasPrefix(name, r.start+startName) {
-			continue
-		}
-		if _, there := s.objects[copyName+listSuffix]; isCopy && there {
-			continue
-		}
-		if r.now(s).Sub(o.Modified) < unnamedFor {
-			continue
-		}
+	return nil
+}
+
+// pruneObjects deletes contents that no copy and no commit in the window names, indexes of which
+// nothing is left, and what interrupted copies have left.
+func (r *Repository) pruneObjects(ctx context.Context, s *Scan, named map[blob.Digest]bool, w window) error {
+	doomed := r.doom(s, named, w)
+	defer func() {
+		r.ship.mu.Lock()
+		defer r.ship.mu.Unlock()
+		r.ship.doomed = nil
+	}()
+	for name := range doomed {
 		if err := r.target.Delete(ctx, name); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// doom returns the objects to delete, of which Ship names none from then on.
+func (r *Repository) doom(s *Scan, named map[blob.Digest]bool, w window) map[string]bool {
+	r.ship.mu.Lock()
+	defer r.ship.mu.Unlock()
+	used, now := map[string]bool{}, r.now(s)
+	for name, contents := range s.indexes {
+		shipped := w.streamed && !s.objects[name].Modified.Before(w.from)
+		for _, c := range contents {
+			if _, again := r.ship.named[c.SHA256]; again || shipped || named[c.SHA256] {
+				used[name], used[c.Stored.Object] = true, true
+			}
+		}
+	}
+	doomed := map[string]bool{}
+	for name, o := range s.objects {
+		copyName, suffix, isCopy := base(name)
+		_, whole := s.objects[copyName+listSuffix]
+		_, isPart := partOf(o)
+		switch {
+		case isCopy && (whole || suffix == listSuffix), isPart, used[name], isList(name), strings.HasPrefix(name, r.start+startName):
+		case now.Sub(o.Modified) < unnamedFor:
+		default:
+			doomed[name] = true
+		}
+	}
+	r.ship.doomed = doomed
+	return doomed
 }
 
 // now returns the time by the clock of the target: that of its newest object, which a copy has just

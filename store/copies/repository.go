@@ -5,7 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -22,10 +22,12 @@ type Options struct {
 	Recipients []age.Recipient
 	Bandwidth  int64 // maximum of bytes sent a second; 0 for no limit
 	NoDelete   bool  // whether nothing is deleted, because the target does that, or no one may
+	// Erased returns the list of erasures, a line for each. Nil for none.
+	Erased func() ([]byte, error)
 }
 
 // Repository is the copies of one installation at one target. Its methods are called one after
-// another.
+// another, except those of shipping, which are called one after another beside them.
 type Repository struct {
 	target     Target
 	options    Options
@@ -37,7 +39,9 @@ type Repository struct {
 	began      time.Time           // time of the start object, by the clock of the target
 	Overwrites bool                // whether the target replaces objects that exist
 
-	known map[string]*Copy // copies as they were read, by name
+	known   map[string]*Copy           // copies as they were read, by name
+	indexes map[string][]storedContent // indexes as they were read, by name
+	ship    shipping
 }
 
 // Open prepares a target for the copies of a database, and tries whether it can store, list and
@@ -50,7 +54,9 @@ func Open(ctx context.Context, target Target, db *kv.DB, o Options) (*Repository
 	if err != nil {
 		return nil, err
 	}
-	r := &Repository{target: target, options: o, db: db, instance: db.Instance(), known: map[string]*Copy{}}
+	r := &Repository{target: target, options: o, db: db, instance: db.Instance(), known: map[string]*Copy{}, indexes: map[string][]storedContent{}}
+	r.ship.objects, r.ship.whole, r.ship.pending = map[string][]string{}, map[string]bool{}, map[blob.Digest]struct{}{}
+	r.ship.named = map[blob.Digest]storedContent{}
 	if r.server, err = seal.NewKey(key, serverStanza, ""); err != nil {
 		return nil, err
 	}
@@ -108,11 +114,16 @@ type Scan struct {
 	objects  map[string]Object
 	contents map[blob.Digest]storedContent // contents whose objects are there
 	indexes  map[string][]storedContent
-	complete bool // whether it is known what all copies name
+	parts    []part // parts of the commit stream, sorted
+	complete bool   // whether it is known what all copies name
 }
 
 // Scan lists the target and reads what it has not read before.
 func (r *Repository) Scan(ctx context.Context) (*Scan, error) {
+	r.ship.mu.Lock()
+	clear(r.ship.named)
+	r.ship.added = nil
+	r.ship.mu.Unlock()
 	all, err := r.target.List(ctx, r.instance+"/")
 	if err != nil {
 		return nil, err
@@ -125,6 +136,9 @@ func (r *Repository) Scan(ctx context.Context) (*Scan, error) {
 	}
 	for _, o := range all {
 		s.objects[o.Name] = o
+		if p, ok := partOf(o); ok {
+			s.parts = append(s.parts, p)
+		}
 		if startOf(o.Name) != r.start && o.Modified.After(r.began) && o.Modified.After(s.Other) {
 			s.Other = o.Modified
 		}
@@ -145,7 +159,30 @@ func (r *Repository) Scan(ctx context.Context) (*Scan, error) {
 		}
 	}
 	slices.SortFunc(s.Copies, func(a, b *Copy) int { return b.Time.Compare(a.Time) })
+	sortParts(s.parts)
+	maps.DeleteFunc(r.indexes, func(name string, _ []storedContent) bool { return s.indexes[name] == nil })
+	r.found(s)
 	return s, nil
+}
+
+// found gives Ship what a Scan has found. Parts that were stored while it ran may not be in it.
+func (r *Repository) found(s *Scan) {
+	r.ship.mu.Lock()
+	defer r.ship.mu.Unlock()
+	r.ship.lists = nil
+	for name := range s.objects {
+		if isList(name) {
+			r.ship.lists = append(r.ship.lists, name)
+		}
+	}
+	parts := slices.Clone(s.parts)
+	for _, p := range r.ship.added {
+		if _, there := s.objects[p.object.Name]; !there {
+			parts = append(parts, p)
+		}
+	}
+	sortParts(parts)
+	r.ship.parts, r.ship.copies, r.ship.contents = parts, s.Copies, s.contents
 }
 
 // copyAt returns a copy whose manifest is there.
@@ -203,29 +240,15 @@ func readJSON(ctx context.Context, target Target, name string, to any, identitie
 		return err
 	}
 	defer in.Close() // read only: nothing can be lost
-	read := &keepError{r: in}
+	read := &seal.Reader{R: in}
 	err = openJSON(read, identities, to)
 	switch {
 	case err == nil, errors.Is(err, errOtherKey):
 		return err
-	case read.err != nil:
-		return fmt.Errorf("read %s: %w", name, read.err)
+	case read.Err != nil:
+		return fmt.Errorf("read %s: %w", name, read.Err)
 	}
 	return damage{fmt.Errorf("%s: %w", name, err)}
-}
-
-// keepError keeps the error of a reader, to tell it from damage of the bytes.
-type keepError struct {
-	r   io.Reader
-	err error
-}
-
-func (k *keepError) Read(p []byte) (int, error) {
-	n, err := k.r.Read(p)
-	if err != nil && err != io.EOF && k.err == nil {
-		k.err = err
-	}
-	return n, err
 }
 
 // manifest reads the manifest of a copy.
@@ -250,20 +273,25 @@ func readManifest(ctx context.Context, target Target, name string, identities []
 // readIndex adds the contents in an index whose objects are there. A damaged one, or one that was
 // sealed with another secret.key, is as if it were not there: its contents are stored again.
 func (r *Repository) readIndex(ctx context.Context, s *Scan, name string) error {
-	in := index{}
-	err := r.readJSON(ctx, name, &in, r.server)
-	if isDamage(err) || errors.Is(err, errOtherKey) {
-		return nil
+	contents, known := r.indexes[name]
+	if !known {
+		in := index{}
+		err := r.readJSON(ctx, name, &in, r.server)
+		if isDamage(err) || errors.Is(err, errOtherKey) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if in.Format > formatNumber {
+			s.complete = false
+			return nil
+		}
+		contents = in.Contents
+		r.indexes[name] = contents
 	}
-	if err != nil {
-		return err
-	}
-	if in.Format > formatNumber {
-		s.complete = false
-		return nil
-	}
-	s.indexes[name] = in.Contents
-	for _, c := range in.Contents {
+	s.indexes[name] = contents
+	for _, c := range contents {
 		if s.objects[c.Stored.Object].Size == c.Stored.Size {
 			s.contents[c.SHA256] = c
 		}

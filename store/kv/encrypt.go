@@ -38,12 +38,7 @@ func (b *Backup) Encrypt(w io.Writer, recipients []age.Recipient) error {
 
 // EncryptedSize returns the number of bytes that Encrypt writes.
 func (b *Backup) EncryptedSize(recipients []age.Recipient) (int64, error) {
-	return EncryptedSize(b.size, recipients)
-}
-
-// EncryptedSize returns the size of a content of size bytes that is encrypted to recipients.
-func EncryptedSize(size int64, recipients []age.Recipient) (int64, error) {
-	return seal.Size(size, recipients...)
+	return seal.Size(b.size, recipients...)
 }
 
 // decrypt opens an encrypted file of size bytes and returns its plaintext and the length of it.

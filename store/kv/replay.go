@@ -2,6 +2,7 @@ package kv
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"maps"
 	"slices"
@@ -12,6 +13,19 @@ import (
 	"reeve/store/disk"
 	"reeve/store/stream"
 )
+
+// LastLogged returns the number of the last entry of the change log that a commit has added; 0 for
+// none.
+func LastLogged(e *stream.Entry) (last uint64) {
+	for _, b := range e.Buckets {
+		for _, row := range b.Rows {
+			if b.Name == logBucket && len(row.Key) == 8 && row.Value != nil {
+				last = max(last, binary.BigEndian.Uint64(row.Key))
+			}
+		}
+	}
+	return last
+}
 
 // replayCommit is the number of entries that are applied in one transaction.
 const replayCommit = 1000

@@ -49,7 +49,6 @@ type Log struct {
 	head     Head
 	next     uint64 // number of the next segment
 	buffer   []byte
-	appended chan struct{} // holds a value while there may be new entries
 }
 
 // Segment is a file with entries that follow one another.
@@ -89,7 +88,7 @@ func OpenLog(dir string, o Options) (*Log, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Log{dir: dir, options: o, next: 1, appended: make(chan struct{}, 1)}
+	l := &Log{dir: dir, options: o, next: 1}
 	for _, e := range entries {
 		number, err := strconv.ParseUint(strings.TrimSuffix(e.Name(), segmentSuffix), 16, 64)
 		if err != nil || !strings.HasSuffix(e.Name(), segmentSuffix) {
@@ -111,7 +110,6 @@ func OpenLog(dir string, o Options) (*Log, error) {
 		l.segments = append(l.segments, s)
 	}
 	if len(l.segments) > 0 {
-		l.nudge()
 	}
 	return l, nil
 }
@@ -214,16 +212,6 @@ func (l *Log) Head() Head {
 	return l.head
 }
 
-// Appended returns a channel that gets a value when there may be new entries.
-func (l *Log) Appended() <-chan struct{} { return l.appended }
-
-func (l *Log) nudge() {
-	select {
-	case l.appended <- struct{}{}:
-	default:
-	}
-}
-
 // Begin begins an epoch.
 func (l *Log) Begin(head Head) error {
 	l.mu.Lock()
@@ -274,7 +262,6 @@ func (l *Log) Append(head Head, text []byte) error {
 		l.buffer = nil
 	}
 	l.head = head
-	l.nudge()
 	return l.bound()
 }
 

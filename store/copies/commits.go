@@ -1,0 +1,297 @@
+package copies
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+	"strings"
+	"time"
+
+	"filippo.io/age"
+
+	"reeve/store/kv"
+	"reeve/store/stream"
+)
+
+// part is an object with a part of the commit stream.
+type part struct {
+	stream.Part
+	object Object
+}
+
+// partOf returns what the name of an object says about the part of the commit stream that it has. It
+// is named INSTANCE/GENERATION/START/stream/PART.
+func partOf(o Object) (p part, ok bool) {
+	names := strings.Split(o.Name, "/")
+	if len(names) != 5 || names[3]+"/" != streamName {
+		return p, false
+	}
+	p.object = o
+	p.Part, ok = stream.ParseName(names[4])
+	return p, ok
+}
+
+// sortParts sorts parts by their first entry; of those with the same one, the longest is first.
+func sortParts(parts []part) {
+	slices.SortFunc(parts, func(a, b part) int {
+		return cmp.Or(cmp.Compare(a.Epoch, b.Epoch), cmp.Compare(a.First, b.First), cmp.Compare(b.Last, a.Last))
+	})
+}
+
+// reach returns the last position to which sorted parts lead from another one without a gap, by their
+// names.
+func reach(parts []part, from stream.Head) (last uint64, at int64) {
+	last, at = from.Number, from.Time
+	for _, p := range parts {
+		if p.Epoch == from.Epoch && p.First <= last+1 && p.Last > last {
+			last, at = p.Last, p.Time
+		}
+	}
+	return last, at
+}
+
+// Range is a range of time of which each moment can be restored.
+type Range struct{ From, To time.Time }
+
+// ranges returns which moments can be restored from copies and sorted parts, the oldest first.
+func ranges(all []*Copy, parts []part) (out []Range) {
+	var reached stream.Head // end of the last range
+	for _, c := range slices.Backward(all) {
+		if c.Fault != nil || c.Manifest == nil || c.Manifest.Stream == nil {
+			continue
+		}
+		from := *c.Manifest.Stream
+		if from.Epoch == reached.Epoch && from.Number <= reached.Number {
+			end := &out[len(out)-1]
+			end.To = latest(end.To, c.Time)
+			continue
+		}
+		reached = from
+		reached.Number, reached.Time = reach(parts, from)
+		out = append(out, Range{c.Time, latest(c.Time, time.UnixMicro(reached.Time).UTC())})
+	}
+	return out
+}
+
+func latest(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// Moment is what is to be restored from the commit stream: the state at a time, or that before an
+// entry of the change log.
+type Moment struct {
+	At     time.Time
+	Before uint64 // number of the entry; 0 for the time
+}
+
+func (m Moment) String() string {
+	if m.Before > 0 {
+		return fmt.Sprintf("before entry %d of the change log", m.Before)
+	}
+	return m.At.UTC().Format(time.RFC3339Nano)
+}
+
+// follows reports whether a commit is after the moment.
+func (m Moment) follows(e *stream.Entry) bool {
+	if m.Before == 0 {
+		return e.Time > m.At.UnixMicro()
+	}
+	logged := kv.LastLogged(e)
+	return logged >= m.Before
+}
+
+// Base returns the copy from which a moment can be restored: the newest one before it. The copies are
+// those of List.
+func (m Moment) Base(all []*Manifest) (*Manifest, error) {
+	if len(all) == 0 {
+		return nil, errors.New("there are no copies at this target")
+	}
+	for _, c := range all {
+		earlier := !c.Time.After(m.At)
+		if m.Before > 0 {
+			earlier = c.LogHead == nil || c.LogHead.Seq < m.Before
+		}
+		if earlier && c.Stream != nil {
+			return c, nil
+		}
+	}
+	return nil, fmt.Errorf("there is no copy from before %s that the commit stream continues: the oldest copy is of %s", m.what(), clock(all[len(all)-1].Time))
+}
+
+func (m Moment) what() string { return strings.TrimPrefix(m.String(), "before ") }
+
+func clock(at time.Time) string { return at.UTC().Format(time.RFC3339Nano) }
+
+// Commits are the commits after a copy, up to a moment.
+type Commits struct {
+	target     Target
+	identities []age.Identity
+	moment     Moment
+	parts      []part      // parts of the epoch of the copy
+	copied     time.Time   // time of the copy
+	later      []time.Time // times of copies that the commits after the copy may not lead to
+
+	Last stream.Head // last commit before the moment, once all were read
+}
+
+// CommitsAfter returns the commits after a copy up to a moment. The other copies of the installation
+// are those of List.
+func CommitsAfter(ctx context.Context, target Target, m *Manifest, all []*Manifest, moment Moment, identities []age.Identity) (*Commits, error) {
+	objects, err := target.List(ctx, m.Instance+"/")
+	if err != nil {
+		return nil, err
+	}
+	c := &Commits{target: target, identities: identities, moment: moment, copied: m.Time}
+	for _, o := range objects {
+		if p, ok := partOf(o); ok && p.Epoch == m.Stream.Epoch {
+			c.parts = append(c.parts, p)
+		}
+	}
+	sortParts(c.parts)
+	last, _ := reach(c.parts, *m.Stream)
+	for _, other := range all {
+		if s := other.Stream; other.Instance == m.Instance && other.Time.After(m.Time) && (s == nil || s.Epoch != m.Stream.Epoch || s.Number > last) {
+			c.later = append(c.later, other.Time)
+		}
+	}
+	return c, nil
+}
+
+// Entries yields the commits, see kv.Entries. What is missing before the moment is an error.
+func (c *Commits) Entries(ctx context.Context) kv.Entries {
+	return func(from stream.Head) iter.Seq2[*stream.Entry, error] {
+		return func(yield func(*stream.Entry, error) bool) {
+			c.Last = from
+			for e, err := range follow(ctx, c.target, c.parts, from, c.identities) {
+				if err == nil && c.moment.follows(e) {
+					return
+				}
+				if !yield(e, err) || err != nil {
+					return
+				}
+				c.Last = e.Head()
+			}
+			if err := c.complete(); err != nil {
+				yield(nil, err)
+			}
+		}
+	}
+}
+
+// complete returns an error if there may be commits between the last one and the moment.
+func (c *Commits) complete() error {
+	last, reached := c.Last, latest(c.copied, time.UnixMicro(c.Last.Time).UTC())
+	at := clock(reached)
+	if c.moment.Before > 0 {
+		return fmt.Errorf("entry %d of the change log is in none of the commits that are stored; the last of these is of %s", c.moment.Before, at)
+	}
+	if !c.moment.At.After(reached) {
+		return nil
+	}
+	for _, p := range c.parts {
+		if p.First > last.Number+1 {
+			return fmt.Errorf("the commits from %d to %d are not stored: the latest moment before them is %s", last.Number+1, p.First-1, at)
+		}
+	}
+	for _, later := range slices.Backward(c.later) {
+		if later.After(reached) {
+			return fmt.Errorf("commits between %s and the copy of %s may not be stored: name one of these moments", at, clock(later))
+		}
+	}
+	return nil
+}
+
+// follow yields the entries that follow a position, from sorted parts of its epoch. Parts may overlap:
+// whole segments replace shorter ones, and a server stores its last segment again after a start. What
+// can't be read is taken from another part that has it. If entries of two parts with one number
+// differ, two servers have gone on from one state: that is an error, because nothing says which of
+// them is meant.
+func follow(ctx context.Context, target Target, parts []part, from stream.Head, identities []age.Identity) iter.Seq2[*stream.Entry, error] {
+	return func(yield func(*stream.Entry, error) bool) {
+		head := from
+		var hashes []uint64         // beginnings of the hashes of the entries, in order
+		read := map[string]uint64{} // number of the last entry that was read from each start
+		var failed error
+		for _, p := range parts {
+			start := startOf(p.object.Name)
+			if p.First > head.Number+1 || p.Last <= max(read[start], from.Number) {
+				continue
+			}
+			for e, err := range entriesIn(ctx, target, p, identities) {
+				if err == nil && e.Number <= from.Number {
+					continue
+				}
+				if err == nil && e.Number == head.Number+1 {
+					err = e.Follows(head)
+				}
+				if err != nil {
+					failed = fmt.Errorf("%s: %w", p.object.Name, err)
+					break
+				}
+				at := e.Head()
+				beginning := binary.BigEndian.Uint64(at.Hash[:])
+				read[start] = e.Number
+				if e.Number <= head.Number {
+					if hashes[e.Number-from.Number-1] != beginning {
+						yield(nil, fmt.Errorf("two servers have gone on from commit %d, and nothing says which of them is meant: name a later copy", e.Number-1))
+						return
+					}
+					continue
+				}
+				head, hashes = at, append(hashes, beginning)
+				if !yield(e, nil) {
+					return
+				}
+			}
+			if err := ctx.Err(); err != nil {
+				yield(nil, err)
+				return
+			}
+		}
+		if failed != nil && lost(parts, head) {
+			yield(nil, failed)
+		}
+	}
+}
+
+// lost reports whether a part should have had the commit after a position.
+func lost(parts []part, head stream.Head) bool {
+	return slices.ContainsFunc(parts, func(p part) bool { return p.First <= head.Number+1 && p.Last > head.Number })
+}
+
+// entriesIn yields the entries of a part. They must be those that its name says.
+func entriesIn(ctx context.Context, target Target, p part, identities []age.Identity) iter.Seq2[*stream.Entry, error] {
+	return func(yield func(*stream.Entry, error) bool) {
+		in, err := target.Get(ctx, p.object.Name)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		defer in.Close() // read only: nothing can be lost
+		r, err := stream.NewReader(in, identities)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		for number := p.First; number <= p.Last; number++ {
+			e, err := r.Next()
+			switch {
+			case err == io.EOF:
+				err = stream.ErrCutOff
+			case err == nil && (e.Number != number || e.Epoch != p.Epoch):
+				err = fmt.Errorf("it has commit %d, not %d", e.Number, number)
+			}
+			if !yield(e, err) || err != nil {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,456 @@
+package copies
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"filippo.io/age"
+
+	"reeve/store"
+	"reeve/store/disk"
+	"reeve/store/disk/disktest"
+	"reeve/store/kv"
+	"reeve/store/stream"
+)
+
+// restart closes and opens the database.
+func (in *installation) restart() {
+	in.t.Helper()
+	err := in.db.Close()
+	if err == nil {
+		in.db, err = store.Open(in.dir, in.options)
+	}
+	if err != nil {
+		in.t.Fatal(err)
+	}
+}
+
+func (in *installation) log() *stream.Log {
+	in.t.Helper()
+	log, err := in.db.Stream()
+	if err != nil || log == nil {
+		in.t.Fatal(log, err)
+	}
+	return log
+}
+
+func (in *installation) ship(r *Repository) {
+	in.t.Helper()
+	if err := r.Ship(in.t.Context(), in.log()); err != nil {
+		in.t.Fatal(err)
+	}
+}
+
+// remove deletes the file with a content.
+func (in *installation) remove(content string) {
+	in.t.Helper()
+	err := in.db.Update(store.System, func(tx *store.Tx) error {
+		for f, err := range store.Files.All(tx) {
+			if err != nil {
+				return err
+			}
+			if strings.HasPrefix(content, f.Name+" ") {
+				return store.Files.Delete(tx, f.ID)
+			}
+		}
+		return errors.New("there is no such file")
+	})
+	if err != nil {
+		in.t.Fatal(err)
+	}
+	delete(in.contents, content)
+}
+
+// restoreMoment restores a moment with an identity and the target alone.
+func restoreMoment(t testing.TB, target Target, moment Moment, identity age.Identity) (dir string, done kv.Restored, err error) {
+	t.Helper()
+	identities := []age.Identity{identity}
+	all, _, err := List(t.Context(), target, identities)
+	if err != nil {
+		return dir, done, err
+	}
+	m, err := moment.Base(all)
+	if err != nil {
+		return dir, done, err
+	}
+	path := filepath.Join(t.TempDir(), "copy.age")
+	if err := Fetch(t.Context(), target, m, path); err != nil {
+		return dir, done, err
+	}
+	open, err := Contents(t.Context(), target, m.Instance, identities)
+	if err != nil {
+		return dir, done, err
+	}
+	commits, err := CommitsAfter(t.Context(), target, m, all, moment, identities)
+	if err != nil {
+		return dir, done, err
+	}
+	dir = filepath.Join(t.TempDir(), "restored")
+	done, err = store.RestoreMoment(dir, path, identities, open, commits.Entries(t.Context()), store.Options{})
+	return dir, done, err
+}
+
+func errorSays(t testing.TB, err error, text string) {
+	t.Helper()
+	if err == nil || !strings.Contains(err.Error(), text) {
+		t.Errorf("the error is %v, not %q", err, text)
+	}
+}
+
+// moment is a moment with the contents of the files at it.
+type moment struct {
+	at       time.Time
+	contents map[string]bool
+}
+
+// TestShip_EveryMoment stores copies and commits while files come and go and the server restarts, and
+// restores random moments from the target.
+func TestShip_EveryMoment(t *testing.T) {
+	rng := disktest.Random(t)
+	in, target := newInstallation(t, 3), directory(t)
+	r := in.repository(target, Options{})
+	in.copy(r)
+	stored := maps.Clone(in.contents) // contents that were stored while a file had them
+	var moments []moment
+	for i := range disktest.Size(60, 150, 600) {
+		switch n := rng.IntN(20); {
+		case n == 0:
+			in.restart()
+			r = in.repository(target, Options{})
+			scan(t, r)
+		case n == 1:
+			in.copy(r)
+			maps.Copy(stored, in.contents)
+		case n < 6 && len(in.contents) > 2:
+			for content := range in.contents {
+				in.remove(content)
+				break
+			}
+		default:
+			in.put(fmt.Sprintf("round %d", i))
+		}
+		time.Sleep(time.Millisecond)
+		if rng.IntN(3) == 0 {
+			in.ship(r)
+			maps.Copy(stored, in.contents)
+		}
+		moments = append(moments, moment{time.Now(), maps.Clone(in.contents)})
+		time.Sleep(time.Millisecond)
+	}
+	in.ship(r)
+	maps.Copy(stored, in.contents)
+	if !r.Continued() {
+		t.Error("the commits do not continue a copy")
+	}
+	if all := r.Ranges(); len(all) != 1 {
+		t.Errorf("ranges: %v", all)
+	}
+	for range disktest.Size(8, 20, 60) {
+		m := moments[rng.IntN(len(moments))]
+		dir, done, err := restoreMoment(t, target, Moment{At: m.at}, in.identity)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := len(m.contents)
+		maps.DeleteFunc(m.contents, func(content string, _ bool) bool { return !stored[content] })
+		if got := contentsIn(t, dir); !maps.Equal(got, m.contents) || done.Missing != all-len(got) {
+			t.Fatalf("at %s: %d of %d files, not %d; %d missing", m.at, len(got), all, len(m.contents), done.Missing)
+		}
+	}
+}
+
+// TestShip_WholeSegments lets segments end, and checks that they replace their parts.
+func TestShip_WholeSegments(t *testing.T) {
+	in, target := newInstallation(t, 0), directory(t)
+	r := in.repository(target, Options{})
+	in.copy(r)
+	for i := range 5 {
+		in.put(fmt.Sprint("one ", i))
+		in.ship(r)
+	}
+	parts := func() (n int) {
+		for name := range objects(t, target) {
+			if strings.Contains(name, "/"+streamName) {
+				n++
+			}
+		}
+		return n
+	}
+	if n := parts(); n != 5 {
+		t.Errorf("%d parts", n)
+	}
+	log := in.log()
+	if err := log.Begin(log.Head()); err != nil { // ends the segment
+		t.Fatal(err)
+	}
+	in.put("two")
+	in.ship(r)
+	if n := parts(); n != 2 {
+		t.Errorf("%d parts", n)
+	}
+	segments := log.Segments()
+	if len(segments) != 2 || !r.Shipped(segments[0].Path) || r.Shipped(segments[1].Path) {
+		t.Errorf("%+v", segments)
+	}
+	if all := scan(t, r); len(all.parts) != 2 || len(r.Ranges()) != 1 {
+		t.Errorf("%+v, %v", all.parts, r.Ranges())
+	}
+	dir, _, err := restoreMoment(t, target, Moment{At: time.Now()}, in.identity)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := contentsIn(t, dir); !maps.Equal(got, in.contents) {
+		t.Errorf("%d files, not %d", len(got), len(in.contents))
+	}
+}
+
+// TestShip_InterruptedAnywhere lets shipping fail at each of its operations. What is stored can be
+// restored, and the next attempt succeeds.
+func TestShip_InterruptedAnywhere(t *testing.T) {
+	in, first := newInstallation(t, 1), directory(t)
+	in.copy(in.repository(first, Options{}))
+	states := []map[string]bool{maps.Clone(in.contents)}
+	for i := range 3 {
+		in.put(fmt.Sprint("later ", i))
+		states = append(states, maps.Clone(in.contents))
+	}
+	failed := 0
+	for after := 0; ; after++ {
+		target := directory(t)
+		if err := os.CopyFS(string(target), os.DirFS(string(first))); err != nil {
+			t.Fatal(err)
+		}
+		f := &faulty{Target: target, after: 1 << 30}
+		r := in.repository(f, Options{})
+		scan(t, r)
+		f.after = after
+		err := r.Ship(t.Context(), in.log())
+		f.after = 1 << 30
+		dir, _, restoreErr := restoreMoment(t, target, Moment{At: time.Now()}, in.identity)
+		if restoreErr != nil {
+			t.Fatalf("after %d operations: %v", after, restoreErr)
+		}
+		got := contentsIn(t, dir)
+		whole := false
+		for _, state := range states { // a content may be missing: entries are stored first
+			missing := false
+			for content := range got {
+				missing = missing || !state[content]
+			}
+			whole = whole || !missing
+		}
+		if !whole {
+			t.Fatalf("after %d operations: %d files", after, len(got))
+		}
+		if err == nil {
+			break
+		}
+		failed++
+		in.ship(r)
+		if dir, _, err = restoreMoment(t, target, Moment{At: time.Now()}, in.identity); err != nil {
+			t.Fatal(err)
+		}
+		if got := contentsIn(t, dir); !maps.Equal(got, in.contents) {
+			t.Fatalf("the attempt after %d operations: %d files, not %d", after, len(got), len(in.contents))
+		}
+	}
+	if failed < 10 {
+		t.Errorf("only %d operations have failed", failed)
+	}
+}
+
+// TestShip_Gaps checks which moments can be restored when commits are missing, and what is said.
+func TestShip_Gaps(t *testing.T) {
+	in, target := newInstallation(t, 1), directory(t)
+	r := in.repository(target, Options{})
+	base := in.copy(r)
+	in.put("one")
+	in.ship(r)
+	before := time.Now()
+	time.Sleep(time.Millisecond)
+
+	// The machine stops before the second commit is stored, and the log loses it.
+	in.put("two")
+	if err := in.db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(filepath.Join(in.dir, "stream")); err != nil {
+		t.Fatal(err)
+	}
+	var err error
+	if in.db, err = store.Open(in.dir, in.options); err != nil {
+		t.Fatal(err)
+	}
+	r = in.repository(target, Options{})
+	scan(t, r)
+	in.put("three")
+	in.ship(r)
+	if r.Continued() {
+		t.Error("commits of another epoch continue the copy")
+	}
+	between := time.Now()
+	time.Sleep(time.Millisecond)
+	in.copy(r)
+	in.put("four")
+	in.ship(r)
+	if !r.Continued() {
+		t.Error("commits do not continue the new copy")
+	}
+	all := r.Ranges()
+	if len(all) != 2 || !all[0].From.Equal(base.Time) || !all[0].To.Before(before) || !all[1].From.After(between) {
+		t.Errorf("ranges %v of the copies of %s, then %s", all, base.Time, before)
+	}
+	_, _, err = restoreMoment(t, target, Moment{At: between}, in.identity)
+	errorSays(t, err, "may not be stored: name one of these moments")
+	for at, files := range map[time.Time]int{all[0].To: 2, all[1].To: 5} {
+		dir, _, err := restoreMoment(t, target, Moment{At: at}, in.identity)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := contentsIn(t, dir); len(got) != files {
+			t.Errorf("at %s: %d files, not %d", at, len(got), files)
+		}
+	}
+	_, _, err = restoreMoment(t, target, Moment{At: base.Time.Add(-time.Hour)}, in.identity)
+	errorSays(t, err, "there is no copy from before")
+}
+
+// TestShip_DamageIsFound damages each part in several ways: a restore of a moment after it is refused.
+func TestShip_DamageIsFound(t *testing.T) {
+	rng := disktest.Random(t)
+	in, target := newInstallation(t, 1), directory(t)
+	r := in.repository(target, Options{})
+	in.copy(r)
+	for i := range 4 {
+		in.put(fmt.Sprint("file ", i))
+		in.ship(r)
+	}
+	var names []string
+	for _, p := range scan(t, r).parts {
+		names = append(names, target.path(p.object.Name))
+	}
+	for i, path := range names[:3] {
+		content := disktest.ReadFile(t, path)
+		other := disktest.ReadFile(t, names[3])
+		for kind, damage := range map[string]func() error{
+			"a bit":           func() error { return flip(path, int64(rng.IntN(len(content)))) },
+			"its end":         func() error { return os.Truncate(path, int64(len(content)-1-rng.IntN(len(content)-1))) },
+			"all of it":       func() error { return os.Truncate(path, 0) },
+			"its name":        func() error { return os.Remove(path) },
+			"another's place": func() error { return disk.WriteFile(path, other) },
+			"another's frames": func() error {
+				return disk.WriteFile(path, append(content[:len(content):len(content)], other[len(other)/2:]...))
+			},
+		} {
+			if err := damage(); err != nil {
+				t.Fatal(err)
+			}
+			_, _, err := restoreMoment(t, target, Moment{At: time.Now()}, in.identity)
+			if kind == "another's frames" { // what follows the entries that the name says is not read
+				if err != nil {
+					t.Errorf("part %d, %s: %v", i, kind, err)
+				}
+			} else if err == nil {
+				t.Errorf("part %d was restored without %s", i, kind)
+			}
+			disktest.WriteFile(t, path, content)
+		}
+	}
+	if _, _, err := restoreMoment(t, target, Moment{At: time.Now()}, in.identity); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestShip_TwoServers lets two servers go on from one state. Nothing says which of them is meant.
+func TestShip_TwoServers(t *testing.T) {
+	in, target := newInstallation(t, 1), directory(t)
+	in.copy(in.repository(target, Options{}))
+	in.restart()
+	other := &installation{t: t, dir: filepath.Join(t.TempDir(), "other"), options: in.options, identity: in.identity, contents: map[string]bool{}}
+	if err := in.db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.CopyFS(other.dir, os.DirFS(in.dir)); err != nil {
+		t.Fatal(err)
+	}
+	for _, one := range []*installation{in, other} {
+		var err error
+		if one.db, err = store.Open(one.dir, one.options); err != nil {
+			t.Fatal(err)
+		}
+		defer one.db.Close()
+		one.put("by " + filepath.Base(one.dir))
+		r := one.repository(target, Options{})
+		scan(t, r)
+		one.ship(r)
+	}
+	_, _, err := restoreMoment(t, target, Moment{At: time.Now()}, in.identity)
+	errorSays(t, err, "two servers have gone on from commit")
+}
+
+// TestPrune_KeepsWindow deletes copies and commits that are older than the window, and keeps what a
+// restore of each moment in it needs.
+func TestPrune_KeepsWindow(t *testing.T) {
+	in, target := newInstallation(t, 0), directory(t)
+	r := in.repository(target, Options{})
+	age := func(days int) { // what is stored becomes older
+		for name := range objects(t, target) {
+			info, err := os.Stat(target.path(name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			at := info.ModTime().AddDate(0, 0, -days)
+			if err := os.Chtimes(target.path(name), at, at); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	var moments []moment
+	for i := range 6 {
+		in.copy(r)
+		in.put(fmt.Sprint("file ", i))
+		in.ship(r)
+		time.Sleep(time.Millisecond)
+		moments = append(moments, moment{time.Now(), maps.Clone(in.contents)})
+		time.Sleep(time.Millisecond)
+		for content := range in.contents {
+			in.remove(content)
+		}
+		in.ship(r)
+		age(3)
+	}
+	in.copy(r)
+	s := scan(t, r)
+	deleted, err := r.Prune(t.Context(), s, Keep{Daily: 1, StreamDays: 7}, time.UTC)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s = scan(t, r)
+	if deleted != 5 || len(s.Copies) != 2 {
+		t.Errorf("%d copies were deleted, %d are left", deleted, len(s.Copies))
+	}
+	for i, m := range moments {
+		dir, done, err := restoreMoment(t, target, Moment{At: m.at}, in.identity)
+		if i < 3 {
+			errorSays(t, err, "there is no copy from before")
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := contentsIn(t, dir); !maps.Equal(got, m.contents) || done.Missing > 0 {
+			t.Errorf("moment %d: %d files, %d missing", i, len(got), done.Missing)
+		}
+	}
+	for _, p := range s.parts {
+		if p.Time < s.Copies[1].Manifest.Stream.Time {
+			t.Errorf("%s is left", p.object.Name)
+		}
+	}
+}
