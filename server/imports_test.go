@@ -116,7 +116,7 @@ var mayImport = map[string][]string{
 	"reeve/store/kv": {"reeve/store/audit", "reeve/store/blob",
 		"reeve/store/disk", "reeve/store/errs", "reeve/store/fold", "reeve/store/seal", "reeve/store/stream", "reeve/store/trigram"},
 	"reeve/store/copies": {"reeve/store/audit", "reeve/store/blob", "reeve/store/disk",
-		"reeve/store/kv", "reeve/store/seal", "reeve/store/stall"},
+		"reeve/store/kv", "reeve/store/seal", "reeve/store/stall", "reeve/store/stream"},
 	"reeve/store/s3":            {"reeve/store/blob", "reeve/store/copies"},
 	"reeve/store/s3/s3test":     {"reeve/store/s3"},
 	"reeve/store/disk":          {"reeve/store/errs"},

@@ -129,12 +129,14 @@ var (
 
 	// Copies are made at this hour of the day, by the clock of the machine, and with hourly ones also
 	// at each other hour.
-	BackupHour       = forOwners(number("backup", "hour", 3, 0, 23))
-	BackupHourly     = forOwners(number("backup", "hourly", 0, 0, 24*14))
-	BackupDaily      = forOwners(number("backup", "daily", 7, 1, 366))
-	BackupWeekly     = forOwners(number("backup", "weekly", 4, 0, 520))
-	BackupMonthly    = forOwners(number("backup", "monthly", 6, 0, 120))
-	BackupProofHours = forOwners(number("backup", "proof_hours", 26, 1, 24*31))
+	BackupHour        = forOwners(number("backup", "hour", 3, 0, 23))
+	BackupHourly      = forOwners(number("backup", "hourly", 0, 0, 24*14))
+	BackupDaily       = forOwners(number("backup", "daily", 7, 1, 366))
+	BackupWeekly      = forOwners(number("backup", "weekly", 4, 0, 520))
+	BackupMonthly     = forOwners(number("backup", "monthly", 6, 0, 120))
+	BackupShipSeconds = forOwners(number("backup", "ship_seconds", 10, 1, 3600))
+	BackupStreamDays  = forOwners(number("backup", "stream_days", 7, 1, 366))
+	BackupProofHours  = forOwners(number("backup", "proof_hours", 26, 1, 24*31))
 )
 
 // Name returns the full name of the setting, "group.key".

@@ -38,6 +38,10 @@ type Service struct {
 	changing sync.Mutex // held while the workers are replaced
 	running  sync.WaitGroup
 
+	streaming sync.Mutex // held while the commit stream is turned on or off
+	streamed  *string    // recipients of the stream; nil while unknown
+	resumed   time.Time  // time of the last attempt to turn it on or off
+
 	mu         sync.Mutex
 	ctx        context.Context // context of the workers; nil while they do not run
 	set        target.Set
@@ -51,6 +55,8 @@ func New(s *web.Server) *Service {
 	b := &Service{s: s, now: time.Now}
 	s.Metrics.Gauge("reeve_backup_proof_age_seconds",
 		"Age of the newest proven copy at the target for which it is highest; -1 if a target has none.", b.proofAge)
+	s.Metrics.Gauge("reeve_backup_lag_seconds",
+		"Time since all commits were stored, at the target for which it is longest; -1 if they never were.", b.lag)
 	return b
 }
 
@@ -86,10 +92,25 @@ func (b *Service) Configure(set target.Set) error {
 		b.workers = append(b.workers, newWorker(b, target.Config{Name: LocalName, Path: localDir(b)}, &localKeeper{b: b}))
 	}
 	b.mu.Unlock()
+	if err := b.setStream(); err != nil {
+		return err
+	}
 	if ctx != nil {
 		b.start(ctx)
 	}
 	return nil
+}
+
+// Stream returns the options of the commit stream of a data directory; nil for off.
+func Stream(dir string, set target.Set) (*kv.StreamOptions, error) {
+	if !slices.ContainsFunc(set.Targets, func(t target.Config) bool { return t.Kind() != target.Command }) {
+		return nil, nil
+	}
+	if confirmed, err := hasConfirmed(dir, set.Recipients); err != nil || !confirmed {
+		return nil, err
+	}
+	recipients, err := age.ParseRecipients(strings.NewReader(strings.Join(set.Recipients, "\n")))
+	return &kv.StreamOptions{Recipients: recipients}, err
 }
 
 func keeperOf(b *Service, t target.Config) keeper {
@@ -126,6 +147,10 @@ func (b *Service) start(ctx context.Context) {
 	b.stop = stop
 	for _, w := range b.workers {
 		b.running.Go(func() { w.run(ctx) })
+		if k, ok := w.keeper.(*remoteKeeper); ok {
+			s := &shipper{w: w, k: k}
+			b.running.Go(func() { s.run(ctx) })
+		}
 	}
 }
 
@@ -163,16 +188,11 @@ func (b *Service) confirmed() ([]age.Recipient, error) {
 	b.mu.Lock()
 	recipients, texts := b.recipients, b.set.Recipients
 	b.mu.Unlock()
-	known, err := Confirmed(b.s.DB.Dir())
-	if err != nil {
-		return nil, err
+	confirmed, err := hasConfirmed(b.s.DB.Dir(), texts)
+	if err == nil && !confirmed {
+		err = errors.New("no recipient was confirmed: run `reeve backup recipient` with its identity")
 	}
-	for _, text := range texts {
-		if slices.Contains(known, text) {
-			return recipients, nil
-		}
-	}
-	return nil, errors.New("no recipient was confirmed: run `reeve backup recipient` with its identity")
+	return recipients, err
 }
 
 func timeOf(at time.Time) kv.Time {

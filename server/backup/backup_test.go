@@ -81,6 +81,8 @@ type targetState struct {
 	NewestAt           *time.Time `json:"newest_at"`
 	ProvenAt           *time.Time `json:"proven_at"`
 	NextAt             *time.Time `json:"next_at"`
+	StoredAt           *time.Time `json:"stored_at"`
+	Moments            []struct{ From, To time.Time }
 	Warnings           []string
 }
 

@@ -48,12 +48,16 @@ func worse(a, b string) bool {
 	return order[a] > order[b]
 }
 
+// unstored is how long commits may fail to be stored before the health is degraded.
+const unstored = 10 * time.Minute
+
 func (w *worker) health(now, installed time.Time, limit time.Duration) (state string, message errs.Message) {
 	w.mu.Lock()
 	good := newestGood(w.copies)
 	fault, failures, listed := w.now.fault, w.now.failures, w.listed
 	w.mu.Unlock()
 	name := w.target.Name
+	commits, _, _ := w.commits()
 	switch {
 	case good.IsZero() && now.Sub(installed) < limit && fault == nil:
 		return web.Healthy, errs.Say("there is no copy at %s yet", name)
@@ -65,6 +69,8 @@ func (w *worker) health(now, installed time.Time, limit time.Duration) (state st
 		return web.Degraded, errs.Say("there is no proven copy at %s", name)
 	case now.Sub(good) > limit:
 		return web.Degraded, errs.Say("the last proven copy at %s is of %s", name, good.UTC().Format(time.RFC3339))
+	case commits.fault != nil && now.Sub(commits.since) > unstored:
+		return web.Degraded, errs.Say("commits are not stored at %s: %s", name, text(commits.fault))
 	}
 	return web.Healthy, errs.Say("copies are made and proven")
 }

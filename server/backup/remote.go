@@ -45,8 +45,10 @@ type remoteKeeper struct {
 	scan *copies.Scan       // list that a proof has read, for the worker alone; nil after the deletions
 
 	mu         sync.Mutex
-	overwrites bool      // whether the target replaces objects
-	other      time.Time // see copies.Scan
+	overwrites bool               // whether the target replaces objects
+	other      time.Time          // see copies.Scan
+	listed     *copies.Repository // repository that was listed; nil before
+	shipping   shipping
 }
 
 func (k *remoteKeeper) open(ctx context.Context) (*copies.Repository, error) {
@@ -65,6 +67,7 @@ func (k *remoteKeeper) open(ctx context.Context) (*copies.Repository, error) {
 		Recipients: recipients,
 		Bandwidth:  k.target.Bandwidth,
 		NoDelete:   k.target.NoDelete,
+		Erased:     func() ([]byte, error) { return store.ErasedList(k.b.s.DB.Dir()) },
 	})
 	if err != nil {
 		return nil, err
@@ -86,7 +89,7 @@ func (k *remoteKeeper) list(ctx context.Context) ([]Copy, error) {
 		return nil, err
 	}
 	k.mu.Lock()
-	k.other = s.Other
+	k.other, k.listed = s.Other, r
 	k.mu.Unlock()
 	all := make([]Copy, len(s.Copies))
 	for i, c := range s.Copies {

@@ -64,8 +64,17 @@ type backupTargetOut struct {
 	Encrypted  store.Flag `json:"encrypted" doc:"1 if a restore needs the identity of a recipient"`
 	Deletes    store.Flag `json:"deletes" doc:"1 if copies that are no longer kept are deleted"`
 	Error      string     `json:"error" doc:"Reason for which the last attempt failed; empty for none"`
+	Moments    []rangeOut `json:"moments" doc:"Ranges of time of which each moment can be restored, the oldest first"`
+	StoredAt   store.Time `json:"stored_at" null:"true" doc:"Last time at which all commits were stored there; null if they never were"`
+	CommitErr  string     `json:"commit_error" doc:"Reason for which commits could not be stored at the last attempt; empty for none"`
 	Warnings   []string   `json:"warnings" doc:"What is to be known about the target"`
 	Recipients []string   `json:"recipients" doc:"Recipients whose identities open the copies"`
+}
+
+// rangeOut is a range of time.
+type rangeOut struct {
+	From store.Time `json:"from" doc:"Time of the copy with which it begins"`
+	To   store.Time `json:"to" doc:"Time of its last commit"`
 }
 
 func (b *Service) listTargets(req *web.Request, _ *web.None) (*backupTargetsOut, error) {
@@ -84,6 +93,11 @@ func (w *worker) describe(language errs.Language) backupTargetOut {
 	w.b.mu.Lock()
 	recipients := append([]string{}, w.b.set.Recipients...)
 	w.b.mu.Unlock()
+	commits, ranges, _ := w.commits()
+	moments := []rangeOut{}
+	for _, r := range ranges {
+		moments = append(moments, rangeOut{timeOf(r.From), timeOf(r.To)})
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	local := w.target.Name == LocalName
@@ -102,6 +116,9 @@ func (w *worker) describe(language errs.Language) backupTargetOut {
 		Encrypted:  store.Flag(!local),
 		Deletes:    store.Flag(!w.target.NoDelete && w.target.Kind() != target.Command),
 		Error:      text(w.now.fault),
+		Moments:    moments,
+		StoredAt:   timeOf(commits.current),
+		CommitErr:  text(commits.fault),
 		Warnings:   warnings,
 		Recipients: recipients,
 	}

@@ -46,7 +46,8 @@ type worker struct {
 	b      *Service
 	target target.Config
 	keeper keeper
-	asked  chan struct{} // holds a value while a copy is asked for
+	asked  chan struct{} // holds a value while a user has asked for a copy
+	needed chan struct{} // holds a value while commits need a copy that they continue
 
 	mu     sync.Mutex
 	now    progress
@@ -67,7 +68,7 @@ type progress struct {
 }
 
 func newWorker(b *Service, t target.Config, k keeper) *worker {
-	return &worker{b: b, target: t, keeper: k, asked: make(chan struct{}, 1), now: progress{phase: Waiting}}
+	return &worker{b: b, target: t, keeper: k, asked: make(chan struct{}, 1), needed: make(chan struct{}, 1), now: progress{phase: Waiting}}
 }
 
 const (
@@ -99,6 +100,9 @@ func (w *worker) run(ctx context.Context) {
 		case <-w.asked:
 			timer.Stop()
 			w.attempt(ctx, true)
+		case <-w.needed:
+			timer.Stop()
+			w.attempt(ctx, false)
 		case <-timer.C:
 			if err == nil && !w.b.now().Before(next) {
 				w.attempt(ctx, false)
@@ -169,6 +173,14 @@ func (w *worker) ask() (before int) {
 	default:
 	}
 	return w.now.attempts
+}
+
+// need asks for a copy that the commits since continue.
+func (w *worker) need() {
+	select {
+	case w.needed <- struct{}{}:
+	default:
+	}
 }
 
 // retry asks for a copy if the last attempt has failed.
@@ -277,6 +289,8 @@ func (w *worker) prune(ctx context.Context) error {
 			Daily:   store.BackupDaily.Get(tx),
 			Weekly:  store.BackupWeekly.Get(tx),
 			Monthly: store.BackupMonthly.Get(tx),
+
+			StreamDays: store.BackupStreamDays.Get(tx),
 		}
 		return nil
 	})

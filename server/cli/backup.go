@@ -21,6 +21,20 @@ import (
 // backupDir is the directory for backups in the data directory.
 const backupDir = "backup"
 
+// streamOptions returns the options of the commit stream; nil for off. An error of the configuration
+// is reported by the start.
+func (p *program) streamOptions() *kv.StreamOptions {
+	set, err := p.config.Backups()
+	if err != nil {
+		return nil
+	}
+	options, err := backup.Stream(p.config.DataDir, set)
+	if err != nil {
+		p.log.Warn().Err(err).Msg("the commit stream is off")
+	}
+	return options
+}
+
 // backupNow writes a backup: to the file or the directory in the argument, or else to backupDir.
 func (p *program) backupNow(c *client) error {
 	if len(p.args) > 0 && (p.args[0] == backup.LocalName || slices.Contains(p.config.Targets(), p.args[0])) {
@@ -153,7 +167,7 @@ func (p *program) checkBackupFile() (err error) {
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	var done kv.Restored
 	if target != nil {
-		done, _, err = p.restoreCopy(target, dir, identities)
+		done, err = p.restoreCopy(target, dir, identities)
 	} else {
 		done, err = store.Restore(dir, p.args[0], identities, p.storeOptions())
 	}

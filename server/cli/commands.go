@@ -336,7 +336,9 @@ func identityFlag(f *pflag.FlagSet, p *program) {
 
 func copyFlags(f *pflag.FlagSet, p *program) {
 	identityFlag(f, p)
-	f.String("copy", "", "the copy at the target with this `NAME`, or the newest of the installation with it")
+	f.String("copy", "", "the copy at the target with this `NAME`, or the newest of the installation with it; without --at and --before, no later commit is applied")
+	f.String("at", "", "restore the state at this `TIME`, from a target")
+	f.Uint64("before", 0, "restore the state before this `ENTRY` of the change log, from a target")
 }
 
 func checkFlags(f *pflag.FlagSet, p *program) {

@@ -15,6 +15,7 @@ import (
 
 	"reeve/store"
 	"reeve/store/copies"
+	"reeve/store/errs"
 	"reeve/store/kv"
 )
 
@@ -52,15 +53,37 @@ func (p *program) listTarget(target copies.Target) error {
 	return w.Flush()
 }
 
-// chooseCopy returns the copy that --copy names, or else the newest, of those that the identities
-// open.
-func (p *program) chooseCopy(target copies.Target, identities []age.Identity) (*copies.Manifest, error) {
+// moment returns the moment that --at or --before names; the latest one for none.
+func (p *program) moment() (m copies.Moment, err error) {
+	at := p.text("at")
+	if m.Before, err = p.flags.GetUint64("before"); err != nil {
+		return m, err
+	}
+	switch {
+	case p.flags.Changed("before") && at != "":
+		return m, errors.New("--at and --before name two moments: give one of them")
+	case p.flags.Changed("before") && m.Before == 0:
+		return m, errors.New("--before must be the number of an entry of the change log, from 1")
+	case at == "":
+		return m, nil
+	}
+	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05", time.DateTime, "2006-01-02 15:04"} {
+		if m.At, err = time.ParseInLocation(layout, at, time.Local); err == nil {
+			return m, nil
+		}
+	}
+	return m, fmt.Errorf("--at must be a time like 2026-11-22T14:03:07Z or, in the time zone of this machine, \"2026-11-22 14:03:07\"")
+}
+
+// chooseCopy returns the copy from which a moment can be restored, of those that the identities open
+// and that --copy names, and all of these.
+func (p *program) chooseCopy(target copies.Target, moment copies.Moment, identities []age.Identity) (m *copies.Manifest, all []*copies.Manifest, err error) {
 	if len(identities) == 0 {
-		return nil, errors.New("copies are encrypted: name the file with the identity (AGE-SECRET-KEY-…) with --identity FILE")
+		return nil, nil, errors.New("copies are encrypted: name the file with the identity (AGE-SECRET-KEY-…) with --identity FILE")
 	}
 	all, others, err := copies.List(context.Background(), target, identities)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	wanted := p.text("copy")
 	all = slices.DeleteFunc(all, func(m *copies.Manifest) bool {
@@ -69,50 +92,102 @@ func (p *program) chooseCopy(target copies.Target, identities []age.Identity) (*
 	})
 	for _, m := range all {
 		if m.Instance != all[0].Instance {
-			return nil, fmt.Errorf("the target has copies of several installations, such as %s and %s: name one of them, or a copy, with --copy",
+			return nil, nil, fmt.Errorf("the target has copies of several installations, such as %s and %s: name one of them, or a copy, with --copy",
 				all[0].Instance, m.Instance)
 		}
 	}
 	if len(all) > 0 {
-		return all[0], nil
+		m, err = moment.Base(all)
+		return m, all, err
 	}
 	switch {
 	case wanted != "" && others == 0:
-		return nil, fmt.Errorf("there is no copy %s that this identity opens; `reeve backup list` shows the names", wanted)
+		return nil, nil, fmt.Errorf("there is no copy %s that this identity opens; `reeve backup list` shows the names", wanted)
 	case others > 0:
-		return nil, fmt.Errorf("this identity opens none of the copies, %d: they are for another recipient, or damaged", others)
+		return nil, nil, fmt.Errorf("this identity opens none of the copies, %d: they are for another recipient, or damaged", others)
 	}
-	return nil, errors.New("there are no copies at this target")
+	return nil, nil, errors.New("there are no copies at this target")
 }
 
-// restoreCopy restores a copy from a target to a data directory.
-func (p *program) restoreCopy(target copies.Target, dir string, identities []age.Identity) (done kv.Restored, m *copies.Manifest, err error) {
-	if m, err = p.chooseCopy(target, identities); err != nil {
-		return done, nil, err
+// restoreCopy restores a moment from a target to a data directory.
+func (p *program) restoreCopy(target copies.Target, dir string, identities []age.Identity) (done kv.Restored, err error) {
+	moment, err := p.moment()
+	if err != nil {
+		return done, err
+	}
+	m, all, err := p.chooseCopy(target, moment, identities)
+	if err != nil {
+		return done, err
 	}
 	ctx := context.Background()
 	contents, err := copies.Contents(ctx, target, m.Instance, identities)
 	if err != nil {
-		return done, m, err
+		return done, err
+	}
+	var commits *copies.Commits
+	var entries kv.Entries
+	if m.Stream != nil && (p.text("copy") == "" || m.Instance == p.text("copy") || moment != copies.Moment{}) {
+		if commits, err = copies.CommitsAfter(ctx, target, m, all, moment, identities); err != nil {
+			return done, err
+		}
+		entries = commits.Entries(ctx)
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return done, m, err
+		return done, err
+	}
+	if err := p.mergeErased(ctx, target, dir, m.Instance, identities); err != nil {
+		return done, err
 	}
 	left, _ := filepath.Glob(filepath.Join(dir, "fetched-*")) // of a restore that was killed
 	for _, path := range left {
 		if err := os.RemoveAll(path); err != nil {
-			return done, m, err
+			return done, err
 		}
 	}
 	temp, err := os.MkdirTemp(dir, "fetched-*")
 	if err != nil {
-		return done, m, err
+		return done, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(temp)) }()
 	path := filepath.Join(temp, "copy.age")
 	if err := copies.Fetch(ctx, target, m, path); err != nil {
-		return done, m, fmt.Errorf("nothing is changed: %w", err)
+		return done, fmt.Errorf("nothing is changed: %w", err)
 	}
-	done, err = store.RestoreContents(dir, path, identities, contents, p.storeOptions())
-	return done, m, err
+	done, err = store.RestoreMoment(dir, path, identities, contents, entries, p.storeOptions())
+	if err != nil {
+		return done, err
+	}
+	return done, p.showMoment(m, commits, done)
+}
+
+// mergeErased adds the lists of erasures at a target to that of a data directory, so that the next
+// start erases these people again.
+func (p *program) mergeErased(ctx context.Context, target copies.Target, dir, instance string, identities []age.Identity) error {
+	lines, unread, err := copies.Erased(ctx, target, instance, identities)
+	if err != nil {
+		return err
+	}
+	if unread > 0 {
+		p.log.Warn().Msgf("%s of erased people could not be opened: they may be back", errs.Count(unread, "list"))
+	}
+	return store.MergeErased(dir, lines)
+}
+
+// showMoment prints what was restored.
+func (p *program) showMoment(m *copies.Manifest, commits *copies.Commits, done kv.Restored) error {
+	if p.json {
+		return nil
+	}
+	fmt.Fprintln(p.out, "the copy is of", m.Time.Local().Format(time.DateTime))
+	if commits == nil {
+		return nil
+	}
+	if n := done.Applied.Number - m.Stream.Number; done.Applied.Number > 0 && n > 0 {
+		fmt.Fprintf(p.out, "%s since were applied, the last one of %s\n", errs.Count(int(n), "commit"),
+			time.UnixMicro(done.Applied.Time).Local().Format(time.DateTime))
+	}
+	if !commits.Beyond.IsZero() {
+		fmt.Fprintf(p.out, "commits until %s are stored, too, but no copy leads to them\n", commits.Beyond.Local().Format(time.DateTime))
+	}
+	return nil
 }

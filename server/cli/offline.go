@@ -14,7 +14,6 @@ import (
 
 	"reeve/server/local"
 	"reeve/store"
-	"reeve/store/copies"
 	"reeve/store/errs"
 	"reeve/store/kv"
 )
@@ -101,10 +100,7 @@ func (p *program) restore() error {
 	}
 	var done kv.Restored
 	if target != nil {
-		var m *copies.Manifest
-		if done, m, err = p.restoreCopy(target, p.config.DataDir, identities); err == nil {
-			fmt.Fprintln(p.out, "the copy is of", m.Time.Local().Format(time.DateTime))
-		}
+		done, err = p.restoreCopy(target, p.config.DataDir, identities)
 	} else {
 		done, err = store.Restore(p.config.DataDir, p.args[0], identities, p.storeOptions())
 	}

@@ -101,6 +101,7 @@ func (p *program) storeOptions() store.Options {
 		Reserve:   reserveBytes,
 		Log:       p.config.ChangeLog,
 	}
+	options.Stream = p.streamOptions()
 	if p.config.Files != nil {
 		files := *p.config.Files
 		files.Idle = !p.serves

@@ -85,27 +85,21 @@ func latest(a, b time.Time) time.Time {
 	return b
 }
 
-// Moment is what is to be restored from the commit stream: the state at a time, or that before an
-// entry of the change log.
+// Moment is what is to be restored from copies and the commit stream: the state at a time, that before
+// an entry of the change log, or the latest one.
 type Moment struct {
-	At     time.Time
-	Before uint64 // number of the entry; 0 for the time
+	At     time.Time // zero for the latest state
+	Before uint64    // number of the entry; 0 for the time
 }
 
-func (m Moment) String() string {
-	if m.Before > 0 {
-		return fmt.Sprintf("before entry %d of the change log", m.Before)
-	}
-	return m.At.UTC().Format(time.RFC3339Nano)
-}
+func (m Moment) latest() bool { return m.At.IsZero() && m.Before == 0 }
 
 // follows reports whether a commit is after the moment.
 func (m Moment) follows(e *stream.Entry) bool {
-	if m.Before == 0 {
-		return e.Time > m.At.UnixMicro()
+	if m.Before > 0 {
+		return kv.LastLogged(e) >= m.Before
 	}
-	logged := kv.LastLogged(e)
-	return logged >= m.Before
+	return !m.latest() && e.Time > m.At.UnixMicro()
 }
 
 // Base returns the copy from which a moment can be restored: the newest one before it. The copies are
@@ -113,6 +107,9 @@ func (m Moment) follows(e *stream.Entry) bool {
 func (m Moment) Base(all []*Manifest) (*Manifest, error) {
 	if len(all) == 0 {
 		return nil, errors.New("there are no copies at this target")
+	}
+	if m.latest() {
+		return all[0], nil
 	}
 	for _, c := range all {
 		earlier := !c.Time.After(m.At)
@@ -123,10 +120,12 @@ func (m Moment) Base(all []*Manifest) (*Manifest, error) {
 			return c, nil
 		}
 	}
-	return nil, fmt.Errorf("there is no copy from before %s that the commit stream continues: the oldest copy is of %s", m.what(), clock(all[len(all)-1].Time))
+	what := clock(m.At)
+	if m.Before > 0 {
+		what = fmt.Sprintf("entry %d of the change log", m.Before)
+	}
+	return nil, fmt.Errorf("there is no copy from before %s that the commit stream continues: the oldest copy is of %s", what, clock(all[len(all)-1].Time))
 }
-
-func (m Moment) what() string { return strings.TrimPrefix(m.String(), "before ") }
 
 func clock(at time.Time) string { return at.UTC().Format(time.RFC3339Nano) }
 
@@ -137,9 +136,11 @@ type Commits struct {
 	moment     Moment
 	parts      []part      // parts of the epoch of the copy
 	copied     time.Time   // time of the copy
-	later      []time.Time // times of copies that the commits after the copy may not lead to
+	later      []time.Time // times of copies, and of commits, that the commits after the copy may not lead to
 
-	Last stream.Head // last commit before the moment, once all were read
+	// What is known once all were read:
+	Last   stream.Head // last commit before the moment
+	Beyond time.Time   // time of the last commit that is stored but that no copy leads to; zero for none
 }
 
 // CommitsAfter returns the commits after a copy up to a moment. The other copies of the installation
@@ -151,8 +152,12 @@ func CommitsAfter(ctx context.Context, target Target, m *Manifest, all []*Manife
 	}
 	c := &Commits{target: target, identities: identities, moment: moment, copied: m.Time}
 	for _, o := range objects {
-		if p, ok := partOf(o); ok && p.Epoch == m.Stream.Epoch {
+		p, ok := partOf(o)
+		switch at := time.UnixMicro(p.Time).UTC(); {
+		case ok && p.Epoch == m.Stream.Epoch:
 			c.parts = append(c.parts, p)
+		case ok && at.After(m.Time):
+			c.later = append(c.later, at)
 		}
 	}
 	sortParts(c.parts)
@@ -162,6 +167,7 @@ func CommitsAfter(ctx context.Context, target Target, m *Manifest, all []*Manife
 			c.later = append(c.later, other.Time)
 		}
 	}
+	slices.SortFunc(c.later, time.Time.Compare)
 	return c, nil
 }
 
@@ -193,7 +199,7 @@ func (c *Commits) complete() error {
 	if c.moment.Before > 0 {
 		return fmt.Errorf("entry %d of the change log is in none of the commits that are stored; the last of these is of %s", c.moment.Before, at)
 	}
-	if !c.moment.At.After(reached) {
+	if !c.moment.latest() && !c.moment.At.After(reached) {
 		return nil
 	}
 	for _, p := range c.parts {
@@ -201,9 +207,13 @@ func (c *Commits) complete() error {
 			return fmt.Errorf("the commits from %d to %d are not stored: the latest moment before them is %s", last.Number+1, p.First-1, at)
 		}
 	}
-	for _, later := range slices.Backward(c.later) {
-		if later.After(reached) {
-			return fmt.Errorf("commits between %s and the copy of %s may not be stored: name one of these moments", at, clock(later))
+	for _, later := range c.later {
+		switch {
+		case !later.After(reached):
+		case c.moment.latest():
+			c.Beyond = later
+		default:
+			return fmt.Errorf("commits between %s and %s may not be stored: name one of these moments", at, clock(later))
 		}
 	}
 	return nil

@@ -92,7 +92,7 @@ func (w *writer) storeContents(ctx context.Context, s *Scan, b *kv.Backup) error
 		if _, there := s.contents[c.SHA256]; there {
 			continue
 		}
-		one, err := w.storeContent(ctx, c, func() (io.Reader, error) { return b.Open(c) })
+		one, err := w.storeContent(ctx, c.SHA256, c.Size, func() (io.Reader, error) { return b.Open(c) })
 		if err == nil {
 			err = stored.add(ctx, one)
 		}
@@ -104,8 +104,8 @@ func (w *writer) storeContents(ctx context.Context, s *Scan, b *kv.Backup) error
 }
 
 // storeContent stores a content.
-func (w *writer) storeContent(ctx context.Context, c kv.Content, open func() (io.Reader, error)) (storedContent, error) {
-	stored, err := w.store(ctx, w.start+filesName+randomName(), c.Size, w.options.Recipients, func(out io.Writer) error {
+func (w *writer) storeContent(ctx context.Context, d blob.Digest, size int64, open func() (io.Reader, error)) (storedContent, error) {
+	stored, err := w.store(ctx, w.start+filesName+randomName(), size, w.options.Recipients, func(out io.Writer) error {
 		content, err := open()
 		if err != nil {
 			return localError{err}
@@ -116,12 +116,12 @@ func (w *writer) storeContent(ctx context.Context, c kv.Content, open func() (io
 		switch {
 		case read.Err != nil:
 			return localError{read.Err}
-		case err == nil && blob.Digest(sum.Sum(nil)) != c.SHA256:
-			err = localError{fmt.Errorf("the file %s is damaged", c.SHA256)}
+		case err == nil && blob.Digest(sum.Sum(nil)) != d:
+			err = localError{fmt.Errorf("the file %s is damaged", d)}
 		}
 		return err
 	})
-	return storedContent{c.SHA256, c.Size, stored}, err
+	return storedContent{d, size, stored}, err
 }
 
 // batch are contents that the next index names.

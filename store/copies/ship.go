@@ -12,12 +12,12 @@ import (
 	"filippo.io/age"
 
 	"reeve/store/blob"
-	"reeve/store/kv"
 	"reeve/store/stream"
 )
 
 // shipping is what Ship knows. It runs beside the other methods of a Repository.
 type shipping struct {
+	head    stream.Head // position up to which all is stored
 	epoch   string
 	last    uint64                   // last entry of the epoch that was stored by this start
 	objects map[string][]string      // objects with parts of a segment, by its path
@@ -36,21 +36,51 @@ type shipping struct {
 
 // Ship stores the entries of the commit stream that this start has not stored yet, and then the
 // contents of files that they name. Entries come first: a large file must not keep other commits
-// waiting. Once a segment gets no more entries, it replaces its parts.
-func (r *Repository) Ship(ctx context.Context, log *stream.Log) error {
+// waiting. Once a segment gets no more entries, it replaces its parts. It reports whether all commits
+// are stored; they are not while the stream is off.
+func (r *Repository) Ship(ctx context.Context) (all bool, err error) {
+	log, failed := r.db.Stream()
+	if log == nil {
+		return false, nil
+	}
+	head := log.Head()
+	if head == r.ship.head {
+		return failed == nil, nil
+	}
 	for _, s := range log.Segments() {
 		if r.ship.whole[s.Path] {
 			continue
 		}
 		if err := r.shipSegment(ctx, log, &s); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return false, err
+		}
+	}
+	if err := r.shipErased(ctx); err != nil {
+		return false, err
+	}
+	r.ship.head = head
+	return failed == nil, nil
+}
+
+// Trim removes the segments of the log that all repositories of a database have stored whole.
+func Trim(all []*Repository) error {
+	log, _ := all[0].db.Stream()
+	if log == nil {
+		return nil
+	}
+	for _, s := range log.Segments() {
+		if slices.ContainsFunc(all, func(r *Repository) bool { return !r.shipped(s.Path) }) {
+			continue
+		}
+		if err := log.Remove(s.Path); err != nil {
 			return err
 		}
 	}
-	return r.shipErased(ctx)
+	return nil
 }
 
-// Shipped reports whether a segment, which gets no more entries, is stored.
-func (r *Repository) Shipped(path string) bool {
+// shipped reports whether a segment, which gets no more entries, is stored.
+func (r *Repository) shipped(path string) bool {
 	r.ship.mu.Lock()
 	defer r.ship.mu.Unlock()
 	return r.ship.whole[path]
@@ -137,7 +167,7 @@ func (r *Repository) sameAs(ctx context.Context, name string, p *stream.Part) er
 	return err
 }
 
-// quietly returns a writer whose progress nobody sees.
+// quietly returns a writer without progress.
 func (r *Repository) quietly() *writer {
 	return &writer{Repository: r, progress: func(int64, int64) {}, limit: NewLimiter(r.options.Bandwidth)}
 }
@@ -177,7 +207,7 @@ func (r *Repository) shipContents(ctx context.Context) error {
 		if !known {
 			var local localError
 			var err error
-			c, err = w.storeLocal(ctx, r.db, d)
+			c, err = w.storeLocal(ctx, d)
 			switch {
 			case errors.As(err, &local): // it was deleted since, or is damaged, which the next copy reports
 				delete(r.ship.pending, d)
@@ -218,12 +248,12 @@ func (r *Repository) lookUp(d blob.Digest) (c storedContent, ok bool) {
 type localError struct{ error }
 
 // storeLocal stores a content of the database.
-func (w *writer) storeLocal(ctx context.Context, db *kv.DB, d blob.Digest) (storedContent, error) {
-	content, err := db.OpenBlob(d)
+func (w *writer) storeLocal(ctx context.Context, d blob.Digest) (storedContent, error) {
+	content, err := w.db.OpenBlob(d)
 	if err != nil {
 		return storedContent{}, localError{err}
 	}
-	c, err := w.storeContent(ctx, kv.Content{SHA256: d, Size: content.Size()}, func() (io.Reader, error) { return content.Passing(), nil })
+	c, err := w.storeContent(ctx, d, content.Size(), func() (io.Reader, error) { return content.Passing(), nil })
 	if err == nil {
 		w.ship.mu.Lock()
 		w.ship.named[d] = c

@@ -42,8 +42,8 @@ func (in *installation) log() *stream.Log {
 
 func (in *installation) ship(r *Repository) {
 	in.t.Helper()
-	if err := r.Ship(in.t.Context(), in.log()); err != nil {
-		in.t.Fatal(err)
+	if all, err := r.Ship(in.t.Context()); err != nil || !all {
+		in.t.Fatal(all, err)
 	}
 }
 
@@ -195,7 +195,7 @@ func TestShip_WholeSegments(t *testing.T) {
 		t.Errorf("%d parts", n)
 	}
 	segments := log.Segments()
-	if len(segments) != 2 || !r.Shipped(segments[0].Path) || r.Shipped(segments[1].Path) {
+	if len(segments) != 2 || !r.shipped(segments[0].Path) || r.shipped(segments[1].Path) {
 		t.Errorf("%+v", segments)
 	}
 	if all := scan(t, r); len(all.parts) != 2 || len(r.Ranges()) != 1 {
@@ -230,7 +230,7 @@ func TestShip_InterruptedAnywhere(t *testing.T) {
 		r := in.repository(f, Options{})
 		scan(t, r)
 		f.after = after
-		err := r.Ship(t.Context(), in.log())
+		_, err := r.Ship(t.Context())
 		f.after = 1 << 30
 		dir, _, restoreErr := restoreMoment(t, target, Moment{At: time.Now()}, in.identity)
 		if restoreErr != nil {

@@ -2,7 +2,7 @@ package seal
 
 import "io"
 
-// Reader keeps the first error of what it reads: age returns one error for bytes that are damaged and
+// Reader keeps the first error of its source: age returns one error for bytes that are damaged and
 // for bytes that could not be read.
 type Reader struct {
 	R   io.Reader

@@ -352,6 +352,8 @@ export type BackupCopy = {
 export type BackupTarget = {
   /** Number of attempts since the start of the server; in the answer to a request for a copy, of those before it */
   attempts: number
+  /** Reason for which commits could not be stored at the last attempt; empty for none */
+  commit_error: string
   /** Number of copies */
   copies: number
   /** 1 if copies that are no longer kept are deleted */
@@ -364,6 +366,8 @@ export type BackupTarget = {
   error: string
   /** directory, bucket or command */
   kind: "directory" | "bucket" | "command"
+  /** Ranges of time of which each moment can be restored, the oldest first */
+  moments: Range[]
   /** Name of its table in the configuration; local for the data directory */
   name: string
   /** Time of the newest copy; null for none */
@@ -380,6 +384,8 @@ export type BackupTarget = {
   recipients: string[]
   /** Time of the last attempt; null before the first */
   started_at: string | null
+  /** Last time at which all commits were stored there; null if they never were */
+  stored_at: string | null
   /** Bytes to send and to read back; 0 while unknown */
   total_bytes: number
   /** What is to be known about the target */
@@ -2629,6 +2635,13 @@ export type QueryEventMonitorPage = {
   scanned_until: string | null
   /** Number of matching records, damaged ones included */
   total: number
+}
+
+export type Range = {
+  /** Time of the copy with which it begins */
+  from: string
+  /** Time of its last commit */
+  to: string
 }
 
 export type Reason = {

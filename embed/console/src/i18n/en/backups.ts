@@ -39,5 +39,8 @@ export const backups = {
   'backups.restore': 'Restore',
   'backups.restore.what': 'Stop the server. You need the target’s table in the configuration and the identity of a recipient:',
   'backups.restore.local': 'Stop the server. File contents are taken from the data directory:',
+  'backups.restore.moment': 'An earlier moment:',
+  'backups.moments': 'Any moment of',
+  'backups.commits.failed': 'Commits since the last copy could not be stored: {error}',
   'backups.recipients': 'Encrypted to',
 }

@@ -41,5 +41,8 @@ export const backups: Record<keyof typeof en, string> = {
   'backups.restore': '恢复',
   'backups.restore.what': '请先停止服务器。需要配置文件中该目标位置的配置和接收者的私钥文件：',
   'backups.restore.local': '请先停止服务器。文件内容取自数据目录：',
+  'backups.restore.moment': '较早的时刻：',
+  'backups.moments': '可恢复到任意时刻',
+  'backups.commits.failed': '上次副本之后的提交未能存储：{error}',
   'backups.recipients': '加密给',
 }

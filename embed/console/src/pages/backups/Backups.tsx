@@ -89,6 +89,7 @@ function One({ target, reload }: { target: Target; reload: () => Promise<unknown
     >
       <Flex vertical gap={12}>
         {target.error && <Alert type="error" showIcon title={t('backups.failed', { error: target.error })} />}
+        {target.commit_error && <Alert type="error" showIcon title={t('backups.commits.failed', { error: target.commit_error })} />}
         {target.warnings.map((text) => (
           <Alert key={text} type="warning" showIcon title={text} />
         ))}
@@ -117,6 +118,7 @@ function One({ target, reload }: { target: Target; reload: () => Promise<unknown
             { label: t('backups.count'), children: count(target.copies) },
             { label: t('backups.newest'), children: target.newest_at ? <Time at={target.newest_at} /> : '—' },
             { label: t('backups.proven'), children: target.proven_at ? <Time at={target.proven_at} /> : '—' },
+            ...(target.moments.length > 0 ? [{ label: t('backups.moments'), children: <Moments target={target} /> }] : []),
             { label: t('backups.next'), children: target.next_at ? <Time at={target.next_at} /> : '—' },
             ...(target.recipients.length > 0
               ? [{ label: t('backups.recipients'), children: <span style={{ overflowWrap: 'anywhere' }}>{target.recipients.join(', ')}</span> }]
@@ -126,6 +128,19 @@ function One({ target, reload }: { target: Target; reload: () => Promise<unknown
         <Restore target={target} />
       </Flex>
     </Card>
+  )
+}
+
+// Moments are the ranges of time of which each moment can be restored, the newest first.
+function Moments({ target }: { target: Target }) {
+  return (
+    <Flex vertical>
+      {target.moments.toReversed().map((range, i) => (
+        <span key={range.from}>
+          <Time at={range.from} /> – <Time at={i === 0 && target.stored_at && target.stored_at > range.to ? target.stored_at : range.to} />
+        </span>
+      ))}
+    </Flex>
   )
 }
 
@@ -139,6 +154,13 @@ function Restore({ target }: { target: Target }) {
         {t('backups.restore')}: {t(local ? 'backups.restore.local' : 'backups.restore.what')}
       </Typography.Text>{' '}
       <Typography.Text code>{local ? `reeve restore ${target.place}/…` : `reeve restore ${target.name} --identity FILE`}</Typography.Text>
+      {target.moments.length > 0 && (
+        <>
+          {' '}
+          <Typography.Text type="secondary">{t('backups.restore.moment')}</Typography.Text> <Typography.Text code>--at TIME</Typography.Text>{' '}
+          <Typography.Text code>--before ENTRY</Typography.Text>
+        </>
+      )}
     </div>
   )
 }
