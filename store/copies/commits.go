@@ -176,7 +176,7 @@ func (c *Commits) Entries(ctx context.Context) kv.Entries {
 	return func(from stream.Head) iter.Seq2[*stream.Entry, error] {
 		return func(yield func(*stream.Entry, error) bool) {
 			c.Last = from
-			for e, err := range follow(ctx, c.target, c.parts, from, c.identities) {
+			for e, err := range follow(ctx, c.target, c.parts, from, false, c.identities) {
 				if err == nil && c.moment.follows(e) {
 					return
 				}
@@ -223,8 +223,8 @@ func (c *Commits) complete() error {
 // whole segments replace shorter ones, and a server stores its last segment again after a start. What
 // can't be read is taken from another part that has it. If entries of two parts with one number
 // differ, two servers have gone on from one state: that is an error, because nothing says which of
-// them is meant.
-func follow(ctx context.Context, target Target, parts []part, from stream.Head, identities []age.Identity) iter.Seq2[*stream.Entry, error] {
+// them is meant. If strict is set, any damage is an error.
+func follow(ctx context.Context, target Target, parts []part, from stream.Head, strict bool, identities []age.Identity) iter.Seq2[*stream.Entry, error] {
 	return func(yield func(*stream.Entry, error) bool) {
 		head := from
 		var hashes []uint64         // beginnings of the hashes of the entries, in order
@@ -266,7 +266,7 @@ func follow(ctx context.Context, target Target, parts []part, from stream.Head, 
 				return
 			}
 		}
-		if failed != nil && lost(parts, head) {
+		if failed != nil && (strict || lost(parts, head)) {
 			yield(nil, failed)
 		}
 	}
@@ -302,6 +302,9 @@ func entriesIn(ctx context.Context, target Target, p part, identities []age.Iden
 			if !yield(e, err) || err != nil {
 				return
 			}
+		}
+		if _, err := r.Next(); err != io.EOF {
+			yield(nil, errors.New("it has more than its name says"))
 		}
 	}
 }

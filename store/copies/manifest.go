@@ -61,6 +61,7 @@ type Proof struct {
 	Records int       `json:"records"`
 	Files   int       `json:"files"`   // contents whose objects are there with the right size
 	Sampled int       `json:"sampled"` // contents whose bytes were read and compared
+	Commits int       `json:"commits"` // commits since the copy before that were read, and lead to this copy
 }
 
 // base returns the name of the copy that an object belongs to, and the rest of the object's name. A

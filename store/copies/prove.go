@@ -16,6 +16,7 @@ import (
 
 	"reeve/store/audit"
 	"reeve/store/blob"
+	"reeve/store/stream"
 )
 
 // Examine restores an archive that one of the identities opens to a directory, which does not exist
@@ -52,6 +53,9 @@ func (r *Repository) Prove(ctx context.Context, s *Scan, c *Copy, dir string, sa
 		return nil, err
 	}
 	p := &Proof{Records: records, Files: len(m.Contents)}
+	if p.Commits, err = r.proveCommits(ctx, s, m); err != nil {
+		return nil, err
+	}
 	if p.Sampled, err = r.sample(ctx, s, m.Contents, sample); err != nil {
 		return nil, err
 	}
@@ -62,6 +66,36 @@ func (r *Repository) Prove(ctx context.Context, s *Scan, c *Copy, dir string, sa
 	}
 	c.Proof = p
 	return p, nil
+}
+
+// proveCommits reads the commits from the copy before to this one, which must lead to it, and returns
+// their number. Those that are not stored yet are left to the next proof.
+func (r *Repository) proveCommits(ctx context.Context, s *Scan, m *Manifest) (n int, err error) {
+	i := slices.IndexFunc(s.Copies, func(c *Copy) bool {
+		return c.Manifest != nil && c.Manifest.Stream != nil && m.Stream != nil && c.Time.Before(m.Time) && c.Manifest.Stream.Epoch == m.Stream.Epoch
+	})
+	if i < 0 {
+		return 0, nil
+	}
+	from, to := *s.Copies[i].Manifest.Stream, *m.Stream
+	parts := slices.DeleteFunc(slices.Clone(s.parts), func(p part) bool { return p.Epoch != to.Epoch || p.First > to.Number })
+	last, _ := reach(parts, from)
+	if later := slices.IndexFunc(parts, func(p part) bool { return p.First > last+1 }); later >= 0 {
+		return 0, fmt.Errorf("the commits from %d to %d between two copies are missing", last+1, parts[later].First-1)
+	}
+	for e, err := range follow(ctx, r.target, parts, from, true, []age.Identity{r.server}) {
+		switch {
+		case errors.Is(err, stream.ErrOtherKey): // of an earlier secret.key: only the identities open it
+			return n, nil
+		case err != nil:
+			return n, fmt.Errorf("the commits between two copies: %w", err)
+		case e.Number == to.Number && e.Head().Hash != to.Hash:
+			return n, errors.New("the commits between two copies do not lead from one to the other")
+		case e.Number <= to.Number:
+			n++
+		}
+	}
+	return n, nil
 }
 
 // readIndexes reads the indexes of a scan again, which may have known some of them.

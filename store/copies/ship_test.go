@@ -367,6 +367,44 @@ func TestShip_DamageIsFound(t *testing.T) {
 	}
 }
 
+// TestProve_CommitsDamaged damages the commits between two copies in several ways, which the proof of
+// the later copy finds.
+func TestProve_CommitsDamaged(t *testing.T) {
+	in, target := newInstallation(t, 1), directory(t)
+	r := in.repository(target, Options{})
+	in.copy(r)
+	for i := range 3 {
+		in.put(fmt.Sprint("file ", i))
+		in.ship(r)
+	}
+	c := in.copy(r)
+	path := target.path(scan(t, r).parts[1].object.Name)
+	content := disktest.ReadFile(t, path)
+	size := int64(len(content))
+	for damage, change := range map[string]func() error{
+		"none":    func() error { return nil },
+		"deleted": func() error { return os.Remove(path) },
+		"emptied": func() error { return os.Truncate(path, 0) },
+		"cut off": func() error { return os.Truncate(path, size-1) },
+		"longer":  func() error { return os.Truncate(path, size+1) },
+		"flipped": func() error { return flip(path, size/2) },
+	} {
+		if err := change(); err != nil {
+			t.Fatal(err)
+		}
+		s := scan(t, r)
+		n, err := r.proveCommits(t.Context(), s, c.Manifest)
+		if damage == "none" {
+			if err != nil || n != int(c.Manifest.Stream.Number-s.Copies[1].Manifest.Stream.Number) {
+				t.Errorf("%d commits were read: %v", n, err)
+			}
+		} else if err == nil {
+			t.Errorf("%s: it was not found", damage)
+		}
+		disktest.WriteFile(t, path, content)
+	}
+}
+
 // TestShip_TwoServers lets two servers go on from one state. Nothing says which of them is meant.
 func TestShip_TwoServers(t *testing.T) {
 	in, target := newInstallation(t, 1), directory(t)
