@@ -1,0 +1,224 @@
+package e2e
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"reeve/store/disk/disktest"
+	"reeve/store/s3/s3test"
+)
+
+// bucketTable returns the table of a bucket behind an address.
+func bucketTable(t *testing.T, s *s3test.Server, url string) string {
+	t.Helper()
+	secret := filepath.Join(t.TempDir(), "secret")
+	noErr(t, os.WriteFile(secret, []byte(s.SecretKey+"\n"), 0o600))
+	return fmt.Sprintf("endpoint = %q\nbucket = \"bucket\"\nregion = \"us-east-1\"\nstyle = \"path\"\naccess_key = %q\nsecret_key = \"file:%s\"\n",
+		url, s.AccessKey, secret)
+}
+
+// streaming is a server whose commits are stored every second.
+func (o *offsite) streaming(t *testing.T) (*process, *client) {
+	t.Helper()
+	p := start(t, o.data, "--config", o.config)
+	c := signedIn(t, p)
+	c.want(200, "PUT", "/system/setting", `{"values":{"backup.ship_seconds":"1"}}`)
+	return p, c
+}
+
+// storedAt returns the time at which all commits were stored; zero for none.
+func (c *client) storedAt() (at time.Time) {
+	c.t.Helper()
+	out := into[struct {
+		Data []struct {
+			StoredAt *time.Time `json:"stored_at"`
+		}
+	}](c.t, c.want(200, "GET", "/system/backup-target", ""))
+	if out.Data[0].StoredAt != nil {
+		at = *out.Data[0].StoredAt
+	}
+	return at
+}
+
+// allStored waits until all commits are stored.
+func (c *client) allStored() {
+	c.t.Helper()
+	now := time.Now()
+	eventually(c.t, "all commits to be stored", func() bool { return c.storedAt().After(now) })
+}
+
+var numbered = regexp.MustCompile(`"Office (\d+)"`)
+
+// newestOffice returns the highest number of a department, all of which must be there, and -1 for none.
+func (c *client) newestOffice() (newest int) {
+	c.t.Helper()
+	there := map[string]bool{}
+	for _, m := range numbered.FindAllStringSubmatch(string(c.want(200, "GET", "/admin/dept", "").raw), -1) {
+		there[m[1]] = true
+	}
+	for newest = -1; there[fmt.Sprint(newest+1)]; newest++ {
+	}
+	if len(there) != newest+1 {
+		c.t.Errorf("%d departments up to number %d", len(there), newest)
+	}
+	return newest
+}
+
+// TestStream_MachineLost kills a server that writes, removes its data, and restores from the bucket
+// with the identity alone: what was acknowledged before all commits were last stored is there.
+func TestStream_MachineLost(t *testing.T) {
+	t.Parallel()
+	s := s3test.Start(t)
+	o := newOffsite(t, bucketTable(t, s, s.URL))
+	p, c := o.streaming(t)
+	o.must(t, "backup", "recipient", o.identity)
+	o.proven(t)
+	next := 0
+	for range disktest.Size(1, 2, 20) {
+		var made []time.Time
+		first := next
+		stop := time.Now().Add(time.Duration(1000+rand.IntN(1500)) * time.Millisecond)
+		for time.Now().Before(stop) {
+			c.create("/admin/dept", "name", fmt.Sprint("Office ", next))
+			made = append(made, time.Now())
+			next++
+		}
+		stored := c.storedAt()
+		died := time.Now()
+		p.kill()
+		noErr(t, os.RemoveAll(o.data))
+
+		r := o.must(t, "restore", "offsite", "--identity", o.identity)
+		p, c = o.streaming(t)
+		newest := c.newestOffice()
+		for i, at := range made {
+			if at.Before(stored.Add(-2*time.Second)) && first+i > newest { // stored_at is the end of an attempt, which began earlier
+				t.Fatalf("department %d, of %s, is lost although all was stored at %s:\n%s", first+i, at, stored, r.out)
+			}
+		}
+		if lost := newest - first + 1; lost < len(made) && lost >= 0 {
+			t.Logf("lost: %d of %d commits, the last %s", len(made)-lost, len(made), died.Sub(made[lost]).Round(time.Millisecond))
+		}
+		next = newest + 1
+		o.must(t, "backup", "recipient", o.identity)
+		o.proven(t)
+	}
+	p.stop()
+}
+
+// TestStream_SurvivesInterruptions kills the server and cuts the network at random moments while
+// commits are stored, and restores after each: always a state that was, with all that was known to be
+// stored.
+func TestStream_SurvivesInterruptions(t *testing.T) {
+	t.Parallel()
+	s := s3test.Start(t)
+	proxy := s.Proxy(t)
+	o := newOffsite(t, bucketTable(t, s, proxy.URL))
+	p, c := o.streaming(t)
+	o.must(t, "backup", "recipient", o.identity)
+	o.proven(t)
+	next, known := 0, -1
+	for range disktest.Size(2, 4, 100) {
+		failure := []s3test.Failure{s3test.None, s3test.Drop, s3test.Lose, s3test.Error}[rand.IntN(4)]
+		after := rand.IntN(6)
+		proxy.Fail(func(r *http.Request) s3test.Failure {
+			if !strings.Contains(r.URL.Path, "/stream/") {
+				return s3test.None
+			}
+			if after--; after < 0 {
+				return failure
+			}
+			return s3test.None
+		})
+		for range 20 {
+			c.create("/admin/dept", "name", fmt.Sprint("Office ", next))
+			next++
+			pause(t, time.Duration(rand.IntN(60))*time.Millisecond)
+		}
+		p.kill()
+		proxy.Fail(nil)
+
+		restored := &offsite{o.config, filepath.Join(t.TempDir(), "data"), o.identity}
+		killed := begin(t, program(t, "restore", "offsite", "--identity", o.identity, "--config", o.config, "--data", restored.data))
+		pause(t, time.Duration(rand.IntN(80))*time.Millisecond)
+		killed.kill()
+		restored.must(t, "restore", "offsite", "--identity", o.identity)
+		q := start(t, restored.data)
+		newest := signedIn(t, q).newestOffice()
+		if newest < known || newest >= next {
+			t.Errorf("%d departments, %d were known to be stored, %d were made", newest+1, known+1, next)
+		}
+		q.kill()
+
+		p, c = o.streaming(t) // whose commits of before the kill are still on its disk
+		c.allStored()
+		known = next - 1
+	}
+	p.stop()
+	if r := o.must(t, "verify"); !strings.Contains(r.out, "no faults") {
+		t.Errorf("%+v", r)
+	}
+}
+
+// TestStream_Commands restores moments by command, and says what can't be.
+func TestStream_Commands(t *testing.T) {
+	t.Parallel()
+	o := newOffsite(t, directoryTable(t))
+	p, c := o.streaming(t)
+	o.must(t, "backup", "recipient", o.identity)
+	o.proven(t)
+	id := c.create("/admin/dept", "name", "Sales")
+	pause(t, 1100*time.Millisecond)
+	before := time.Now()
+	pause(t, 1100*time.Millisecond)
+	c.want(200, "DELETE", fmt.Sprintf("/admin/dept/%d", id), "")
+	deleted := into[struct{ Data []struct{ Seq int64 } }](t, c.want(200, "GET", "/system/audit?pageSize=1", "")).Data[0].Seq
+	c.create("/admin/dept", "name", "Research")
+	c.allStored()
+	p.stop()
+	for _, moment := range [][]string{
+		{"--at", before.UTC().Format(time.RFC3339)},
+		{"--at", before.Local().Format(time.DateTime)},
+		{"--before", fmt.Sprint(deleted)},
+		{}, // the latest
+	} {
+		data := filepath.Join(t.TempDir(), "data")
+		restored := &offsite{o.config, data, o.identity}
+		r := restored.must(t, append([]string{"restore", "offsite", "--identity", o.identity}, moment...)...)
+		if !strings.Contains(r.out, "since were applied, the last one of") {
+			t.Errorf("%q: %s", moment, r.out)
+		}
+		q := start(t, data)
+		body := string(signedIn(t, q).want(200, "GET", "/admin/dept", "").raw)
+		if latest := len(moment) == 0; strings.Contains(body, `"Sales"`) == latest || strings.Contains(body, `"Research"`) != latest {
+			t.Errorf("%q: %s", moment, body)
+		}
+		q.stop()
+	}
+	for flags, want := range map[string]string{
+		"--at yesterday":                     "--at must be a time like",
+		"--at 2001-02-03T04:05:06Z":          "there is no copy from before 2001-02-03T04:05:06Z",
+		"--before 0":                         "--before must be the number of an entry",
+		"--before -1":                        "invalid argument",
+		"--before 999999":                    "is in none of the commits that are stored",
+		"--before 1":                         "there is no copy from before entry 1",
+		"--before 5 --at 2026-11-22":         "two moments",
+		"--copy x --at 2036-11-22T00:00:00Z": "there is no copy x",
+	} {
+		data := filepath.Join(t.TempDir(), "data")
+		words := append(strings.Fields("restore offsite --identity "+o.identity), strings.Fields(flags)...)
+		if r := (&offsite{o.config, data, o.identity}).run(t, words...); r.code == 0 || !strings.Contains(r.err, want) {
+			t.Errorf("%s: %+v, want %s", flags, r, want)
+		}
+		if _, err := os.Stat(filepath.Join(data, "data.db")); err == nil {
+			t.Errorf("%s: something was restored", flags)
+		}
+	}
+}
