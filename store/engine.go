@@ -58,6 +58,8 @@ type Options struct {
 
 	// Files is kv.Options.Files.
 	Files *kv.FileStorage
+	// ReturnRights lets a restore bring rights back that were withdrawn since.
+	ReturnRights bool
 	// Stream turns the commit stream on. See kv.Options.Stream.
 	Stream *kv.StreamOptions
 
@@ -110,6 +112,8 @@ func (o Options) engine() kv.Options {
 		Progress:  o.Progress,
 		Files:     o.Files,
 		Stream:    o.Stream,
+
+		ReturnRights: o.ReturnRights,
 	}
 	return options.DrainingFrom(o.drainFrom)
 }

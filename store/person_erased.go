@@ -147,12 +147,7 @@ func eraseAgain(db *DB) {
 	}
 }
 
-func (l *erasedLine) label() string {
-	if l.Realm == "app" {
-		return "app user " + l.ID.String()
-	}
-	return "user " + l.ID.String()
-}
+func (l *erasedLine) label() string { return kindOf(l.who().App) + " " + l.ID.String() }
 
 // isBack reports whether the person of a line is in the database.
 func (l *erasedLine) isBack(db Handle) (back bool, err error) {

@@ -76,6 +76,8 @@ var reeve = kv.Schema{
 		return errors.Join(endAllSessions(tx), pauseKeys(tx), endAllLinks(tx), holdMails(tx),
 			spendCodes(tx))
 	},
+	Withdrawn:  withdrawnSince,
+	Withdraw:   withdraw,
 	Repair:     repairAccounts,
 	RepairLast: repairOwner,
 	Migrations: []kv.Migration{ // the first one migrates from version 1 to 2

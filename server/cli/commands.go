@@ -203,7 +203,7 @@ var dataCommands = []command{
 		args:  "TARGET|FILE",
 		help:  "The same as restore",
 		run:   (*program).restore,
-		flags: copyFlags,
+		flags: restoreFlags,
 	},
 	{
 		name: "backup targets",
@@ -221,7 +221,7 @@ var dataCommands = []command{
 		args:  "TARGET|FILE",
 		help:  "Replace the data with a copy at a target or a backup; the server must be stopped",
 		run:   (*program).restore,
-		flags: copyFlags,
+		flags: restoreFlags,
 	},
 	{
 		name: "verify",
@@ -339,6 +339,11 @@ func copyFlags(f *pflag.FlagSet, p *program) {
 	f.String("copy", "", "the copy at the target with this `NAME`, or the newest of the installation with it; without --at and --before, no later commit is applied")
 	f.String("at", "", "restore the state at this `TIME`, from a target")
 	f.Uint64("before", 0, "restore the state before this `ENTRY` of the change log, from a target")
+}
+
+func restoreFlags(f *pflag.FlagSet, p *program) {
+	copyFlags(f, p)
+	f.Bool("return-rights", false, "bring back rights that were withdrawn since, such as those of disabled users and deleted keys")
 }
 
 func checkFlags(f *pflag.FlagSet, p *program) {

@@ -153,11 +153,17 @@ func (p *program) restoreCopy(target copies.Target, dir string, identities []age
 	if err := copies.Fetch(ctx, target, m, path); err != nil {
 		return done, fmt.Errorf("nothing is changed: %w", err)
 	}
-	done, err = store.RestoreMoment(dir, path, identities, contents, entries, p.storeOptions())
+	done, err = store.RestoreMoment(dir, path, identities, contents, entries, p.restoreOptions())
 	if err != nil {
 		return done, err
 	}
 	return done, p.showMoment(m, commits, done)
+}
+
+func (p *program) restoreOptions() store.Options {
+	options := p.storeOptions()
+	options.ReturnRights, _ = p.flags.GetBool("return-rights") // which `backup check` lacks
+	return options
 }
 
 // mergeErased adds the lists of erasures at a target to that of a data directory, so that the next

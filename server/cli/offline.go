@@ -102,7 +102,7 @@ func (p *program) restore() error {
 	if target != nil {
 		done, err = p.restoreCopy(target, p.config.DataDir, identities)
 	} else {
-		done, err = store.Restore(p.config.DataDir, p.args[0], identities, p.storeOptions())
+		done, err = store.Restore(p.config.DataDir, p.args[0], identities, p.restoreOptions())
 	}
 	if err != nil {
 		return err
@@ -122,6 +122,15 @@ func (p *program) restore() error {
 		}
 	}
 
+	if len(done.Withdrawn) > 0 {
+		fmt.Fprintln(p.out, "these rights were withdrawn since and stay so; --return-rights brings them back:")
+		for _, title := range done.Withdrawn {
+			fmt.Fprintln(p.out, " ", title)
+		}
+	}
+	if done.RightsUnread != nil {
+		fmt.Fprintln(p.out, "rights that were withdrawn since may be back: the previous data can't be compared:", errs.ForOperator(done.RightsUnread))
+	}
 	if done.Missing > 0 {
 		fmt.Fprintf(p.out, "the contents of %s are missing: they could not be read, and the records name them\n",
 			errs.Count(done.Missing, "file"))

@@ -111,6 +111,8 @@ type Options struct {
 	// Log bounds the change log.
 	Log LogLimits
 
+	// ReturnRights lets a restore bring rights back that were withdrawn since.
+	ReturnRights bool
 	// Stream turns the commit stream on; nil for off.
 	Stream *StreamOptions
 

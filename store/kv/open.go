@@ -38,6 +38,8 @@ type fileMeta struct {
 
 	Generation string      `json:"generation,omitempty"` // generation of the change log; "" before schema 13
 	Replaced   *audit.Head `json:"replaced,omitempty"`   // head of the data that the restore has replaced
+
+	Withdrawn json.RawMessage `json:"withdrawn,omitempty"` // rights to be withdrawn at the first start after a restore, see Schema.Withdrawn
 }
 
 // Open opens the database in dir. It creates and seeds one if dir has never had any. The error

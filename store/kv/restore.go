@@ -84,6 +84,9 @@ func RestoreMoment(dir, backup string, identities []age.Identity, contents Conte
 		Records:  in.records,
 		LogHead:  in.head,
 		Applied:  in.applied,
+
+		Withdrawn:    in.withdrawn,
+		RightsUnread: in.rightsUnread,
 	}
 	done.Kept, err = finishRestore(dir)
 	return done, err
@@ -97,7 +100,11 @@ type Restored struct {
 	Missing  int         // contents of files that were kept apart and could not be read
 	Records  int         // number of records
 	LogHead  *audit.Head // newest entry of the change log in the backup
-	Applied  stream.Head // last entry of the commit stream that was applied; the zero Head for none
+
+	Withdrawn    []string // rights in the restored state that were withdrawn since, and stay so
+	RightsUnread error    // reason for which that is unknown; nil if it is known, or there was nothing to compare with
+
+	Applied stream.Head // last entry of the commit stream that was applied; the zero Head for none
 }
 
 // staging is a backup that is being restored: it is copied to a temporary directory, which is
@@ -119,6 +126,9 @@ type staging struct {
 	wrongKey   bool
 	keepKey    bool     // the secret.key in the data directory is the key of the backup
 	unopened   []string // see Restored.Unopened
+
+	withdrawn    []string // see Restored
+	rightsUnread error
 }
 
 func (in *staging) path(name string) string { return filepath.Join(in.dir, name) }

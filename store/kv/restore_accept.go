@@ -2,6 +2,7 @@ package kv
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -38,6 +39,7 @@ func (in *staging) accept() (err error) {
 
 	var meta fileMeta
 	var head audit.Head
+	var rights json.RawMessage
 	err = db.View(engine{}, func(tx *Tx) error {
 		report := tx.Verify()
 		if err := report.err("it"); err != nil {
@@ -58,7 +60,9 @@ func (in *staging) accept() (err error) {
 			in.refs = db.schema.blobRefs(tx)
 		}
 		if meta, err = readMeta(tx); err == nil && db.schema.LogEntry != nil {
-			head, err = tx.readHead(meta)
+			if head, err = tx.readHead(meta); err == nil {
+				rights = in.lookAtRights(tx, head)
+			}
 			in.head = &head
 		}
 
@@ -71,6 +75,7 @@ func (in *staging) accept() (err error) {
 		return in.blame(err)
 	}
 
+	meta.Withdrawn = rights
 	meta.Restored, meta.Generation = true, db.newGeneration() // Salvaged stays, if a copy is restored that was never started
 	meta.Replaced = db.headIn(filepath.Join(filepath.Dir(in.dir), dataName))
 	mark := commitMark{Instance: in.instance}
@@ -190,12 +195,17 @@ func (db *DB) endRestore() error {
 		details["salvaged"] = true // records may be missing without entries
 	}
 
-	meta.Restored, meta.Salvaged, meta.Replaced = false, false, nil
+	rights := meta.Withdrawn
+	meta.Restored, meta.Salvaged, meta.Replaced, meta.Withdrawn = false, false, nil, nil
 	err = disk.RecoverDamage(db.path, func() error {
 		return db.bolt.Update(func(btx *bbolt.Tx) error {
 			tx := &Tx{db: db, actor: engine{}, now: db.clock(), bolt: btx, changes: newChanges()}
-			if err := errors.Join(db.schema.restored(tx), db.forgetIndexes(tx), tx.keepReleased()); err != nil {
+			n, err := db.schema.withdraw(tx, rights)
+			if err := errors.Join(err, db.schema.restored(tx), db.forgetIndexes(tx), tx.keepReleased()); err != nil {
 				return err
+			}
+			if n > 0 {
+				details["withdrawn"] = n
 			}
 			tx.changes.log = db.log.begin()
 			if db.log != nil {

@@ -1,6 +1,7 @@
 package kv
 
 import (
+	"encoding/json"
 	"iter"
 	"reflect"
 
@@ -71,6 +72,11 @@ type Schema struct {
 	// Restored runs before a restored or salvaged database is used, for example to end
 	// sessions; nil for none.
 	Restored func(tx *Tx) error
+	// Withdrawn lists the rights in a restored state that were withdrawn since, as the data shows that it
+	// replaces: for Withdraw, and for people. Withdraw withdraws them in the restored database before it
+	// is used, and returns how many. Nil for none.
+	Withdrawn func(replaced, restored *Tx) (rights json.RawMessage, titles []string, err error)
+	Withdraw  func(tx *Tx, rights json.RawMessage) (n int, err error)
 	// Repair and RepairLast repair the records that a salvage has copied, Repair before references
 	// to lost records are removed and RepairLast after it; nil for none.
 	Repair, RepairLast func(tx *Tx, s *Salvaging) error
@@ -89,6 +95,14 @@ func (s *Schema) bucketNames() []string {
 		names = append(names, t.Buckets()...)
 	}
 	return names
+}
+
+// withdraw calls Withdraw if there is something to withdraw.
+func (s *Schema) withdraw(tx *Tx, rights json.RawMessage) (int, error) {
+	if s.Withdraw == nil || len(rights) == 0 {
+		return 0, nil
+	}
+	return s.Withdraw(tx, rights)
 }
 
 // restored calls Restored if it is set.
