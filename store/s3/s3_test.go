@@ -9,13 +9,19 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
 
+	"github.com/minio/minio-go/v7"
+	"github.com/minio/minio-go/v7/pkg/credentials"
+
 	"reeve/store/copies"
+	"reeve/store/disk/disktest"
 	"reeve/store/s3"
 	"reeve/store/s3/s3test"
 )
@@ -178,6 +184,101 @@ func TestBucket_Faults(t *testing.T) {
 		if _, err := s3.New(o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}
+	}
+}
+
+// TestBucket_ClockWrong has a service answer as it does to requests of another time, which the one of
+// the tests can't be made to get.
+func TestBucket_ClockWrong(t *testing.T) {
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusForbidden)
+		io.WriteString(w, `<?xml version="1.0" encoding="UTF-8"?><Error><Code>RequestTimeTooSkewed</Code><Message>The difference between the request time and the current time is too large.</Message></Error>`)
+	}))
+	defer service.Close()
+	b := s3test.Bucket(t, s3.Options{Endpoint: service.URL, Region: "us-east-1", Bucket: "bucket", AccessKey: "a", SecretKey: "s", Style: "path"})
+	_, listing := b.List(t.Context(), "")
+	for _, err := range []error{listing, b.Put(t.Context(), "a", 1, strings.NewReader("x"))} {
+		if err == nil || !strings.Contains(err.Error(), "the clock of this machine is wrong") {
+			t.Error(err)
+		}
+	}
+}
+
+// TestBucket_Full fills the disk of a server. What is stored stays, and there is room again after a
+// deletion.
+func TestBucket_Full(t *testing.T) {
+	server := s3test.StartIn(t, disktest.SmallDisk(t, "8m"))
+	b := s3test.Bucket(t, server.Options())
+	content := bytes.Repeat([]byte("content "), 1<<17)
+	stored := 0
+	var full error
+	for ; full == nil && stored < 20; stored++ {
+		full = b.Put(t.Context(), fmt.Sprint("object ", stored), int64(len(content)), bytes.NewReader(content))
+	}
+	stored--
+	if full == nil || !strings.Contains(full.Error(), "the service answers 5") || stored < 2 {
+		t.Fatalf("after %d objects: %v", stored, full)
+	}
+	all, err := b.List(t.Context(), "")
+	if err != nil || len(all) != stored {
+		t.Errorf("%d objects, not %d: %v", len(all), stored, err)
+	}
+	for _, o := range all {
+		in, err := b.Get(t.Context(), o.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := io.ReadAll(in); err != nil || !bytes.Equal(got, content) {
+			t.Errorf("%s: %d bytes, %v", o.Name, len(got), err)
+		}
+		in.Close()
+	}
+	if err := b.Delete(t.Context(), "object 0"); err != nil {
+		t.Fatal(err)
+	}
+	put(t, b, "later", content)
+}
+
+// TestBucket_Locked stores in a bucket whose objects are locked for a day, and deletes: the service
+// keeps what was stored.
+func TestBucket_Locked(t *testing.T) {
+	server := s3test.StartIn(t, t.TempDir(), "--versioning-dir", t.TempDir())
+	o := server.Options()
+	o.Bucket = "locked"
+	client, err := minio.New(strings.TrimPrefix(server.URL, "http://"), &minio.Options{Creds: credentials.NewStaticV4(o.AccessKey, o.SecretKey, ""), Region: o.Region})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := client.MakeBucket(t.Context(), o.Bucket, minio.MakeBucketOptions{Region: o.Region, ObjectLocking: true}); err != nil {
+		t.Fatal(err)
+	}
+	mode, days, unit := minio.Compliance, uint(1), minio.Days
+	if err := client.SetObjectLockConfig(t.Context(), o.Bucket, &mode, &days, &unit); err != nil {
+		t.Fatal(err)
+	}
+	b := s3test.Bucket(t, o)
+	put(t, b, "copy", []byte("content"))
+	if err := b.Put(t.Context(), "copy", 1, strings.NewReader("x")); !errors.Is(err, copies.ErrExists) {
+		t.Errorf("another object was stored with the same name: %v", err)
+	}
+	if err := b.Delete(t.Context(), "copy"); err != nil {
+		t.Logf("the service refuses the deletion: %v", err)
+	}
+	kept := 0
+	for v := range client.ListObjects(t.Context(), o.Bucket, minio.ListObjectsOptions{WithVersions: true}) {
+		if v.Err != nil {
+			t.Fatal(v.Err)
+		}
+		if v.IsDeleteMarker {
+			continue
+		}
+		kept++
+		if err := client.RemoveObject(t.Context(), o.Bucket, v.Key, minio.RemoveObjectOptions{VersionID: v.VersionID}); err == nil {
+			t.Errorf("version %s of %s was deleted", v.VersionID, v.Key)
+		}
+	}
+	if kept != 1 {
+		t.Errorf("%d versions are kept", kept)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -27,6 +28,12 @@ type Server struct {
 // Without the variable, the test is skipped.
 func Start(t testing.TB) *Server {
 	t.Helper()
+	return StartIn(t, t.TempDir())
+}
+
+// StartIn is Start in a directory, with further arguments.
+func StartIn(t testing.TB, dir string, args ...string) *Server {
+	t.Helper()
 	program := os.Getenv("REEVE_TEST_S3")
 	if program == "" {
 		if os.Getenv("CI") == "true" {
@@ -35,7 +42,7 @@ func Start(t testing.TB) *Server {
 		t.Skip("REEVE_TEST_S3 does not name an S3 server, see package s3test")
 	}
 
-	s := &Server{AccessKey: "test-access", SecretKey: "test-secret-key", Dir: t.TempDir()}
+	s := &Server{AccessKey: "test-access", SecretKey: "test-secret-key", Dir: dir}
 	if err := os.Mkdir(filepath.Join(s.Dir, "bucket"), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +55,7 @@ func Start(t testing.TB) *Server {
 	s.URL = "http://" + address
 
 	var log strings.Builder
-	cmd := exec.Command(program, "--port", address, "--quiet", "posix", s.Dir)
+	cmd := exec.Command(program, slices.Concat([]string{"--port", address, "--quiet", "posix"}, args, []string{s.Dir})...)
 	cmd.Env = append(os.Environ(), "ROOT_ACCESS_KEY="+s.AccessKey, "ROOT_SECRET_KEY="+s.SecretKey)
 	cmd.Stdout, cmd.Stderr = &log, &log
 	if err := cmd.Start(); err != nil {
