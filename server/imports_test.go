@@ -23,7 +23,7 @@ var mayImport = map[string][]string{
 		"reeve/server/people", "reeve/server/sdk", "reeve/server/service", "reeve/server/web", "reeve/server/webhook",
 		"reeve/store",
 		"reeve/store/disk", "reeve/store/kv", "reeve/store/audit", "reeve/store/errs"},
-	"reeve/server/backup": {"reeve/server/target", "reeve/server/web", "reeve/store",
+	"reeve/server/backup": {"reeve/server/target", "reeve/server/web", "reeve/store", "reeve/store/audit",
 		"reeve/store/copies", "reeve/store/disk", "reeve/store/errs", "reeve/store/kv"},
 	"reeve/server/target": {"reeve/store/copies", "reeve/store/s3"},
 	"reeve/server/config": {"reeve/server/monitor", "reeve/server/redis", "reeve/server/target", "reeve/store/s3",

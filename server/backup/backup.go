@@ -23,6 +23,7 @@ import (
 
 	"reeve/server/target"
 	"reeve/server/web"
+	"reeve/store/audit"
 	"reeve/store/copies"
 	"reeve/store/kv"
 )
@@ -33,7 +34,8 @@ type Service struct {
 	// Examine restores a copy and examines it, see copies.Examine. Without it, no copy is proven.
 	Examine copies.Examine
 
-	now func() time.Time
+	now       func() time.Time
+	examining chan struct{} // holds a value while a copy is examined
 
 	changing sync.Mutex // held while the workers are replaced
 	running  sync.WaitGroup
@@ -52,7 +54,7 @@ type Service struct {
 
 // New returns a service without targets.
 func New(s *web.Server) *Service {
-	b := &Service{s: s, now: time.Now}
+	b := &Service{s: s, now: time.Now, examining: make(chan struct{}, 1)}
 	s.Metrics.Gauge("reeve_backup_proof_age_seconds",
 		"Age of the newest proven copy at the target for which it is highest; -1 if a target has none.", b.proofAge)
 	s.Metrics.Gauge("reeve_backup_lag_seconds",
@@ -163,6 +165,40 @@ func (b *Service) end() {
 	if stop != nil {
 		stop()
 		b.running.Wait()
+	}
+}
+
+// examine calls Examine, and returns at once when ctx ends: a restore can't be interrupted. One that
+// goes on removes what it has written, which is in the directory of dir.
+func (b *Service) examine(ctx context.Context, archive, dir string, identities []age.Identity) (records int, head *audit.Head, err error) {
+	select {
+	case b.examining <- struct{}{}:
+	case <-ctx.Done():
+		return 0, nil, ctx.Err()
+	}
+	type result struct {
+		records int
+		head    *audit.Head
+		err     error
+	}
+	done := make(chan result, 1)
+	go func() {
+		defer func() { <-b.examining }()
+		var r result
+		r.records, r.head, r.err = b.Examine(ctx, archive, dir, identities)
+		done <- r
+		if ctx.Err() == nil {
+			return
+		}
+		if err := os.RemoveAll(filepath.Dir(dir)); err != nil {
+			b.s.Log.Warn().Err(err).Msg("what an interrupted proof has left could not be removed")
+		}
+	}()
+	select {
+	case r := <-done:
+		return r.records, r.head, r.err
+	case <-ctx.Done():
+		return 0, nil, ctx.Err()
 	}
 }
 

@@ -225,6 +225,37 @@ func TestCancel_Storing(t *testing.T) {
 	}
 }
 
+// TestProof_EndsWithServer stops the service while a copy is examined, which takes long, and cancels one.
+func TestProof_EndsWithServer(t *testing.T) {
+	t.Parallel()
+	k := newKept(t)
+	examining, release := make(chan struct{}, 9), make(chan struct{})
+	k.Server.Backups.Examine = func(_ context.Context, _, dir string, _ []age.Identity) (int, *audit.Head, error) {
+		examining <- struct{}{}
+		<-release
+		return 1, nil, os.MkdirAll(dir, 0o700)
+	}
+	set := target.Set{Targets: []target.Config{{Name: "nas", Path: t.TempDir()}}}
+	k.run(set)
+	<-examining
+	k.OK("POST", "/system/backup-target/cancel", `{"target":"nas"}`, "owner")
+	s := k.until("it is cancelled", func(s targetState) bool { return s.Phase == backup.Waiting })
+	if s.Error != "a user has ended it" {
+		t.Errorf("%+v", s)
+	}
+	k.OK("POST", "/system/backup-file", `{"target":"nas"}`, "owner")
+	k.until("the next one waits for it", func(s targetState) bool { return s.Phase == backup.Proving })
+	k.run(target.Set{Targets: []target.Config{{Name: "other", Path: t.TempDir()}}}) // ends the worker
+	if len(examining) > 0 {
+		t.Error("two copies are examined at once")
+	}
+	close(release)
+	k.until("the copy at the other target is examined", func(s targetState) bool { return s.Name == "other" && s.Error != "" })
+	if left, err := filepath.Glob(filepath.Join(k.DB.Dir(), "proof-*")); err != nil || len(left) > 0 {
+		t.Errorf("proofs have left %q: %v", left, err)
+	}
+}
+
 // TestCommand_TakesWholeBackup gives a command a backup, which is decrypted and restored; and one to
 // a command that fails.
 func TestCommand_TakesWholeBackup(t *testing.T) {

@@ -113,7 +113,7 @@ func (k *localKeeper) prove(ctx context.Context) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	records, _, err := k.b.Examine(ctx, k.path(all[0].Name), filepath.Join(dir, "data"), nil)
+	records, _, err := k.b.examine(ctx, k.path(all[0].Name), filepath.Join(dir, "data"), nil)
 	if err != nil {
 		return err
 	}

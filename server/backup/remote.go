@@ -149,7 +149,7 @@ func (k *remoteKeeper) prove(ctx context.Context) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	_, err = r.Prove(ctx, s, s.Copies[0], dir, sample, k.b.Examine)
+	_, err = r.Prove(ctx, s, s.Copies[0], dir, sample, k.b.examine)
 	return err
 }
 
