@@ -6,17 +6,34 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"filippo.io/age"
+
+	"reeve/store/kv"
 )
 
-// BenchmarkChangeLog compares writes with the change log to writes without it, in turns, for a lone
-// writer and for 64 at once. The ratio is that of the throughputs.
+// BenchmarkChangeLog compares writes with the change log to writes without it.
 func BenchmarkChangeLog(b *testing.B) {
 	without := reeve
 	without.LogEntry, without.LogCheckpoint = nil, nil
+	compareWrites(b, Options{}, Options{schema: &without})
+}
+
+// BenchmarkStream compares writes with the commit stream to writes without it.
+func BenchmarkStream(b *testing.B) {
+	identity, err := age.GenerateX25519Identity()
+	if err != nil {
+		b.Fatal(err)
+	}
+	compareWrites(b, Options{Stream: &kv.StreamOptions{Recipients: []age.Recipient{identity.Recipient()}}}, Options{})
+}
+
+// compareWrites compares the writes of two databases, in turns, for a lone writer and for 64 at once.
+// The ratio is that of the throughputs.
+func compareWrites(b *testing.B, with, without Options) {
 	for _, writers := range []int{1, 64} {
 		b.Run(fmt.Sprint(writers, " writers"), func(b *testing.B) {
-			dbs := [2]*DB{open(b, b.TempDir(), Options{}),
-				open(b, b.TempDir(), Options{schema: &without})}
+			dbs := [2]*DB{open(b, b.TempDir(), with), open(b, b.TempDir(), without)}
 			var ids [2][]ID
 			for i, db := range dbs {
 				update(b, db, func(tx *Tx) error {
