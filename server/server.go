@@ -229,6 +229,8 @@ func newFeatures(c *web.Server) (f features, err error) {
 
 	f.Forward, f.Choices, f.Fields = &forward.Forwarder{Pages: f.Pages}, &choices.Choices{}, people.NewFieldKeeper(c)
 	f.Ops, f.Backups = ops.NewOps(c), backup.New(c)
+	f.Outbox.Unproven = f.Backups.Unproven
+	f.Backups.MailsSent = func(tx *store.Tx) bool { return mails.MailOff(c, tx).Empty() }
 	f.OpenAPI = openapi.NewDocuments(func() (openapi.Document, error) {
 		return openapi.NewDocument(c, c.Routes)
 	})

@@ -55,9 +55,10 @@ const FactorRemoved = "factor_removed"
 // network.
 const SignInUnknown = "sign_in_unknown"
 
-// IsNotice reports whether mails of a purpose have no link.
+// IsNotice reports whether mails of a purpose have no link with a token.
 func IsNotice(purpose string) bool {
-	return purpose == EmailChanged || purpose == FactorRemoved || purpose == SignInUnknown
+	return purpose == EmailChanged || purpose == FactorRemoved || purpose == SignInUnknown ||
+		IsBackupNotice(purpose)
 }
 
 // Limits of mails.

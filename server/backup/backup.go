@@ -4,7 +4,7 @@
 //
 // Start with Service. A worker (worker.go) decides when a copy is due, and lets its keeper make,
 // prove and delete copies: remote.go for directories and buckets (package store/copies), command.go,
-// and local.go. health.go says whether there is a proven copy.
+// and local.go. health.go says whether there is a proven copy, and notice.go tells the owners.
 package backup
 
 import (
@@ -23,6 +23,7 @@ import (
 
 	"reeve/server/target"
 	"reeve/server/web"
+	"reeve/store"
 	"reeve/store/audit"
 	"reeve/store/copies"
 	"reeve/store/kv"
@@ -33,6 +34,8 @@ type Service struct {
 	s *web.Server
 	// Examine restores a copy and examines it, see copies.Examine. Without it, no copy is proven.
 	Examine copies.Examine
+	// MailsSent reports whether mails can be sent. Without it, no one is told of a missing proof.
+	MailsSent func(*store.Tx) bool
 
 	now       func() time.Time
 	examining chan struct{} // holds a value while a copy is examined
@@ -43,6 +46,8 @@ type Service struct {
 	streaming sync.Mutex // held while the commit stream is turned on or off
 	streamed  *string    // recipients of the stream; nil while unknown
 	resumed   time.Time  // time of the last attempt to turn it on or off
+
+	told told // notices since the start; used by watch alone
 
 	mu         sync.Mutex
 	ctx        context.Context // context of the workers; nil while they do not run
@@ -136,7 +141,7 @@ func (b *Service) Run(ctx context.Context) {
 	b.mu.Unlock()
 	b.start(ctx)
 	b.changing.Unlock()
-	<-ctx.Done()
+	b.watch(ctx)
 	b.changing.Lock()
 	defer b.changing.Unlock()
 	b.end()

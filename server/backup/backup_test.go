@@ -35,12 +35,16 @@ type kept struct {
 
 // newKept returns an instance whose recipient is confirmed. It makes copies from the first call of
 // run on.
-func newKept(t *testing.T) *kept {
+func newKept(t testing.TB) *kept {
 	t.Helper()
-	k := &kept{Instance: servertest.Start(t)}
-	var err error
-	k.identity, err = age.GenerateX25519Identity()
+	identity, err := age.GenerateX25519Identity()
 	servertest.Must(t, err)
+	return keptIn(t, servertest.Start(t), identity)
+}
+
+func keptIn(t testing.TB, in *servertest.Instance, identity *age.X25519Identity) *kept {
+	t.Helper()
+	k := &kept{Instance: in, identity: identity}
 	servertest.Must(t, backup.Confirm(k.DB.Dir(), k.recipient()))
 	b := k.Server.Backups
 	b.Examine = k.examine
@@ -78,6 +82,7 @@ func (k *kept) examine(_ context.Context, archive, dir string, identities []age.
 type targetState struct {
 	Name, Phase, Error string
 	Copies, Attempts   int
+	Unproven           int
 	NewestAt           *time.Time `json:"newest_at"`
 	ProvenAt           *time.Time `json:"proven_at"`
 	NextAt             *time.Time `json:"next_at"`

@@ -4,3 +4,9 @@ import "time"
 
 // SetClock makes the service use another clock.
 func (b *Service) SetClock(now func() time.Time) { b.now = now }
+
+// Tell queues the notices to owners that are due.
+func (b *Service) Tell() error { return b.tell() }
+
+// Standing returns the notice that owners are to have got.
+func (b *Service) Standing() (string, error) { return b.standing() }

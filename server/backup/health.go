@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"reeve/server/web"
-	"reeve/store"
 	"reeve/store/errs"
 )
 
@@ -19,23 +18,14 @@ func (b *Service) Health() web.Part {
 		return p
 	}
 
-	var limit time.Duration
-	var installed time.Time
-	err := b.s.DB.View(store.System, func(tx *store.Tx) error {
-		limit = time.Duration(store.BackupProofHours.Get(tx)) * time.Hour
-		install, err := store.Installs.Get(tx, 1)
-		if err == nil {
-			installed = install.CreatedAt.Std()
-		}
-		return err
-	})
+	r, err := b.readRule()
 	if err != nil {
 		return b.s.UnknownPart("backup", err)
 	}
 
 	p.Figures["targets"] = int64(len(workers))
 	for _, w := range workers {
-		state, message := w.health(b.now(), installed, limit)
+		state, message := w.health(r)
 		if worse(state, p.State) || p.State == web.Healthy && w.good().IsZero() {
 			p.State, p.Message = state, message
 		}
@@ -51,7 +41,7 @@ func worse(a, b string) bool {
 // unstored is how long commits may fail to be stored before the health is degraded.
 const unstored = 10 * time.Minute
 
-func (w *worker) health(now, installed time.Time, limit time.Duration) (state string, message errs.Message) {
+func (w *worker) health(r rule) (state string, message errs.Message) {
 	w.mu.Lock()
 	good := newestGood(w.copies)
 	fault, failures, listed := w.now.fault, w.now.failures, w.listed
@@ -59,7 +49,7 @@ func (w *worker) health(now, installed time.Time, limit time.Duration) (state st
 	name := w.target.Name
 	commits, _, _ := w.commits()
 	switch {
-	case good.IsZero() && now.Sub(installed) < limit && fault == nil:
+	case good.IsZero() && r.now.Sub(r.installed) < r.limit && fault == nil:
 		return web.Healthy, errs.Say("there is no copy at %s yet", name)
 	case good.IsZero() && !listed && fault == nil:
 		return web.Checking, errs.Say("the copies at %s are being listed", name)
@@ -67,9 +57,9 @@ func (w *worker) health(now, installed time.Time, limit time.Duration) (state st
 		return web.Degraded, errs.Say("copies to %s fail: %s", name, text(fault))
 	case good.IsZero():
 		return web.Degraded, errs.Say("there is no proven copy at %s", name)
-	case now.Sub(good) > limit:
+	case r.now.Sub(good) > r.limit:
 		return web.Degraded, errs.Say("the last proven copy at %s is of %s", name, good.UTC().Format(time.RFC3339))
-	case commits.fault != nil && now.Sub(commits.since) > unstored:
+	case commits.fault != nil && r.now.Sub(commits.since) > unstored:
 		return web.Degraded, errs.Say("commits are not stored at %s: %s", name, text(commits.fault))
 	}
 	return web.Healthy, errs.Say("copies are made and proven")

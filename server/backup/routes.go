@@ -60,6 +60,7 @@ type backupTargetOut struct {
 	NextAt     store.Time `json:"next_at" null:"true" doc:"Time of the next copy; null while unknown"`
 	NewestAt   store.Time `json:"newest_at" null:"true" doc:"Time of the newest copy; null for none"`
 	ProvenAt   store.Time `json:"proven_at" null:"true" doc:"Time of the newest copy that is proven; null for none"`
+	Unproven   store.Flag `json:"unproven" doc:"1 if no copy of the last backup.proof_hours hours is proven or, at a command, was sent"`
 	Copies     int        `json:"copies" doc:"Number of copies"`
 	Encrypted  store.Flag `json:"encrypted" doc:"1 if a restore needs the identity of a recipient"`
 	Deletes    store.Flag `json:"deletes" doc:"1 if copies that are no longer kept are deleted"`
@@ -78,14 +79,19 @@ type rangeOut struct {
 }
 
 func (b *Service) listTargets(req *web.Request, _ *web.None) (*backupTargetsOut, error) {
+	r, err := b.readRule()
+	if err != nil {
+		return nil, err
+	}
 	out := &backupTargetsOut{Data: []backupTargetOut{}}
 	for _, w := range b.all() {
-		out.Data = append(out.Data, w.describe(req.Language()))
+		out.Data = append(out.Data, w.describe(r, req.Language()))
 	}
 	return out, nil
 }
 
-func (w *worker) describe(language errs.Language) backupTargetOut {
+func (w *worker) describe(r rule, language errs.Language) backupTargetOut {
+	unproven := w.unproven(r)
 	warnings := []string{}
 	for _, m := range w.keeper.warnings() {
 		warnings = append(warnings, m.In(language))
@@ -112,6 +118,7 @@ func (w *worker) describe(language errs.Language) backupTargetOut {
 		StartedAt:  timeOf(w.now.begun),
 		NextAt:     timeOf(w.now.next),
 		ProvenAt:   timeOf(newestGood(w.copies)),
+		Unproven:   store.Flag(unproven),
 		Copies:     len(w.copies),
 		Encrypted:  store.Flag(!local),
 		Deletes:    store.Flag(!w.target.NoDelete && w.target.Kind() != target.Command),
@@ -167,32 +174,32 @@ type targetIn struct {
 }
 
 func (b *Service) begin(req *web.Request, in *targetIn) (*backupTargetOut, error) {
-	w, err := b.named(in.Target)
+	w, r, err := b.named(in.Target)
 	if err != nil {
 		return nil, err
 	}
 	before := w.ask()
-	out := w.describe(req.Language())
+	out := w.describe(r, req.Language())
 	out.Attempts = before
 	return &out, nil
 }
 
 func (b *Service) cancel(req *web.Request, in *targetIn) (*backupTargetOut, error) {
-	w, err := b.named(in.Target)
+	w, r, err := b.named(in.Target)
 	if err != nil {
 		return nil, err
 	}
 	w.interrupt()
-	out := w.describe(req.Language())
+	out := w.describe(r, req.Language())
 	return &out, nil
 }
 
-func (b *Service) named(name string) (*worker, error) {
-	w := b.worker(name)
-	if w == nil {
-		return nil, errs.Field(errs.Invalid, "target", "there is no such target")
+func (b *Service) named(name string) (w *worker, r rule, err error) {
+	if w = b.worker(name); w == nil {
+		return nil, r, errs.Field(errs.Invalid, "target", "there is no such target")
 	}
-	return w, nil
+	r, err = b.readRule()
+	return w, r, err
 }
 
 func firstLine(text string) string {

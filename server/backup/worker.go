@@ -48,6 +48,7 @@ type worker struct {
 	keeper keeper
 	asked  chan struct{} // holds a value while a user has asked for a copy
 	needed chan struct{} // holds a value while commits need a copy that they continue
+	made   time.Time     // start of the server, or when the target was named
 
 	mu     sync.Mutex
 	now    progress
@@ -68,7 +69,7 @@ type progress struct {
 }
 
 func newWorker(b *Service, t target.Config, k keeper) *worker {
-	return &worker{b: b, target: t, keeper: k, asked: make(chan struct{}, 1), needed: make(chan struct{}, 1), now: progress{phase: Waiting}}
+	return &worker{b: b, target: t, keeper: k, asked: make(chan struct{}, 1), needed: make(chan struct{}, 1), made: b.now(), now: progress{phase: Waiting}}
 }
 
 const (

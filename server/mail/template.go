@@ -13,7 +13,7 @@ import (
 // names are the messages, each of which has a text in every language.
 var names = []string{"invitation", "password_reset", "email_verification", "email_change",
 	"email_changed", "factor_removed", "sign_in_unknown", "registration", "registration_known",
-	"test"}
+	"backup_unproven", "backup_proven", "test"}
 
 // languages are the languages of the messages.
 var languages = []string{"en", "zh"}
@@ -53,6 +53,8 @@ type Data struct {
 	Device  string // browser and system, as they say themselves
 	Address string // IP address
 	Time    time.Time
+
+	Problems []string // sentences, in backup_unproven
 }
 
 // ParseTemplates reads the templates of every message from a directory:
@@ -64,7 +66,7 @@ type Data struct {
 //   - layout.html is the HTML of every message, see parseLayout.
 //
 // The values in a text are {site}, {username} and {email}, and those that may be empty: {name},
-// {expires}, {by}, {contact}, {device}, {address} and {time}. The latter can only be in an optional
+// {expires}, {by}, {contact}, {device}, {address}, {time} and {problems}. The latter can only be in an optional
 // part of a line, in square brackets, which is left out if one of its values is empty:
 //
 //	Hello[ {name}],
@@ -179,6 +181,7 @@ var timeLayout = map[string]string{"en": "2 January 2006, 15:04 UTC", "zh": "200
 const (
 	maxSite    = 100
 	maxContact = 200
+	maxProblem = 200
 )
 
 // values returns the fields of one line each, by the name of their placeholder.
@@ -203,6 +206,12 @@ func (d *Data) values(language string) values {
 	if !d.Time.IsZero() {
 		v["time"] = d.Time.UTC().Format(timeLayout[language])
 	}
+
+	problems := make([]string, len(d.Problems))
+	for i, problem := range d.Problems {
+		problems[i] = shorten(oneLine(problem), maxProblem)
+	}
+	v["problems"] = strings.Join(problems, "\n")
 
 	return v
 }

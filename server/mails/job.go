@@ -72,6 +72,11 @@ func (o *Outbox) job(tx *store.Tx, m *store.Mail) (*mailJob, error) {
 		Email:    p.Email,
 	}
 
+	if store.IsBackupNotice(m.Purpose) {
+		if holds, err := o.backups(tx, job); err != nil || !holds {
+			return &mailJob{}, err
+		}
+	}
 	if m.Purpose == store.SignInUnknown {
 		if known, err := job.signIn(tx, m); err != nil || !known {
 			return &mailJob{}, err // the user has seen it in the console
@@ -120,6 +125,20 @@ func (job *mailJob) signIn(tx *store.Tx, m *store.Mail) (bool, error) {
 	job.data.Device, job.data.Address, job.data.Time = clientName(n.Browser, n.OS), n.IP, n.At.Std()
 	return true, nil
 }
+
+// backups adds what is wrong with backups to a notice about them. It reports false if the notice no
+// longer holds.
+func (o *Outbox) backups(tx *store.Tx, job *mailJob) (bool, error) {
+	wrong, err := o.Unproven(tx)
+	for _, m := range wrong {
+		job.data.Problems = append(job.data.Problems, m.In(textLanguage(job.language)))
+	}
+	job.data.Link = o.s.Config.PublicURL + backupsPage
+	return len(wrong) > 0 == (job.purpose == store.BackupUnproven), err
+}
+
+// backupsPage is the path of the page Backups of the console.
+const backupsPage = "/console/system/backup"
 
 // clientName returns the names of a browser and a system, without their versions.
 func clientName(browser, os string) string {

@@ -17,7 +17,7 @@ func init() {
 			store.MailCancelled},
 		"mail_purpose": {store.Invitation, store.PasswordReset, store.EmailVerification,
 			store.EmailChange, store.EmailChanged, store.FactorRemoved, store.SignInUnknown,
-			store.Registration},
+			store.Registration, store.BackupUnproven, store.BackupProven},
 		"mail_stage": {"", "settings", "connect", "tls", "auth", "sender", "recipient", "data",
 			"restored"},
 	})
@@ -60,7 +60,7 @@ func Routes(o *Outbox) []web.Route {
 // MailOut is a mail in responses.
 type MailOut struct {
 	store.Ident
-	Purpose   string     `json:"purpose" enum:"mail_purpose" doc:"Purpose: invitation, password_reset, email_verification, email_change, registration, or the notices email_changed, factor_removed and sign_in_unknown"`
+	Purpose   string     `json:"purpose" enum:"mail_purpose" doc:"Purpose: invitation, password_reset, email_verification, email_change, registration, or the notices email_changed, factor_removed, sign_in_unknown, backup_unproven and backup_proven"`
 	UserID    store.ID   `json:"user_id" doc:"ID of the user to whom it is sent; 0 for an app user"`
 	AppUserID store.ID   `json:"app_user_id" doc:"ID of the app user to whom it is sent; 0 for a user"`
 	Username  string     `json:"username"`
@@ -250,6 +250,7 @@ func (o *Outbox) listMailTemplates(tx *store.Tx, req *web.Request,
 	out := &mailTemplates{Data: []mailTemplate{}}
 	for _, name := range o.templates.Names() {
 		for _, language := range []string{"en", "zh"} {
+			data.Problems = []string{errs.Say("there is no proven copy at %s", "offsite").In(textLanguage(language))}
 			t := mailTemplate{Name: name, Language: language}
 			if t.Subject, t.Text, t.HTML, err = o.templates.Render(name, language, data); err != nil {
 				return nil, err
@@ -308,6 +309,14 @@ func mailServer(tx *store.Tx) (mail.Server, error) {
 	var err error
 	server.Password, err = store.MailPassword.Get(tx)
 	return server, err
+}
+
+// textLanguage returns the language of texts in a mail.
+func textLanguage(mail string) errs.Language {
+	if mail == "zh" {
+		return errs.Chinese
+	}
+	return errs.English
 }
 
 // MailLanguage returns the language of a mail that the request causes.

@@ -39,8 +39,9 @@ type Outbox struct {
 	templates *mail.Templates
 	changed   chan struct{} // contains a token if mails or settings have changed
 	Backoff   func(attempts int) time.Duration
-	Turn      time.Duration  // mailTurn
-	roots     *x509.CertPool // root certificates of mail servers; nil for those of the system
+	Unproven  func(tx *store.Tx) ([]errs.Message, error) // faults of backups
+	Turn      time.Duration                              // mailTurn
+	roots     *x509.CertPool                             // root certificates of mail servers; nil for those of the system
 
 	sent, failures atomic.Uint64
 

@@ -38,6 +38,8 @@ var healthMessages = []entry{
 	{"backup_commits", "commits are not stored at %s: %s", "target cause", "提交未能存储到 {target}：{cause}"},
 	{"backup_unproven", "there is no proven copy at %s", "target", "{target} 没有已验证的副本"},
 	{"backup_old", "the last proven copy at %s is of %s", "target time", "{target} 最后一个已验证的副本是 {time} 的"},
+	{"backup_attempt_failed", "%s; the last attempt failed", "state", "{state}；上次尝试失败"},
+	{"data_directory", "the data directory", "", "数据目录"},
 	{"backup_same_disk", "the directory is on the disk of the data: both are lost together", "",
 		"该目录与数据在同一磁盘上：会一起丢失"},
 	{"backup_overwrites", "the target replaces objects although it is told not to", "",

@@ -388,6 +388,8 @@ export type BackupTarget = {
   stored_at: string | null
   /** Bytes to send and to read back; 0 while unknown */
   total_bytes: number
+  /** 1 if no copy of the last backup.proof_hours hours is proven or, at a command, was sent */
+  unproven: 0 | 1
   /** What is to be known about the target */
   warnings: string[]
 }
@@ -2100,8 +2102,8 @@ export type Mail = {
   last_at: string | null
   /** Time of the next attempt; null unless it is queued */
   next_at: string | null
-  /** Purpose: invitation, password_reset, email_verification, email_change, registration, or the notices email_changed, factor_removed and sign_in_unknown */
-  purpose: "invitation" | "password_reset" | "email_verification" | "email_change" | "email_changed" | "factor_removed" | "sign_in_unknown" | "registration"
+  /** Purpose: invitation, password_reset, email_verification, email_change, registration, or the notices email_changed, factor_removed, sign_in_unknown, backup_unproven and backup_proven */
+  purpose: "invitation" | "password_reset" | "email_verification" | "email_change" | "email_changed" | "factor_removed" | "sign_in_unknown" | "registration" | "backup_unproven" | "backup_proven"
   /** What the mail server has said to the last attempt, or why it could not be reached */
   response: string
   /** Time at which the mail server has accepted it; null if it has not */

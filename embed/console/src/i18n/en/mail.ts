@@ -18,6 +18,8 @@ export const mail = {
   'mail.purpose.email_changed': 'Notice of a changed address',
   'mail.purpose.registration': 'Registration',
   'mail.purpose.registration_known': 'Registration with a known address',
+  'mail.purpose.backup_unproven': 'Notice of a missing proven backup',
+  'mail.purpose.backup_proven': 'Notice of a proven backup',
   'mail.purpose.test': 'Test mail',
   'mail.state': 'State',
   'mail.state.queued': 'Queued',

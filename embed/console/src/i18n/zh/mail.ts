@@ -20,6 +20,8 @@ export const mail: Record<keyof typeof en, string> = {
   'mail.purpose.email_changed': '邮箱变更通知',
   'mail.purpose.registration': '注册',
   'mail.purpose.registration_known': '使用已有邮箱注册',
+  'mail.purpose.backup_unproven': '缺少已验证备份通知',
+  'mail.purpose.backup_proven': '备份恢复验证通知',
   'mail.purpose.test': '测试邮件',
   'mail.state': '状态',
   'mail.state.queued': '等待发送',

@@ -17,7 +17,18 @@ import { useTable } from '../../ui/useTable'
 import { Said } from './Said'
 
 const states = ['queued', 'sent', 'failed', 'cancelled'] as const
-const purposes = ['invitation', 'password_reset', 'email_verification', 'email_change', 'email_changed', 'registration'] as const
+const purposes = [
+  'invitation',
+  'password_reset',
+  'email_verification',
+  'email_change',
+  'email_changed',
+  'factor_removed',
+  'sign_in_unknown',
+  'registration',
+  'backup_unproven',
+  'backup_proven',
+] as const
 const colors = { queued: 'processing', sent: 'success', failed: 'error', cancelled: 'default', '': 'default' } as const
 
 // Outbox lists the mails of the last 30 days. on is whether mail is sent.
