@@ -1,6 +1,13 @@
 package e2e
 
-import "testing"
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"reeve/store"
+	"reeve/store/kv"
+)
 
 // TestConsoleBackups shows a target and its copies, makes one, and shows what a role without the
 // permission to make copies sees.
@@ -33,4 +40,56 @@ func TestConsoleBackups(t *testing.T) {
 	p.see("Proven")
 	p.missing("button", "Back up now")
 	p.missing("button", "Download backup")
+}
+
+// TestConsoleBackups_Unproven: the start page and the menu name a target without a proven copy to
+// users who may see backups, until it has one.
+func TestConsoleBackups_Unproven(t *testing.T) {
+	t.Parallel()
+	const mark = "[aria-label='no recent proven copy']"
+	o := newOffsite(t, directoryTable(t))
+	server := start(t, o.data, "--config", o.config)
+	c := signedIn(t, server)
+	clerk := c.holder(server, "clerk", "system", "system.copy", "system.copy.query")
+	other := c.holder(server, "other", "system", "system.job", "system.job.query")
+	server.stop()
+	installedBefore(t, o.data, 48*time.Hour)
+	server = start(t, o.data, "--config", o.config)
+
+	p := signedInAt(t, server, c, "/")
+	p.see("No recent proven backup")
+	p.see("offsite: no proven copy")
+	p.appears("nav a " + mark)
+	p.looksGood("backups-unproven")
+	p.audit()
+	p = signedInAt(t, server, c, "/", inChinese)
+	p.see("offsite：没有已验证的副本")
+	p.looksGood("zh-backups-unproven")
+	p = signedInAt(t, server, other, "/")
+	p.see("Jobs")
+	p.gone("No recent proven backup")
+
+	p = signedInAt(t, server, clerk, "/")
+	p.click("link", "Open Backups")
+	p.at("/system/backup")
+	o.must(t, "backup", "recipient", o.identity)
+	o.proven(t)
+	p.open("/")
+	p.see("Backups")
+	p.gone("No recent proven backup")
+	p.appears("nav:not(:has(" + mark + "))")
+}
+
+// installedBefore makes a stopped installation older.
+func installedBefore(t *testing.T, data string, age time.Duration) {
+	t.Helper()
+	db, err := store.Open(data, store.Options{})
+	noErr(t, err)
+	noErr(t, db.Update(store.System, func(tx *store.Tx) error {
+		install, err := store.Installs.Get(tx, 1)
+		noErr(t, err)
+		install.CreatedAt = install.CreatedAt.Add(-age)
+		return errors.Join(kv.PutRaw(tx, store.Installs, 1, install), store.Installs.Reindex(tx))
+	}))
+	noErr(t, db.Close())
 }

@@ -4,8 +4,11 @@ import { Link, useLocation, useNavigate } from 'react-router'
 import type { PermissionNode } from '../api/types'
 import { t } from '../i18n'
 import { Icon } from '../ui/icons'
+import { late } from './late'
 import { follow, keyOf, title } from './menu'
 import { PageLink, TabMark } from './PageLink'
+
+const BackupMark = late(async () => (await import('./BackupMark')).BackupMark)
 
 type Item = Required<MenuProps>['items'][number]
 
@@ -23,6 +26,7 @@ function item(node: PermissionNode): Item {
       <PageLink node={node} tabIndex={-1}>
         {name}
         {node.open === 'tab' && <TabMark />}
+        {node.path === '/system/backup' && <BackupMark onClose={() => {}} />}
       </PageLink>
     ),
   }

@@ -5,6 +5,7 @@ import { maybe, t } from '../i18n'
 import { count } from '../ui/format'
 import { Time } from '../ui/Time'
 import { useLive } from '../ui/useLive'
+import { BackupNotice } from './home/BackupNotice'
 import { Own } from './home/Own'
 import { Denials, SignIns } from './home/Recent'
 import { Steps, useSteps } from './home/Steps'
@@ -34,6 +35,7 @@ export function HomePage() {
           {user.login_ip && `, ${user.login_ip}`}
         </Typography.Text>
       </div>
+      <BackupNotice />
       {sets && <Steps info={system} />}
       {stats ? <Traffic tiles={now} /> : now.length > 0 && <Tiles tiles={now} />}
       <Flex wrap gap={16}>

@@ -8,6 +8,7 @@ export const frame = {
   'menu.fold': 'Collapse sidebar',
   'menu.unfold': 'Expand sidebar',
   'menu.tab': 'opens in a new tab',
+  'menu.unproven': 'no recent proven copy',
   'skip': 'Skip to content',
   'language': 'Language',
   'account.of': 'Account: {name}',

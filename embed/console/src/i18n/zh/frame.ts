@@ -10,6 +10,7 @@ export const frame: Record<keyof typeof en, string> = {
   'menu.fold': '收起侧边栏',
   'menu.unfold': '展开侧边栏',
   'menu.tab': '在新标签页中打开',
+  'menu.unproven': '没有近期的已验证副本',
   'skip': '跳到主要内容',
   'language': '语言',
   'account.of': '账号：{name}',
