@@ -22,7 +22,7 @@ type offsite struct {
 }
 
 // newOffsite returns an installation with a configuration that has the table of a target.
-func newOffsite(t *testing.T, table string) *offsite {
+func newOffsite(t testing.TB, table string) *offsite {
 	t.Helper()
 	dir := t.TempDir()
 	o := &offsite{filepath.Join(dir, "config.toml"), filepath.Join(dir, "data"), filepath.Join(dir, "identity.txt")}
@@ -30,12 +30,12 @@ func newOffsite(t *testing.T, table string) *offsite {
 	return o
 }
 
-func (o *offsite) run(t *testing.T, words ...string) result {
+func (o *offsite) run(t testing.TB, words ...string) result {
 	t.Helper()
 	return run(t, append(words, "--config", o.config, "--data", o.data)...)
 }
 
-func (o *offsite) must(t *testing.T, words ...string) result {
+func (o *offsite) must(t testing.TB, words ...string) result {
 	t.Helper()
 	r := o.run(t, words...)
 	if r.code != 0 {
@@ -45,7 +45,7 @@ func (o *offsite) must(t *testing.T, words ...string) result {
 }
 
 // proven waits until the first copy is proven, and the worker waits for the next.
-func (o *offsite) proven(t *testing.T) {
+func (o *offsite) proven(t testing.TB) {
 	t.Helper()
 	eventually(t, "the first copy to be proven", func() bool {
 		out := o.must(t, "backup", "targets", "--json").out
@@ -53,7 +53,7 @@ func (o *offsite) proven(t *testing.T) {
 	})
 }
 
-func directoryTable(t *testing.T) string { return fmt.Sprintf("path = %q\n", t.TempDir()) }
+func directoryTable(t testing.TB) string { return fmt.Sprintf("path = %q\n", t.TempDir()) }
 
 // TestCopies_RestoredOnNewMachine does what the manual says: one table and one command, and later a
 // lost disk, for a bucket and a directory.

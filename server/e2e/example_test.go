@@ -247,7 +247,7 @@ func TestManualExample_Length(t *testing.T) {
 	}
 }
 
-func noErr(t *testing.T, err error) {
+func noErr(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)

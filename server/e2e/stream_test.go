@@ -25,7 +25,7 @@ func bucketTable(t *testing.T, s *s3test.Server, url string) string {
 }
 
 // streaming is a server whose commits are stored every second.
-func (o *offsite) streaming(t *testing.T) (*process, *client) {
+func (o *offsite) streaming(t testing.TB) (*process, *client) {
 	t.Helper()
 	p := start(t, o.data, "--config", o.config)
 	c := signedIn(t, p)
