@@ -37,6 +37,10 @@ type copyTarget struct {
 	Copies   int        `json:"copies"`
 	Error    string     `json:"error"`
 	Warnings []string   `json:"warnings"`
+
+	StoredAt    *time.Time                     `json:"stored_at"`
+	CommitError string                         `json:"commit_error"`
+	Moments     []struct{ From, To time.Time } `json:"moments"`
 }
 
 // targets returns the targets of the running server.
@@ -63,15 +67,25 @@ func (p *program) listTargets(c *client) error {
 		return at.Local().Format(time.DateTime)
 	}
 	w := tabwriter.NewWriter(p.out, 0, 8, 2, ' ', 0)
-	fmt.Fprintln(w, "NAME\tKIND\tPLACE\tCOPIES\tNEWEST\tPROVEN\tNEXT\tSTATE")
+	fmt.Fprintln(w, "NAME\tKIND\tPLACE\tCOPIES\tNEWEST\tPROVEN\tANY MOMENT SINCE\tNEXT\tSTATE")
 	for _, t := range all {
 		state := t.Phase
 		if t.Error != "" {
 			state = "failed: " + oneLine(t.Error)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\t%s\t%s\t%s\n", t.Name, t.Kind, t.Place, t.Copies, when(t.Newest), when(t.Proven), when(t.Next), state)
+		since := (*time.Time)(nil)
+		if n := len(t.Moments); n > 0 {
+			since = &t.Moments[n-1].From
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\t%s\t%s\t%s\t%s\n", t.Name, t.Kind, t.Place, t.Copies, when(t.Newest), when(t.Proven), when(since), when(t.Next), state)
 	}
 	for _, t := range all {
+		for _, m := range t.Moments[:max(0, len(t.Moments)-1)] {
+			fmt.Fprintf(w, "%s: and any moment from %s to %s\n", t.Name, when(&m.From), when(&m.To))
+		}
+		if t.CommitError != "" {
+			fmt.Fprintf(w, "%s: commits since the last copy could not be stored: %s\n", t.Name, oneLine(t.CommitError))
+		}
 		for _, warning := range t.Warnings {
 			fmt.Fprintf(w, "%s: %s\n", t.Name, warning)
 		}

@@ -182,6 +182,9 @@ func TestStream_Commands(t *testing.T) {
 	deleted := into[struct{ Data []struct{ Seq int64 } }](t, c.want(200, "GET", "/system/audit?pageSize=1", "")).Data[0].Seq
 	c.create("/admin/dept", "name", "Research")
 	c.allStored()
+	if r := o.must(t, "backup", "targets"); !strings.Contains(r.out, "ANY MOMENT SINCE") || !strings.Contains(r.out, time.Now().Format(time.DateOnly)) {
+		t.Errorf("%+v", r)
+	}
 	p.stop()
 	for _, moment := range [][]string{
 		{"--at", before.UTC().Format(time.RFC3339)},
