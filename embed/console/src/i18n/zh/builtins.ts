@@ -25,7 +25,8 @@ export const builtins: Record<string, string> = {
   'given.Monthly copies': '每月副本',
   'given.Number of months of which a copy is kept': '保留多少个月的副本',
   'given.Store changes every': '存储变更的间隔',
-  'given.Seconds after which changes since the last copy are stored: that much is lost with the machine': '每隔多少秒存储上次副本之后的变更；机器损毁时最多丢失这么久的变更',
+  'given.Seconds after which changes since the last copy are stored: that much is lost with the machine':
+    '每隔多少秒存储上次副本之后的变更；机器损毁时最多丢失这么久的变更',
   'given.Days of any moment': '可恢复任意时刻的天数',
   'given.Number of days of which each moment can be restored': '可恢复到任意时刻的天数',
   'given.Alarm after': '报警时限',

@@ -6,10 +6,12 @@ import { bytes } from '../../ui/format'
 import { Time } from '../../ui/Time'
 import { wide } from '../../ui/Wide'
 import { Compact } from './Compact'
+import { MoveContents } from './MoveContents'
 
 // Files shows the database files, their usage, and pre-upgrade copies. reload loads info again.
 export function Files({ info, reload }: { info: SystemInfo; reload: () => unknown }) {
   const { may } = useAccount()
+  const bucket = info.config.some(({ key, value }) => key === 'files.s3.bucket' && value)
   return (
     <Flex vertical gap={12}>
       <Table
@@ -53,6 +55,7 @@ export function Files({ info, reload }: { info: SystemInfo; reload: () => unknow
       ) : (
         <Typography.Text type="secondary">{t('info.files.compact')}</Typography.Text>
       )}
+      {bucket && may('system.file.move') && <MoveContents />}
       {info.kept.length > 0 && (
         <>
           <Typography.Text>{t('info.kept')}</Typography.Text>
