@@ -21,6 +21,7 @@ import (
 	"reeve/auth"
 	"reeve/server"
 	"reeve/server/config"
+	"reeve/server/setup"
 )
 
 // devServer is a throw-away server, as reeve dev prints it for programs.
@@ -131,18 +132,12 @@ func (d *devServer) makeSecrets(files []*setupFile) {
 	d.Keys, d.Webhooks = map[string]string{}, map[string]string{}
 	made := map[string]map[string]string{"keys": d.Keys, "webhooks": d.Webhooks}
 	for _, f := range files {
-		for table, generate := range generators {
-			rows, _ := f.Values[table].(map[string]any)
-			for key, row := range rows {
-				row, ok := row.(map[string]any)
-				if !ok {
-					continue // a fault that the server reports
-				}
-				made[table][key] = generate()
-				row["secret"] = map[string]any{"secret": made[table][key]}
-				row["secret_file"] = key
-			}
-		}
+		f.text.EachSecret(func(of setup.SecretTable, key string, row map[string]any) error { // never fails
+			made[of.Name][key] = of.New()
+			row["secret"] = map[string]any{"secret": made[of.Name][key]}
+			row["secret_file"] = key
+			return nil
+		})
 	}
 }
 

@@ -13,9 +13,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pelletier/go-toml/v2"
 	"github.com/spf13/pflag"
 
+	"reeve/server/setup"
 	"reeve/store/disk"
 	"reeve/store/errs"
 )
@@ -180,7 +180,7 @@ func shortJSON(value any) string {
 // exportSetup writes all objects to files in a directory, one for each table.
 func (p *program) exportSetup(c *client) error {
 	var out struct {
-		Values map[string]map[string]any `json:"values"`
+		Values map[string]json.RawMessage `json:"values"`
 	}
 	if err := c.get("/system/setup", url.Values{}, &out); err != nil {
 		return err
@@ -191,37 +191,15 @@ func (p *program) exportSetup(c *client) error {
 	}
 
 	for _, table := range slices.Sorted(maps.Keys(out.Values)) {
-		var text bytes.Buffer
-		encoder := toml.NewEncoder(&text)
-		encoder.SetIndentTables(false)
-		encoder.SetArraysMultiline(false)
-		if err := encoder.Encode(map[string]any{table: numbers(out.Values[table])}); err != nil {
+		text, err := setup.TOML(map[string]any{table: out.Values[table]})
+		if err != nil {
 			return err
 		}
 		path := filepath.Join(dir, table+".toml")
-		if err := disk.WriteFile(path, text.Bytes()); err != nil {
+		if err := disk.WriteFile(path, text); err != nil {
 			return err
 		}
 	}
 	return p.show(map[string]any{"dir": dir, "files": len(out.Values)}, "wrote %s to %s",
 		errs.Count(len(out.Values), "file"), dir)
-}
-
-// numbers returns a JSON value with whole numbers as integers.
-func numbers(value any) any {
-	switch v := value.(type) {
-	case map[string]any:
-		for name, inner := range v {
-			v[name] = numbers(inner)
-		}
-	case []any:
-		for i, inner := range v {
-			v[i] = numbers(inner)
-		}
-	case float64:
-		if v == float64(int64(v)) {
-			return int64(v)
-		}
-	}
-	return value
 }

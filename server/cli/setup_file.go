@@ -4,16 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 
-	"github.com/pelletier/go-toml/v2"
-
 	"reeve/auth"
+	"reeve/server/setup"
 	"reeve/server/webhook"
 )
 
@@ -21,6 +19,7 @@ import (
 type setupFile struct {
 	Name   string         `json:"name"`
 	Values map[string]any `json:"values"`
+	text   *setup.Text
 	path   string
 }
 
@@ -60,62 +59,26 @@ func readSetup(paths []string) (files []*setupFile, err error) {
 }
 
 func readSetupFile(path string) (*setupFile, error) {
-	text, err := readText(path)
+	content, err := readText(path)
 	if err != nil {
 		return nil, err
 	}
 	f := &setupFile{Name: strings.TrimSuffix(filepath.Base(path), ".toml"), path: path}
-	if err := toml.Unmarshal(text, &f.Values); err != nil {
-		var fault *toml.DecodeError
-		if errors.As(err, &fault) {
-			line, column := fault.Position()
-			return nil, fmt.Errorf("%s: line %d, column %d: %w", path, line, column, err)
-		}
-		return nil, fmt.Errorf("%s: %w", path, err)
+	text, err := setup.Parse(content)
+	if err == nil {
+		err = text.Resolve(f.secret)
 	}
-	if err := checkValues(f.Values, "", 0); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %s", path, oneLine(text.Located(err).Error()))
 	}
-	return f, errors.Join(f.checkSecrets(), f.resolve())
-}
-
-// resolve replaces the references to secrets, {secret = "env:NAME"}, by the secrets, where a file can
-// have them: values of settings and URLs of webhooks. The command reads them with the rights of its
-// user.
-func (f *setupFile) resolve() error {
-	for table, field := range map[string]string{"settings": "value", "webhooks": "url"} {
-		rows, _ := f.Values[table].(map[string]any)
-		for key, value := range rows {
-			holder, name, at := rows, key, table+"."+key
-			row, ok := value.(map[string]any)
-			if _, is := referenceOf(value); ok && !is {
-				holder, name, at = row, field, at+"."+field
-			}
-			reference, is := referenceOf(holder[name])
-			if !is {
-				continue
-			}
-			text, err := f.secret(reference)
-			if err != nil {
-				return fmt.Errorf("%s: %s: %w", f.path, place(at), err)
-			}
-			holder[name] = map[string]any{"secret": text}
-		}
-	}
-	return nil
-}
-
-// referenceOf returns the reference in {secret = "env:NAME"}.
-func referenceOf(value any) (reference string, is bool) {
-	table, _ := value.(map[string]any)
-	reference, is = table["secret"].(string)
-	return reference, is && len(table) == 1
+	f.Values, f.text = text.Values, text
+	return f, nil
 }
 
 // maxSecret is the maximum size of a secret in bytes.
 const maxSecret = 64 << 10
 
-// secret returns the secret that a reference names.
+// secret returns the secret that a reference names, read with the rights of the user of the command.
 func (f *setupFile) secret(reference string) (string, error) {
 	scheme, rest, _ := strings.Cut(reference, ":")
 	var path string
@@ -158,40 +121,39 @@ func (f *setupFile) beside(path string) string {
 	return filepath.Join(filepath.Dir(f.path), path)
 }
 
-// generators make the secrets of new objects, by the table of the objects.
-var generators = map[string]func() string{
-	"keys":     func() string { token, _, _ := auth.NewKey(); return token },
-	"webhooks": webhook.NewSecret,
+// eachSecretFile calls do for each object whose secret is written to a file.
+func (f *setupFile) eachSecretFile(do func(of setup.SecretTable, key, path string, row map[string]any) error) error {
+	return f.text.EachSecret(func(of setup.SecretTable, key string, row map[string]any) error {
+		path, ok := row["secret_file"].(string)
+		if !ok {
+			return nil // absent, which the server reports
+		}
+		if err := do(of, key, f.beside(path), row); err != nil {
+			return fmt.Errorf("%s: %s: %w", f.path, place(of.Name+"."+key+".secret_file"), err)
+		}
+		return nil
+	})
 }
 
-// eachSecretFile calls do for each object whose secret is written to a file.
-func (f *setupFile) eachSecretFile(do func(table, key, path string, row map[string]any) error) error {
-	for _, table := range slices.Sorted(maps.Keys(generators)) {
-		rows, _ := f.Values[table].(map[string]any)
-		for _, key := range slices.Sorted(maps.Keys(rows)) {
-			row, _ := rows[key].(map[string]any)
-			path, ok := row["secret_file"].(string)
-			if !ok {
-				continue // absent, or a fault that the server reports
-			}
-			if err := do(table, key, f.beside(path), row); err != nil {
-				return fmt.Errorf("%s: %s: %w", f.path, place(table+"."+key+".secret_file"), err)
-			}
-		}
+// place returns the place of a fault as a line of an error shows it.
+func place(at string) string {
+	const most = 200 // bytes
+	if len(at) > most {
+		at = strings.ToValidUTF8(at[:most], "") + "…"
 	}
-	return nil
+	return oneLine(at)
 }
 
 // readSecrets reads the files that an earlier run has written. A new object gets the secret in it;
 // without a file one stands for it that no object gets.
 func (f *setupFile) readSecrets() error {
-	return f.eachSecretFile(func(table, key, path string, row map[string]any) error {
+	return f.eachSecretFile(func(of setup.SecretTable, _, path string, row map[string]any) error {
 		text, err := readSecretFile(path)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			text, err = generators[table](), nil
+			text, err = of.New(), nil
 		case err == nil:
-			err = checkSecret(table, path, text)
+			err = checkSecret(of.Name, path, text)
 		}
 		if err != nil {
 			return err
@@ -238,11 +200,10 @@ func readSecretFile(path string) (string, error) {
 // writeSecrets writes the secrets of objects that will be created to their files, durably and before
 // the server stores their hashes, so that none is lost.
 func writeSecrets(files []*setupFile, changes []change) error {
-	kinds := map[string]string{"keys": "API key", "webhooks": "webhook"}
 	for _, f := range files {
-		err := f.eachSecretFile(func(table, key, path string, row map[string]any) error {
+		err := f.eachSecretFile(func(of setup.SecretTable, key, path string, row map[string]any) error {
 			isNew := slices.ContainsFunc(changes, func(c change) bool {
-				return c.Operation == "create" && c.Kind == kinds[table] && c.Key == key
+				return c.Operation == "create" && c.Kind == of.Kind && c.Key == key
 			})
 			if !isNew {
 				return nil

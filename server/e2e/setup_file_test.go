@@ -48,8 +48,8 @@ func TestApply_BadFiles(t *testing.T) {
 		"deep arrays":              {"roles.A.permissions = " + strings.Repeat("[", 500) + strings.Repeat("]", 500), "is nested deeper than"},
 		"large file":               {"#" + strings.Repeat("x", 2<<20), "shop.toml has more than 2097152 bytes"},
 		"large body":               {"settings.\"a.b\" = { type = \"textarea\", value = \"" + strings.Repeat("x", 1<<20) + "\" }", "shop.toml: the body is "},
-		"many objects":             {lines(100_000, "\"R%d\" = {sort = 1}\n"), "shop.toml has more than 2097152 bytes|shop.toml: the body must have at most 20000 values"},
-		"many values":              {lines(20_000, "R%d = {}\n"), "shop.toml: the body must have at most 20000 values"},
+		"many objects":             {lines(100_000, "\"R%d\" = {sort = 1}\n"), "shop.toml has more than 2097152 bytes|shop.toml: the file must have at most 20000 values"},
+		"many values":              {lines(20_000, "R%d = {}\n"), "shop.toml: the file must have at most 20000 values"},
 		"terminal control":         {"\"ro\\u001b[2Jles\" = {}\n", "shop.toml: ro .2Jles: unknown table"},
 
 		"link":                    {fmt.Sprintf(key, "link"), "shop.toml: keys.k.secret_file: .*link is not a regular file"},

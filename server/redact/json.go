@@ -17,6 +17,7 @@ type Fields struct {
 	Values    bool // "values" is an object whose keys are names of settings
 	Custom    bool // "fields" are the values of custom fields, which not everybody may read
 	URLs      bool // "url" is an address whose path or query may be secret
+	Texts     bool // "text" is the text of a file, which may have secrets
 	Usernames bool // "username" and the query: users type passwords there by mistake
 
 	// Known are the fields and parameters of a route to which people send credentials. All others
@@ -127,7 +128,8 @@ func (w *jsonWalk) member() (opened bool) {
 	case values, w.secret(name), len(w.frames) == 1 && w.inside == 0 &&
 		w.hide.unknown(name), w.hide.Custom && len(w.frames) == 1 &&
 		strings.EqualFold(name, "fields"), w.hide.Usernames &&
-		strings.EqualFold(name, "username"), w.hide.URLs && strings.EqualFold(name, "url"):
+		strings.EqualFold(name, "username"), w.hide.URLs && strings.EqualFold(name, "url"),
+		w.hide.Texts && strings.EqualFold(name, "text"):
 		w.hideValue()
 	}
 

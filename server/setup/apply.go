@@ -21,7 +21,15 @@ const JobKind = "setup"
 // Applied is what applying a setup has changed.
 type Applied struct {
 	Plan
-	Job *store.Job `json:"job,omitempty" doc:"Job of a setup with many changes; it is still running if it takes longer than 30 seconds"`
+	Job     *store.Job  `json:"job,omitempty" doc:"Job of a setup with many changes; it is still running if it takes longer than 30 seconds"`
+	Secrets []NewSecret `json:"secrets,omitempty" doc:"Secrets of new API keys and webhooks of files that are sent as text; no other response has them"`
+}
+
+// NewSecret is the secret of an object that was created.
+type NewSecret struct {
+	Kind   string `json:"kind" doc:"Kind of the object: API key or webhook"`
+	Key    string `json:"key" doc:"Name of the object"`
+	Secret string `json:"secret"`
 }
 
 // operation is what is done for one change. A change can have two: references to objects that are
@@ -45,8 +53,12 @@ type step struct {
 // applier applies setups, by a job if there is much to do.
 type applier struct{ jobs *jobs.Runner }
 
-func (a applier) apply(req *web.Request, in *filesIn) (*Applied, error) {
-	plan, err := a.plan(req, in)
+func (a applier) apply(req *web.Request, files *filesIn) (*Applied, error) {
+	in, err := read(req, files)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := a.planOf(req, in)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +72,7 @@ func (a applier) apply(req *web.Request, in *filesIn) (*Applied, error) {
 			return nil, err
 		}
 		job, err := a.jobs.Wait(req, id, ended)
-		return &Applied{*plan, job}, err
+		return in.applied(plan, job), err
 	}
 
 	err = req.DB.Update(req.Actor, func(tx *store.Tx) (err error) {
@@ -68,18 +80,19 @@ func (a applier) apply(req *web.Request, in *filesIn) (*Applied, error) {
 		if err := requireSettled(tx); err != nil {
 			return err
 		}
-		if plan, err = newPlan(tx, req.Server.Routes, in); err != nil { // again: something may have changed
+		if plan, err = newPlan(tx, req.Server.Routes, files); err != nil { // again: something may have changed
 			return err
 		}
 		_, err = run(tx, req, plan.operations())
 		return err
 	})
-	if err == nil {
-		for _, fn := range req.Committed {
-			fn()
-		}
+	if err != nil {
+		return nil, in.located(err)
 	}
-	return &Applied{Plan: *plan}, err
+	for _, fn := range req.Committed {
+		fn()
+	}
+	return in.applied(plan, nil), nil
 }
 
 // requireSettled returns an error while a setup is being applied by a job. Another one would be

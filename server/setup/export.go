@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -63,6 +64,33 @@ func export(tx *store.Tx, req *web.Request, _ *web.None) (*Exported, error) {
 		}
 	}
 	return &Exported{values}, nil
+}
+
+// exportFile sends all objects as a setup file.
+func exportFile(req *web.Request, in *web.None, w http.ResponseWriter) error {
+	var all *Exported
+	err := req.DB.View(req.Actor, func(tx *store.Tx) (err error) {
+		all, err = export(tx, req, in)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	text, err := TOML(all.Values)
+	if err == nil {
+		err = req.HoldAnswer(len(text))
+	}
+	if err != nil {
+		return err
+	}
+
+	h := w.Header()
+	h.Set("Content-Type", "application/toml")
+	h.Set("Content-Disposition", `attachment; filename="setup.toml"`)
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Request-Id", req.ID)
+	_, err = w.Write(text)
+	return err
 }
 
 // skips reports whether an object is left out: what every installation has, and the permissions of

@@ -248,6 +248,9 @@ func sameValue(a, b any) bool {
 // it is, and so do those that can only be set when the object is created.
 func (s *state) secretChanged(k *kind, id store.ID, name string, value any) bool {
 	text, is := secretOf(value)
+	if !is {
+		text, _ = value.(string)
+	}
 	switch {
 	case is && text == "unset":
 		return false
@@ -256,9 +259,6 @@ func (s *state) secretChanged(k *kind, id store.ID, name string, value any) bool
 		return err != nil || had != text
 	case name == "url":
 		w, err := store.Webhooks.Get(s.tx, id)
-		if url, ok := value.(string); ok && !is {
-			text = url
-		}
 		return err != nil || w.URL != text
 	}
 	return false

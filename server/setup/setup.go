@@ -30,22 +30,29 @@ func Routes(js *jobs.Runner) []web.Route {
 			Note: "The objects that a setup file can have, in its form. Values of secrets are \"unset\", " +
 				"which means unchanged. Requires the owner role.",
 		}),
+		web.Raw("/system/setup-export", "system.setup.query", "Export the setup as a file",
+			"application/toml", exportFile, web.Options{
+				Keys:             web.ByNoKey,
+				RequiresScopeAll: true,
+				Note:             "The same as a setup file in TOML. Requires the owner role.",
+			}),
 		web.Action("POST", "/system/setup/plan", "system.setup.query", "Plan a setup", a.plan,
 			web.Options{
 				ReadOnly:         true,
 				Keys:             web.ByNoKey,
 				Validates:        true,
 				RequiresScopeAll: true,
-				Hidden:           redact.Fields{Values: true},
+				Hidden:           redact.Fields{Values: true, Texts: true},
 				Note: "Returns the changes with which the installation would be as the files say, and " +
 					"changes nothing. Waits for a setup that is being applied. Requires the owner role.",
 			}),
 		web.Action("POST", "/system/setup/apply", "system.setup.apply", "Apply a setup", a.apply,
 			web.Options{
 				Confirmed:        true,
+				Reveals:          true,
 				Validates:        true,
 				RequiresScopeAll: true,
-				Hidden:           redact.Fields{Values: true},
+				Hidden:           redact.Fields{Values: true, Texts: true},
 				Note: "All or nothing. Up to 200 records are changed in one transaction; more by a job, " +
 					"which goes on after a restart and is undone if one of its steps is refused. The " +
 					"change log has it as one operation, which can be undone. Requires the owner role.",
@@ -55,17 +62,6 @@ func Routes(js *jobs.Runner) []web.Route {
 				Note: "For editors: a TOML file can begin with the comment #:schema and this URL.",
 			}),
 	}
-}
-
-// filesIn is the input of a plan and of applying it.
-type filesIn struct {
-	Files []fileIn    `json:"files" check:"required,min=1,max=100"`
-	Prune *store.Flag `json:"prune" doc:"1 to delete the objects that these files have created and no longer have"`
-}
-
-type fileIn struct {
-	Name   string         `json:"name" check:"required,max=64" doc:"Name of the file, which owns the objects that it creates"`
-	Values map[string]any `json:"values" check:"required" doc:"Content of the file; see GET /setup.schema.json"`
 }
 
 // requireOwner returns an error unless the caller is an owner or an operator: a setup can change
@@ -78,7 +74,15 @@ func requireOwner(tx *store.Tx) error {
 }
 
 // plan returns what would change, once jobs that apply other setups have ended.
-func (a applier) plan(req *web.Request, in *filesIn) (plan *Plan, err error) {
+func (a applier) plan(req *web.Request, files *filesIn) (*Plan, error) {
+	in, err := read(req, files)
+	if err != nil {
+		return nil, err
+	}
+	return a.planOf(req, in)
+}
+
+func (a applier) planOf(req *web.Request, in *given) (plan *Plan, err error) {
 	if err := a.jobs.Settle(req.HTTP.Context(), JobKind); err != nil {
 		return nil, err
 	}
@@ -86,8 +90,8 @@ func (a applier) plan(req *web.Request, in *filesIn) (plan *Plan, err error) {
 		if err := requireSettled(tx); err != nil {
 			return err
 		}
-		plan, err = newPlan(tx, req.Server.Routes, in)
+		plan, err = newPlan(tx, req.Server.Routes, in.filesIn)
 		return err
 	})
-	return plan, err
+	return plan, in.located(err)
 }

@@ -27,6 +27,7 @@ const (
 	BodyShare   = BodyMemory / 2 // bytes for those of one client
 	bodyCost    = 4              // bytes of memory per byte of a body: the buffer doubles, and monitoring copies it
 	valueCost   = 160            // approximate maximum of memory per value in bytes: an entry of a small map
+	textCost    = 24             // bytes of memory per byte of a text in a body that is parsed
 	LargeDecode = 64 << 10       // bytes above which the number of bodies decoded at once is limited
 )
 
@@ -153,6 +154,17 @@ func (s *Server) decodeTurn(n int) (done func()) {
 	}
 	s.decoding <- struct{}{}
 	return func() { <-s.decoding }
+}
+
+// TextTurn waits until a text of n bytes in a body may be parsed, within the memory budget. The
+// caller must call done afterwards.
+func (req *Request) TextTurn(n int) (done func(), err error) {
+	if n > freeBody {
+		if err := req.holdMemory(textCost * int64(n)); err != nil {
+			return nil, err
+		}
+	}
+	return req.Server.decodeTurn(n), nil
 }
 
 // holdMemory takes n bytes from the budget until the request ends.
