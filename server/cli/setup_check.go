@@ -64,17 +64,31 @@ func named(files []*setupFile, err error) error {
 	if !errors.As(err, &refused) {
 		return err
 	}
-	if len(files) > 1 {
-		return err
-	}
 	faults := map[string]string{}
 	for at, fault := range refused.Errors {
-		_, located := files[0].text.Line(at)
-		faults[located] = fault
+		place := located(files, at)
+		faults[place] = fault
 		if rest, found := strings.CutPrefix(refused.Msg, at+": "); found {
-			refused.Msg = located + ": " + rest
+			refused.Msg = place + ": " + rest
 		}
 	}
-	refused.Errors = faults
-	return fmt.Errorf("%s: %w", files[0].path, err)
+	if refused.Errors = faults; len(files) == 1 {
+		err = fmt.Errorf("%s: %w", files[0].path, err)
+	}
+	return err
+}
+
+// located returns the place of a fault with its line. Among several files it begins with the name of
+// one.
+func located(files []*setupFile, at string) string {
+	name, place, _ := strings.Cut(at, ": ")
+	for _, f := range files {
+		if len(files) == 1 {
+			_, at = f.text.Line(at)
+		} else if f.Name == name {
+			_, place = f.text.Line(place)
+			at = name + ": " + place
+		}
+	}
+	return at
 }

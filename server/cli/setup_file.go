@@ -129,7 +129,8 @@ func (f *setupFile) eachSecretFile(do func(of setup.SecretTable, key, path strin
 			return nil // absent, which the server reports
 		}
 		if err := do(of, key, f.beside(path), row); err != nil {
-			return fmt.Errorf("%s: %s: %w", f.path, place(of.Name+"."+key+".secret_file"), err)
+			_, at := f.text.Line(of.Name + "." + key + ".secret_file")
+			return fmt.Errorf("%s: %s: %w", f.path, place(at), err)
 		}
 		return nil
 	})

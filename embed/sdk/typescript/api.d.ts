@@ -250,14 +250,18 @@ export type Applied = {
   changes: Change[]
   /** Job of a setup with many changes; it is still running if it takes longer than 30 seconds */
   job?: Job
+  /** Secrets of new API keys and webhooks of files that are sent as text; no other response has them */
+  secrets?: NewSecret[]
 }
 
 export type ApplySetup = {
   files: {
   /** Name of the file, which owns the objects that it creates */
   name: string
-  /** Content of the file; see GET /setup.schema.json */
-  values: Record<string, unknown>
+  /** Text of the file, in TOML, of at most 512 KiB. New API keys and webhooks get a secret, which the response has. Other secrets can't be referred to */
+  text?: string
+  /** Content of the file; see GET /setup.schema.json. Either this or text is required */
+  values?: Record<string, unknown>
 }[]
   /** 1 to delete the objects that these files have created and no longer have */
   prune?: 0 | 1
@@ -2253,6 +2257,14 @@ export type NewPasskeyOptions = {
   public_key: unknown
 }
 
+export type NewSecret = {
+  /** Name of the object */
+  key: string
+  /** Kind of the object: API key or webhook */
+  kind: string
+  secret: string
+}
+
 export type NewUser = {
   /** ID of the avatar; 0 for none */
   avatar_id: number
@@ -2544,8 +2556,10 @@ export type PlanSetup = {
   files: {
   /** Name of the file, which owns the objects that it creates */
   name: string
-  /** Content of the file; see GET /setup.schema.json */
-  values: Record<string, unknown>
+  /** Text of the file, in TOML, of at most 512 KiB. New API keys and webhooks get a secret, which the response has. Other secrets can't be referred to */
+  text?: string
+  /** Content of the file; see GET /setup.schema.json. Either this or text is required */
+  values?: Record<string, unknown>
 }[]
   /** 1 to delete the objects that these files have created and no longer have */
   prune?: 0 | 1
@@ -4404,6 +4418,7 @@ export type Api = {
     '/system/setting-value': { body: undefined; answer: Record<string, Record<string, unknown>> }
     [path: `/system/setting/${number}`]: { body: undefined; answer: Setting }
     '/system/setup': { body: undefined; answer: Exported }
+    '/system/setup-export': { body: undefined; answer: unknown }
     '/system/webhook': { body: undefined; answer: WebhookOutPage }
     [path: `/system/webhook/${number}`]: { body: undefined; answer: Webhook }
     [path: `/system/webhook/${number}/delivery`]: { body: undefined; answer: DeliveryPage }

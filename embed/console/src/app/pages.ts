@@ -53,6 +53,7 @@ export const pages: Record<string, Page> = {
     'monitor',
     'info',
   ),
+  '/system/setup': page('system.setup.query', async () => (await import('../pages/setup/Setup')).Setup, 'setup'),
   '/system/job': page('system.job.query', async () => (await import('../pages/jobs/Jobs')).Jobs, 'jobs'),
   '/system/audit': page('system.audit.query', async () => (await import('../pages/audit/Activity')).Activity, 'audit', 'actions', 'builtins'),
   '/system/webhook': page('system.webhook.query', async () => (await import('../pages/webhooks/Webhooks')).Webhooks, 'webhooks', 'audit'),

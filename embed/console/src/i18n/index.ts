@@ -25,6 +25,7 @@ type Files = {
   keys: typeof import('./en/keys')
   manual: typeof import('./en/manual')
   monitor: typeof import('./en/monitor')
+  setup: typeof import('./en/setup')
   strength: typeof import('./en/strength')
   webhooks: typeof import('./en/webhooks')
   actions: Record<never, never>

@@ -76,6 +76,7 @@ export const frame = {
   'menu.system.monitor': 'Monitoring',
   'menu.system.job': 'Jobs',
   'menu.system.copy': 'Backups',
+  'menu.system.setup': 'Setup files',
   'menu.system.audit': 'Activity',
   'menu.system.webhook': 'Webhooks',
   'menu.system.mail': 'Mail',
