@@ -34,6 +34,7 @@ var scriptLimits = map[string]int{
 	"/system/webhook":   312_000,
 	"/system/info":      334_000,
 	"/system/backup":    334_000,
+	"/system/setup":     368_000,
 	"/file/list":        366_000,
 	"/file/group":       341_000,
 	"/file/trash":       306_000,

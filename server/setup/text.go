@@ -135,7 +135,9 @@ func located(err error, find func(at string) (line int, located string)) error {
 	first := slices.MinFunc(all, func(a, b fault) int {
 		return cmp.Or(cmp.Compare(a.line, b.line), strings.Compare(a.at, b.at))
 	})
-	return errs.Of(faults.Err(e.Kind, first.at)).Coded(e.Code).Because(errors.Unwrap(e))
+	about, at := *e, errs.Of(faults.Err(e.Kind, first.at))
+	about.Msg, about.Fields = at.Msg, at.Fields
+	return &about
 }
 
 // checkValues returns an error for a value of TOML that JSON does not have, or not as TOML means it.

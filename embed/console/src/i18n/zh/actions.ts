@@ -224,7 +224,6 @@ export const actions: Record<string, string> = {
   'given.Stop a trace': '停止追踪',
   'given.Stop traces': '停止多个追踪',
   'given.Export the setup': '导出配置',
-  'given.Export the setup as a file': '将配置导出为文件',
   'given.Apply a setup': '应用配置',
   'given.Get the compaction': '查看压缩状态',
   'given.Compact the database files': '压缩数据库文件',

@@ -1,4 +1,4 @@
-import { Alert, Flex, Progress } from 'antd'
+import { Alert, Card, Flex, Progress } from 'antd'
 import { Link } from 'react-router'
 import type { Change, Job } from '../../api/types'
 import { useAccount } from '../../app/account'
@@ -12,17 +12,25 @@ export function Done({ changes, entry, job }: { changes: Change[]; entry: number
   if (job?.state === 'failed') return <Alert type="error" showIcon title={t('setup.failed', { why: job.msg })} style={{ overflowWrap: 'anywhere' }} />
   const running = job !== undefined && job.state !== 'done'
   return (
-    <Alert
-      type={running ? 'info' : 'success'}
-      showIcon
-      title={running ? t('setup.applying') : changes.length > 0 ? t('setup.applied', { n: changes.length }) : t('setup.no_changes')}
-      description={
-        <Flex vertical gap={8}>
-          {running && <Progress percent={job.total ? Math.floor((job.done / job.total) * 100) : 0} aria-label={t('setup.applying')} />}
-          {may('system.audit.query') && (job || entry > 0) && <Link to={job ? activity({ job: job.id }) : `/system/audit/${entry}`}>{t('setup.entry')}</Link>}
+    <Flex vertical gap={16}>
+      <Alert
+        type={running ? 'info' : 'success'}
+        showIcon
+        title={running ? t('setup.applying') : changes.length > 0 ? t('setup.applied', { n: changes.length }) : t('setup.no_changes')}
+        description={
+          (job || entry > 0) && (
+            <>
+              {running && <Progress percent={job.total ? Math.floor((job.done / job.total) * 100) : 0} aria-label={t('setup.applying')} />}
+              {may('system.audit.query') && <Link to={job ? activity({ job: job.id }) : `/system/audit/${entry}`}>{t('setup.entry')}</Link>}
+            </>
+          )
+        }
+      />
+      {changes.length > 0 && (
+        <Card>
           <Plan changes={changes} />
-        </Flex>
-      }
-    />
+        </Card>
+      )}
+    </Flex>
   )
 }

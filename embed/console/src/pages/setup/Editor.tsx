@@ -36,6 +36,7 @@ export function Editor({ value, faults, disabled, onChange }: Props) {
             dir="ltr"
             style={{
               ...type,
+              boxSizing: 'border-box',
               flex: 'none',
               height: rows * height + 18,
               margin: 0,

@@ -28,13 +28,13 @@ export function Secrets({ open, secrets, onClose, onClosed }: Props) {
       {secrets.map(({ kind, key, secret }) => {
         const label = `${kindName(kind)} ${key}`
         return (
-          <div key={label} style={{ marginTop: 16 }}>
+          <section key={label} aria-label={label} style={{ marginTop: 16 }}>
             <div style={{ overflowWrap: 'anywhere' }}>{label}</div>
             <Flex gap={8}>
               <Input readOnly aria-label={label} value={secret} style={{ fontFamily: 'monospace' }} onFocus={(e) => e.target.select()} />
               <Copy text={secret} />
             </Flex>
-          </div>
+          </section>
         )
       })}
     </Modal>

@@ -111,33 +111,37 @@ export function Setup() {
           {t('setup.export')}
         </Button>
       </Flex>
-      <Card title={t('setup.file')}>
+      <Card
+        title={t('setup.file')}
+        extra={
+          <Upload
+            accept=".toml"
+            showUploadList={false}
+            disabled={busy !== undefined}
+            beforeUpload={(file) => {
+              void choose(file)
+              return false
+            }}
+          >
+            <Button icon={<UploadOutlined />} disabled={busy !== undefined}>
+              {t('setup.choose')}
+            </Button>
+          </Upload>
+        }
+      >
         <Form layout="vertical" disabled={busy !== undefined} onFinish={() => void look()}>
-          <Flex gap={16} align="start" wrap>
-            <Form.Item label={t('name')} htmlFor="name" extra={t('setup.name.hint')} required style={{ flex: '1 1 240px' }}>
-              <Input
-                id="name"
-                maxLength={64}
-                value={name}
-                onChange={(e) => {
-                  forget()
-                  setName(e.target.value)
-                }}
-              />
-            </Form.Item>
-            <Upload
-              accept=".toml"
-              showUploadList={false}
-              beforeUpload={(file) => {
-                void choose(file)
-                return false
+          <Form.Item label={t('name')} htmlFor="name" extra={t('setup.name.hint')} required>
+            <Input
+              id="name"
+              maxLength={64}
+              style={{ maxWidth: 480 }}
+              value={name}
+              onChange={(e) => {
+                forget()
+                setName(e.target.value)
               }}
-            >
-              <Button icon={<UploadOutlined />} style={{ marginTop: 30 }}>
-                {t('setup.choose')}
-              </Button>
-            </Upload>
-          </Flex>
+            />
+          </Form.Item>
           <Editor
             value={text}
             faults={faults}
