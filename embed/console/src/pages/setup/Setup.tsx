@@ -31,6 +31,7 @@ export function Setup() {
   const [done, setDone] = useState<{ changes: Change[]; entry: number; job: Job | undefined }>()
   const [secrets, setSecrets] = useState<{ all: NewSecret[]; open: boolean }>()
   const [busy, setBusy] = useState<'plan' | 'apply'>()
+  const results = useRef<HTMLDivElement>(null)
   const away = useRef(new AbortController())
   useEffect(() => {
     const now = new AbortController()
@@ -57,6 +58,7 @@ export function Setup() {
 
   // ask runs a request about the file, and shows why it fails.
   async function ask(what: 'plan' | 'apply', request: () => Promise<void>) {
+    const planned = plan
     forget()
     setBusy(what)
     try {
@@ -64,9 +66,10 @@ export function Setup() {
     } catch (cause) {
       if (away.current.signal.aborted) return
       if (!(cause instanceof Failure)) throw cause
+      if (unconfirmed(cause)) return setPlan(planned)
       const all = faultsIn(cause.errors)
       setFaults(all)
-      if (all.length === 0 && !unconfirmed(cause)) setProblem(words(cause))
+      if (all.length === 0) setProblem(words(cause))
     } finally {
       setBusy(undefined)
     }
@@ -85,7 +88,8 @@ export function Setup() {
       setDone({ changes: made.changes, entry, job: made.job })
       const job = made.job && (await ended(made.job))
       setDone({ changes: made.changes, entry, job })
-      if (job?.state === 'failed') return
+      if (!made.secrets?.length) results.current?.focus({ preventScroll: true }) // the button is gone
+      if (job?.state === 'failed' || made.changes.length === 0) return
       notify(t('setup.applied', { n: made.changes.length }), entry && !job && may('system.audit.undo') ? () => undo(entry) : undefined)
     })
   }
@@ -173,7 +177,7 @@ export function Setup() {
           </Button>
         </Form>
       </Card>
-      <div aria-live="polite">
+      <div ref={results} tabIndex={-1} aria-live="polite" style={{ outline: 0 }}>
         {plan && (
           <Card
             title={plan.length > 0 && t('setup.changes', { n: count(plan.length) })}
@@ -192,7 +196,15 @@ export function Setup() {
         {done && <Done {...done} />}
       </div>
       {secrets && (
-        <Secrets open={secrets.open} secrets={secrets.all} onClose={() => setSecrets({ ...secrets, open: false })} onClosed={() => setSecrets(undefined)} />
+        <Secrets
+          open={secrets.open}
+          secrets={secrets.all}
+          onClose={() => setSecrets({ ...secrets, open: false })}
+          onClosed={() => {
+            setSecrets(undefined)
+            results.current?.focus({ preventScroll: true })
+          }}
+        />
       )}
     </Flex>
   )
