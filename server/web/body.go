@@ -27,7 +27,7 @@ const (
 	BodyShare   = BodyMemory / 2 // bytes for those of one client
 	bodyCost    = 4              // bytes of memory per byte of a body: the buffer doubles, and monitoring copies it
 	valueCost   = 160            // approximate maximum of memory per value in bytes: an entry of a small map
-	textCost    = 24             // bytes of memory per byte of a text in a body that is parsed
+	textCost    = 24             // bytes of memory per byte of a text in a body that is parsed, if people have written it
 	LargeDecode = 64 << 10       // bytes above which the number of bodies decoded at once is limited
 )
 
@@ -156,8 +156,9 @@ func (s *Server) decodeTurn(n int) (done func()) {
 	return func() { <-s.decoding }
 }
 
-// TextTurn waits until a text of n bytes in a body may be parsed, within the memory budget. The
-// caller must call done afterwards.
+// TextTurn waits until a text of n bytes in a body may be parsed, within the memory budget. A text
+// that is made for it needs up to 200 times its size, so few are parsed at once. The caller must call
+// done afterwards.
 func (req *Request) TextTurn(n int) (done func(), err error) {
 	if n > freeBody {
 		if err := req.holdMemory(textCost * int64(n)); err != nil {
