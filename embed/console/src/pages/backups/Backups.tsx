@@ -137,7 +137,7 @@ function Moments({ target }: { target: Target }) {
     <Flex vertical>
       {target.moments.toReversed().map((range, i) => (
         <span key={range.from}>
-          <Time at={range.from} /> – <Time at={i === 0 && target.stored_at && target.stored_at > range.to ? target.stored_at : range.to} />
+          <Time exact at={range.from} /> – <Time exact at={i === 0 && target.stored_at && target.stored_at > range.to ? target.stored_at : range.to} />
         </span>
       ))}
     </Flex>

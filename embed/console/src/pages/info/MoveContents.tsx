@@ -22,13 +22,12 @@ export function MoveContents() {
 
   return (
     <Flex vertical gap={8}>
-      <Typography.Text type="secondary">
-        {t('contents.where')} {may('system.job.query') && <Link to="/system/job">{t('contents.jobs')}</Link>}
-      </Typography.Text>
-      <Flex gap={8} wrap>
+      <Typography.Text type="secondary">{t('contents.where')}</Typography.Text>
+      <Flex gap={8} wrap align="center">
         <Button onClick={() => void move('s3')}>{t('contents.s3')}</Button>
         <Button onClick={() => void move('local')}>{t('contents.local')}</Button>
         <Button onClick={() => void cancel()}>{t('contents.cancel')}</Button>
+        {may('system.job.query') && <Link to="/system/job">{t('contents.jobs')}</Link>}
       </Flex>
     </Flex>
   )
