@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"slices"
 	"sync"
 
@@ -47,7 +48,9 @@ func (r *Repository) Ship(ctx context.Context) (all bool, err error) {
 	if head == r.ship.head {
 		return failed == nil, nil
 	}
-	for _, s := range log.Segments() {
+	segments := log.Segments()
+	r.forget(segments)
+	for _, s := range segments {
 		if r.ship.whole[s.Path] {
 			continue
 		}
@@ -60,6 +63,17 @@ func (r *Repository) Ship(ctx context.Context) (all bool, err error) {
 	}
 	r.ship.head = head
 	return failed == nil, nil
+}
+
+// forget forgets the segments that are no longer on the disk.
+func (r *Repository) forget(segments []stream.Segment) {
+	gone := func(path string) bool {
+		return !slices.ContainsFunc(segments, func(s stream.Segment) bool { return s.Path == path })
+	}
+	r.ship.mu.Lock()
+	defer r.ship.mu.Unlock()
+	maps.DeleteFunc(r.ship.whole, func(path string, _ bool) bool { return gone(path) })
+	maps.DeleteFunc(r.ship.objects, func(path string, _ []string) bool { return gone(path) })
 }
 
 // Trim removes the segments of the log that all repositories of a database have stored whole.
@@ -92,15 +106,17 @@ func (r *Repository) shipSegment(ctx context.Context, log *stream.Log, s *stream
 		from = max(from, r.ship.last+1)
 	}
 	if from <= s.Last {
-		if err := r.shipPart(ctx, log, s.Path, from); err != nil {
+		name, err := r.shipPart(ctx, log, s.Path, from)
+		if err != nil {
 			return err
 		}
+		r.ship.objects[s.Path] = append(r.ship.objects[s.Path], name)
 	}
 	if err := r.shipContents(ctx); err != nil || s.Open {
 		return err
 	}
 	if parts := r.ship.objects[s.Path]; len(parts) > 1 && !r.options.NoDelete {
-		if err := r.shipPart(ctx, log, s.Path, s.First); err != nil {
+		if _, err := r.shipPart(ctx, log, s.Path, s.First); err != nil {
 			return err
 		}
 		for _, name := range parts {
@@ -119,14 +135,14 @@ func (r *Repository) shipSegment(ctx context.Context, log *stream.Log, s *stream
 	return nil
 }
 
-// shipPart stores the entries of a segment from a number on.
-func (r *Repository) shipPart(ctx context.Context, log *stream.Log, path string, from uint64) error {
+// shipPart stores the entries of a segment from a number on, and returns the name of their object.
+func (r *Repository) shipPart(ctx context.Context, log *stream.Log, path string, from uint64) (name string, err error) {
 	p, err := log.Part(path, from)
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer p.Close() // read only: nothing can be lost
-	name := r.start + streamName + p.Name()
+	name = r.start + streamName + p.Name()
 	w := r.quietly()
 	_, err = w.put(ctx, name, p.Size, func(out io.Writer) error {
 		_, err := io.Copy(out, p.Open())
@@ -136,22 +152,21 @@ func (r *Repository) shipPart(ctx context.Context, log *stream.Log, path string,
 		err = r.sameAs(ctx, name, p)
 	}
 	if err != nil {
-		return err
+		return "", err
 	}
 	if p.Last > r.ship.last || p.Epoch != r.ship.epoch {
 		r.ship.epoch, r.ship.last = p.Epoch, p.Last
 		if err := r.noteContents(p); err != nil {
-			return err
+			return "", err
 		}
 	}
-	r.ship.objects[path] = append(r.ship.objects[path], name)
 	r.ship.mu.Lock()
 	defer r.ship.mu.Unlock()
 	stored := part{*p, Object{Name: name, Size: p.Size}}
 	r.ship.added = append(r.ship.added, stored)
 	r.ship.parts = append(r.ship.parts, stored)
 	sortParts(r.ship.parts)
-	return nil
+	return name, nil
 }
 
 // sameAs returns an error unless an object has the bytes of a part.

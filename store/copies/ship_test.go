@@ -265,6 +265,57 @@ func TestShip_InterruptedAnywhere(t *testing.T) {
 	}
 }
 
+// TestShip_WholeInterrupted lets the replacement of parts by their segment fail at each of its
+// operations.
+func TestShip_WholeInterrupted(t *testing.T) {
+	for after := 0; ; after += disktest.Size(3, 2, 1) {
+		in, target := newInstallation(t, 0), directory(t)
+		f := &faulty{Target: target, after: 1 << 30}
+		r := in.repository(f, Options{})
+		in.copy(r)
+		for i := range 3 {
+			in.put(fmt.Sprint("file ", i))
+			in.ship(r)
+		}
+		if err := in.log().Begin(in.log().Head()); err != nil { // ends the segment
+			t.Fatal(err)
+		}
+		in.put("later")
+		f.after = after
+		_, err := r.Ship(t.Context())
+		f.after = 1 << 30
+		for range 2 { // before and after the next attempt
+			dir, _, restoreErr := restoreMoment(t, target, Moment{At: time.Now()}, in.identity)
+			if restoreErr != nil {
+				t.Fatalf("after %d operations: %v", after, restoreErr)
+			}
+			if got := contentsIn(t, dir); len(got) < 3 {
+				t.Fatalf("after %d operations: %d files", after, len(got))
+			}
+			in.ship(r)
+		}
+		dir, _, restoreErr := restoreMoment(t, target, Moment{At: time.Now()}, in.identity)
+		if restoreErr != nil {
+			t.Fatal(restoreErr)
+		}
+		if got := contentsIn(t, dir); !maps.Equal(got, in.contents) {
+			t.Fatalf("the attempt after %d operations: %d files, not %d", after, len(got), len(in.contents))
+		}
+		if s := scan(t, r); len(s.parts) != 2 {
+			t.Fatalf("the attempt after %d operations: %d parts", after, len(s.parts))
+		}
+		if err == nil {
+			if after < 10 {
+				t.Errorf("only %d operations have failed", after)
+			}
+			return
+		}
+		if err := in.db.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // TestShip_Gaps checks which moments can be restored when commits are missing, and what is said.
 func TestShip_Gaps(t *testing.T) {
 	in, target := newInstallation(t, 1), directory(t)
