@@ -16,7 +16,7 @@ import (
 )
 
 // bucketTable returns the table of a bucket behind an address.
-func bucketTable(t *testing.T, s *s3test.Server, url string) string {
+func bucketTable(t testing.TB, s *s3test.Server, url string) string {
 	t.Helper()
 	secret := filepath.Join(t.TempDir(), "secret")
 	noErr(t, os.WriteFile(secret, []byte(s.SecretKey+"\n"), 0o600))
