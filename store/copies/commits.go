@@ -43,6 +43,23 @@ func sortParts(parts []part) {
 	})
 }
 
+// merge sorts parts and makes one of those that overlap or follow one another: there can be one for
+// each second. Their objects are not known then.
+func merge(parts []part) (out []part) {
+	sortParts(parts)
+	for _, p := range parts {
+		p.object = Object{}
+		if n := len(out); n > 0 && out[n-1].Epoch == p.Epoch && p.First <= out[n-1].Last+1 {
+			if p.Last > out[n-1].Last {
+				out[n-1].Last, out[n-1].Time = p.Last, p.Time
+			}
+			continue
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
 // reach returns the last position to which sorted parts lead from another one without a gap, by their
 // names.
 func reach(parts []part, from stream.Head) (last uint64, at int64) {

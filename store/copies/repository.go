@@ -175,13 +175,7 @@ func (r *Repository) found(s *Scan) {
 			r.ship.lists = append(r.ship.lists, name)
 		}
 	}
-	parts := slices.Clone(s.parts)
-	for _, p := range r.ship.added {
-		if _, there := s.objects[p.object.Name]; !there {
-			parts = append(parts, p)
-		}
-	}
-	sortParts(parts)
+	parts := merge(slices.Concat(s.parts, r.ship.added))
 	r.ship.parts, r.ship.copies, r.ship.contents = parts, s.Copies, s.contents
 }
 

@@ -30,9 +30,9 @@ type shipping struct {
 	named    map[blob.Digest]storedContent // contents that were stored, or named again, since it began
 	doomed   map[string]bool               // objects that Prune deletes
 	copies   []*Copy                       // copies that the last Scan has found
-	parts    []part                        // parts that are stored, sorted
+	parts    []part                        // what is stored, see merge
 	lists    []string                      // lists of erasures that are stored
-	added    []part                        // those that were stored since the last Scan began
+	added    []part                        // what was stored since the last Scan began
 }
 
 // Ship stores the entries of the commit stream that this start has not stored yet, and then the
@@ -124,9 +124,6 @@ func (r *Repository) shipSegment(ctx context.Context, log *stream.Log, s *stream
 				return err
 			}
 		}
-		r.ship.mu.Lock()
-		r.ship.parts = slices.DeleteFunc(r.ship.parts, func(p part) bool { return slices.Contains(parts, p.object.Name) })
-		r.ship.mu.Unlock()
 	}
 	r.ship.mu.Lock()
 	defer r.ship.mu.Unlock()
@@ -162,10 +159,9 @@ func (r *Repository) shipPart(ctx context.Context, log *stream.Log, path string,
 	}
 	r.ship.mu.Lock()
 	defer r.ship.mu.Unlock()
-	stored := part{*p, Object{Name: name, Size: p.Size}}
-	r.ship.added = append(r.ship.added, stored)
-	r.ship.parts = append(r.ship.parts, stored)
-	sortParts(r.ship.parts)
+	stored := part{Part: stream.Part{Epoch: p.Epoch, First: p.First, Last: p.Last, Time: p.Time}}
+	r.ship.added = merge(append(r.ship.added, stored))
+	r.ship.parts = merge(append(r.ship.parts, stored))
 	return name, nil
 }
 
