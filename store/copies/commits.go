@@ -73,7 +73,10 @@ func reach(parts []part, from stream.Head) (last uint64, at int64) {
 }
 
 // Range is a range of time of which each moment can be restored.
-type Range struct{ From, To time.Time }
+type Range struct {
+	From, To time.Time // times of the last commit in a copy, and of the last one after it
+	base     *Copy
+}
 
 // ranges returns which moments can be restored from copies and sorted parts, the oldest first.
 func ranges(all []*Copy, parts []part) (out []Range) {
@@ -84,23 +87,16 @@ func ranges(all []*Copy, parts []part) (out []Range) {
 		}
 		from := *c.Manifest.Stream
 		if from.Epoch == reached.Epoch && from.Number <= reached.Number {
-			end := &out[len(out)-1]
-			end.To = latest(end.To, c.Time)
 			continue
 		}
 		reached = from
 		reached.Number, reached.Time = reach(parts, from)
-		out = append(out, Range{c.Time, latest(c.Time, time.UnixMicro(reached.Time).UTC())})
+		out = append(out, Range{timeOfHead(from), timeOfHead(reached), c})
 	}
 	return out
 }
 
-func latest(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
-}
+func timeOfHead(h stream.Head) time.Time { return time.UnixMicro(h.Time).UTC() }
 
 // Moment is what is to be restored from copies and the commit stream: the state at a time, that before
 // an entry of the change log, or the latest one.
@@ -128,18 +124,24 @@ func (m Moment) Base(all []*Manifest) (*Manifest, error) {
 	if m.latest() {
 		return all[0], nil
 	}
-	for _, c := range all {
-		earlier := !c.Time.After(m.At)
-		if m.Before > 0 {
-			earlier = c.LogHead == nil || c.LogHead.Seq < m.Before
-		}
-		if earlier && c.Stream != nil {
-			return c, nil
-		}
-	}
 	what := clock(m.At)
 	if m.Before > 0 {
 		what = fmt.Sprintf("entry %d of the change log", m.Before)
+	}
+	for _, c := range all {
+		if c.Stream == nil {
+			continue
+		}
+		earlier := !timeOfHead(*c.Stream).After(m.At)
+		if m.Before > 0 {
+			earlier = c.LogHead == nil || c.LogHead.Seq < m.Before
+			if now := all[0].LogHead; now != nil && c.LogHead != nil && now.Generation != c.LogHead.Generation {
+				return nil, fmt.Errorf("%s is from before a restore, since when the numbers begin again: name the copy of %s, or an earlier one, with --copy", what, clock(c.Time))
+			}
+		}
+		if earlier {
+			return c, nil
+		}
 	}
 	return nil, fmt.Errorf("there is no copy from before %s that the commit stream continues: the oldest copy is of %s", what, clock(all[len(all)-1].Time))
 }
@@ -152,7 +154,6 @@ type Commits struct {
 	identities []age.Identity
 	moment     Moment
 	parts      []part      // parts of the epoch of the copy
-	copied     time.Time   // time of the copy
 	later      []time.Time // times of copies, and of commits, that the commits after the copy may not lead to
 
 	// What is known once all were read:
@@ -167,7 +168,7 @@ func CommitsAfter(ctx context.Context, target Target, m *Manifest, all []*Manife
 	if err != nil {
 		return nil, err
 	}
-	c := &Commits{target: target, identities: identities, moment: moment, copied: m.Time}
+	c := &Commits{target: target, identities: identities, moment: moment}
 	for _, o := range objects {
 		p, ok := partOf(o)
 		switch at := time.UnixMicro(p.Time).UTC(); {
@@ -211,7 +212,7 @@ func (c *Commits) Entries(ctx context.Context) kv.Entries {
 
 // complete returns an error if there may be commits between the last one and the moment.
 func (c *Commits) complete() error {
-	last, reached := c.Last, latest(c.copied, time.UnixMicro(c.Last.Time).UTC())
+	last, reached := c.Last, timeOfHead(c.Last)
 	at := clock(reached)
 	if c.moment.Before > 0 {
 		return fmt.Errorf("entry %d of the change log is in none of the commits that are stored; the last of these is of %s", c.moment.Before, at)
@@ -230,7 +231,7 @@ func (c *Commits) complete() error {
 		case c.moment.latest():
 			c.Beyond = later
 		default:
-			return fmt.Errorf("commits between %s and %s may not be stored: name one of these moments", at, clock(later))
+			return fmt.Errorf("commits between %s and %s may not be stored: name one of these moments, or a copy with --copy", at, clock(later))
 		}
 	}
 	return nil

@@ -144,7 +144,7 @@ func (b *batch) flush(ctx context.Context) error {
 	if len(b.contents) == 0 {
 		return nil
 	}
-	_, err := b.w.storeJSON(ctx, b.w.start+filesName+randomName()+indexSuffix, index{formatNumber, b.contents})
+	_, err := b.w.storeJSON(ctx, b.w.start+filesName+randomName()+indexSuffix, index{formatNumber, b.contents, b.w.recipients})
 	b.contents, b.bytes = nil, 0
 	return err
 }

@@ -34,7 +34,7 @@ func (r *Repository) shipErased(ctx context.Context) error {
 	if err != nil || len(lines) == 0 {
 		return err
 	}
-	sum := sha256.Sum256(lines)
+	sum := sha256.Sum256(append([]byte(r.recipients), lines...))
 	last := erasedName + hex.EncodeToString(sum[:16])
 	r.ship.mu.Lock()
 	there := slices.ContainsFunc(r.ship.lists, func(name string) bool { return strings.HasSuffix(name, last) })

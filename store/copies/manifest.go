@@ -47,6 +47,8 @@ type Stored struct {
 type index struct {
 	Format   int             `json:"format"`
 	Contents []storedContent `json:"contents"`
+
+	Recipients string `json:"recipients"` // hash of the recipients of the contents
 }
 
 type storedContent struct {

@@ -78,7 +78,18 @@ func (r *Repository) proveCommits(ctx context.Context, s *Scan, m *Manifest) (n 
 		return 0, nil
 	}
 	from, to := *s.Copies[i].Manifest.Stream, *m.Stream
-	parts := slices.DeleteFunc(slices.Clone(s.parts), func(p part) bool { return p.Epoch != to.Epoch || p.First > to.Number })
+	objects, err := r.target.List(ctx, r.instance+"/") // parts were replaced since the scan
+	if err != nil {
+		return 0, err
+	}
+	var parts []part
+	for _, o := range objects {
+		if p, ok := partOf(o); ok {
+			parts = append(parts, p)
+		}
+	}
+	sortParts(parts)
+	parts = slices.DeleteFunc(parts, func(p part) bool { return p.Epoch != to.Epoch || p.First > to.Number })
 	last, _ := reach(parts, from)
 	if later := slices.IndexFunc(parts, func(p part) bool { return p.First > last+1 }); later >= 0 {
 		return 0, fmt.Errorf("the commits from %d to %d between two copies are missing", last+1, parts[later].First-1)

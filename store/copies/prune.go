@@ -33,6 +33,11 @@ func (r *Repository) Prune(ctx context.Context, s *Scan, keep Keep, zone *time.L
 	if past.base != nil {
 		kept[past.base] = true
 	}
+	for _, r := range ranges(s.Copies, s.parts) { // with which later commits begin
+		if past.base != nil && r.base.Time.After(past.base.Time) || past.base == nil && past.streamed {
+			kept[r.base] = true
+		}
+	}
 
 	named, proven := map[blob.Digest]bool{}, false
 	for _, c := range s.Copies {

@@ -3,6 +3,8 @@ package copies
 import (
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"maps"
@@ -27,7 +29,7 @@ type Options struct {
 }
 
 // Repository is the copies of one installation at one target. Its methods are called one after
-// another, except those of shipping, which are called one after another beside them.
+// another, except Ship, Settle, Continued and Ranges, which run beside them.
 type Repository struct {
 	target     Target
 	options    Options
@@ -35,12 +37,13 @@ type Repository struct {
 	instance   string
 	server     seal.Key
 	memory     *age.X25519Identity // identity that exists only in this process, for proofs
+	recipients string              // hash of the recipients
 	start      string              // beginning of the names of this start
 	began      time.Time           // time of the start object, by the clock of the target
 	Overwrites bool                // whether the target replaces objects that exist
 
-	known   map[string]*Copy           // copies as they were read, by name
-	indexes map[string][]storedContent // indexes as they were read, by name
+	known   map[string]*Copy // copies as they were read, by name
+	indexes map[string]index // indexes as they were read, by name
 	ship    shipping
 }
 
@@ -54,8 +57,8 @@ func Open(ctx context.Context, target Target, db *kv.DB, o Options) (*Repository
 	if err != nil {
 		return nil, err
 	}
-	r := &Repository{target: target, options: o, db: db, instance: db.Instance(), known: map[string]*Copy{}, indexes: map[string][]storedContent{}}
-	r.ship.objects, r.ship.whole, r.ship.pending = map[string][]string{}, map[string]bool{}, map[blob.Digest]struct{}{}
+	r := &Repository{target: target, options: o, db: db, instance: db.Instance(), known: map[string]*Copy{}, indexes: map[string]index{}}
+	r.ship.objects, r.ship.whole, r.ship.pending = map[segment][]string{}, map[segment]bool{}, map[blob.Digest]segment{}
 	r.ship.named = map[blob.Digest]storedContent{}
 	if r.server, err = seal.NewKey(key, serverStanza, ""); err != nil {
 		return nil, err
@@ -63,8 +66,20 @@ func Open(ctx context.Context, target Target, db *kv.DB, o Options) (*Repository
 	if r.memory, err = age.GenerateX25519Identity(); err != nil {
 		return nil, err
 	}
+	r.recipients = hashOf(o.Recipients)
 	r.start = fmt.Sprintf("%s/%s/%s/", r.instance, db.LogHead().Generation, randomName())
 	return r, r.begin(ctx)
+}
+
+// hashOf returns the beginning of a hash of recipients.
+func hashOf(recipients []age.Recipient) string {
+	var texts []string
+	for _, r := range recipients {
+		texts = append(texts, fmt.Sprint(r))
+	}
+	slices.Sort(texts)
+	sum := sha256.Sum256([]byte(strings.Join(texts, "\n")))
+	return hex.EncodeToString(sum[:8])
 }
 
 func randomName() string { return strings.ToLower(rand.Text()[:16]) }
@@ -160,7 +175,7 @@ func (r *Repository) Scan(ctx context.Context) (*Scan, error) {
 	}
 	slices.SortFunc(s.Copies, func(a, b *Copy) int { return b.Time.Compare(a.Time) })
 	sortParts(s.parts)
-	maps.DeleteFunc(r.indexes, func(name string, _ []storedContent) bool { return s.indexes[name] == nil })
+	maps.DeleteFunc(r.indexes, func(name string, _ index) bool { return s.indexes[name] == nil })
 	r.found(s)
 	return s, nil
 }
@@ -207,8 +222,8 @@ func (r *Repository) copyAt(ctx context.Context, s *Scan, name string) (*Copy, e
 			return nil, err
 		}
 	}
-	if _, there := s.objects[name+dataSuffix]; !there && c.Fault == nil {
-		c.Size, c.Manifest, c.Proof = 0, nil, nil
+	if _, there := s.objects[name+dataSuffix]; !there && c.Fault == nil { // others may be reading c
+		c = &Copy{Name: c.Name, Time: c.Time, Files: c.Files, Own: c.Own}
 		c.Fault = fmt.Errorf("its records, %s, are missing", name+dataSuffix)
 	}
 	r.known[name] = c
@@ -265,11 +280,11 @@ func readManifest(ctx context.Context, target Target, name string, identities []
 }
 
 // readIndex adds the contents in an index whose objects are there. A damaged one, or one that was
-// sealed with another secret.key, is as if it were not there: its contents are stored again.
+// sealed with another secret.key, is as if it were not there: its contents are stored again. So are
+// those for other recipients.
 func (r *Repository) readIndex(ctx context.Context, s *Scan, name string) error {
-	contents, known := r.indexes[name]
+	in, known := r.indexes[name]
 	if !known {
-		in := index{}
 		err := r.readJSON(ctx, name, &in, r.server)
 		if isDamage(err) || errors.Is(err, errOtherKey) {
 			return nil
@@ -281,11 +296,13 @@ func (r *Repository) readIndex(ctx context.Context, s *Scan, name string) error 
 			s.complete = false
 			return nil
 		}
-		contents = in.Contents
-		r.indexes[name] = contents
+		r.indexes[name] = in
 	}
-	s.indexes[name] = contents
-	for _, c := range contents {
+	s.indexes[name] = in.Contents
+	if in.Recipients != r.recipients { // who can open the copies now may not open these contents
+		return nil
+	}
+	for _, c := range in.Contents {
 		if s.objects[c.Stored.Object].Size == c.Stored.Size {
 			s.contents[c.SHA256] = c
 		}

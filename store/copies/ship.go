@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"maps"
 	"slices"
 	"sync"
@@ -16,29 +15,34 @@ import (
 	"reeve/store/stream"
 )
 
-// shipping is what Ship knows. It runs beside the other methods of a Repository.
+// shipping is what is known about the commits at the target. Ship and Settle run beside each other and
+// beside the other methods of a Repository.
 type shipping struct {
-	head    stream.Head // position up to which all is stored
-	epoch   string
-	last    uint64                   // last entry of the epoch that was stored by this start
-	objects map[string][]string      // objects with parts of a segment, by its path
-	whole   map[string]bool          // paths of segments that get no more entries and are stored
-	pending map[blob.Digest]struct{} // contents that stored entries name, and that may not be stored
+	head  stream.Head // position up to which all entries are stored, for Ship alone
+	epoch string      // epoch of last, for Ship alone
+	last  uint64      // last entry that was stored by this start, for Ship alone
 
 	mu       sync.Mutex
+	objects  map[segment][]string          // objects with parts of a segment
+	whole    map[segment]bool              // segments that get no more entries and are stored
+	pending  map[blob.Digest]segment       // contents that may not be stored, and a segment that names them
 	contents map[blob.Digest]storedContent // contents that the last Scan has found
 	named    map[blob.Digest]storedContent // contents that were stored, or named again, since it began
 	doomed   map[string]bool               // objects that Prune deletes
 	copies   []*Copy                       // copies that the last Scan has found
 	parts    []part                        // what is stored, see merge
-	lists    []string                      // lists of erasures that are stored
 	added    []part                        // what was stored since the last Scan began
+	lists    []string                      // lists of erasures that are stored
 }
 
-// Ship stores the entries of the commit stream that this start has not stored yet, and then the
-// contents of files that they name. Entries come first: a large file must not keep other commits
-// waiting. Once a segment gets no more entries, it replaces its parts. It reports whether all commits
-// are stored; they are not while the stream is off.
+// segment names a segment: paths are used again after the log was cleared.
+type segment struct{ path, epoch string }
+
+func segmentOf(s *stream.Segment) segment { return segment{s.Path, s.Epoch} }
+
+// Ship stores the entries of the commit stream that this start has not stored yet, and the list of
+// erasures. What takes longer is left to Settle. It reports whether all commits are stored; they are not
+// while the stream is off.
 func (r *Repository) Ship(ctx context.Context) (all bool, err error) {
 	log, failed := r.db.Stream()
 	if log == nil {
@@ -46,15 +50,12 @@ func (r *Repository) Ship(ctx context.Context) (all bool, err error) {
 	}
 	head := log.Head()
 	if head == r.ship.head {
-		return failed == nil, nil
+		return failed == nil, failed
 	}
 	segments := log.Segments()
 	r.forget(segments)
 	for _, s := range segments {
-		if r.ship.whole[s.Path] {
-			continue
-		}
-		if err := r.shipSegment(ctx, log, &s); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := r.shipSegment(ctx, log, &s); err != nil && !errors.Is(err, stream.ErrRemoved) {
 			return false, err
 		}
 	}
@@ -62,42 +63,19 @@ func (r *Repository) Ship(ctx context.Context) (all bool, err error) {
 		return false, err
 	}
 	r.ship.head = head
-	return failed == nil, nil
+	return failed == nil, failed
 }
 
 // forget forgets the segments that are no longer on the disk.
 func (r *Repository) forget(segments []stream.Segment) {
-	gone := func(path string) bool {
-		return !slices.ContainsFunc(segments, func(s stream.Segment) bool { return s.Path == path })
+	there := map[segment]bool{}
+	for _, s := range segments {
+		there[segmentOf(&s)] = true
 	}
 	r.ship.mu.Lock()
 	defer r.ship.mu.Unlock()
-	maps.DeleteFunc(r.ship.whole, func(path string, _ bool) bool { return gone(path) })
-	maps.DeleteFunc(r.ship.objects, func(path string, _ []string) bool { return gone(path) })
-}
-
-// Trim removes the segments of the log that all repositories of a database have stored whole.
-func Trim(all []*Repository) error {
-	log, _ := all[0].db.Stream()
-	if log == nil {
-		return nil
-	}
-	for _, s := range log.Segments() {
-		if slices.ContainsFunc(all, func(r *Repository) bool { return !r.shipped(s.Path) }) {
-			continue
-		}
-		if err := log.Remove(s.Path); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// shipped reports whether a segment, which gets no more entries, is stored.
-func (r *Repository) shipped(path string) bool {
-	r.ship.mu.Lock()
-	defer r.ship.mu.Unlock()
-	return r.ship.whole[path]
+	maps.DeleteFunc(r.ship.whole, func(s segment, _ bool) bool { return !there[s] })
+	maps.DeleteFunc(r.ship.objects, func(s segment, _ []string) bool { return !there[s] })
 }
 
 func (r *Repository) shipSegment(ctx context.Context, log *stream.Log, s *stream.Segment) error {
@@ -105,18 +83,62 @@ func (r *Repository) shipSegment(ctx context.Context, log *stream.Log, s *stream
 	if r.ship.epoch == s.Epoch {
 		from = max(from, r.ship.last+1)
 	}
-	if from <= s.Last {
-		name, err := r.shipPart(ctx, log, s.Path, from)
+	if from > s.Last {
+		return nil
+	}
+	p, err := log.Part(s.Path, from)
+	if err != nil {
+		return err
+	}
+	defer p.Close() // read only: nothing can be lost
+	name, err := r.storePart(ctx, p)
+	if err != nil {
+		return err
+	}
+	r.ship.epoch, r.ship.last = p.Epoch, p.Last
+	r.ship.mu.Lock()
+	r.ship.objects[segmentOf(s)] = append(r.ship.objects[segmentOf(s)], name)
+	r.ship.mu.Unlock()
+	return r.noteContents(p, segmentOf(s))
+}
+
+// Settle stores the contents of files that stored entries name, and then the segments that get no more
+// entries, each of which replaces its parts.
+func (r *Repository) Settle(ctx context.Context) error {
+	log, _ := r.db.Stream()
+	if log == nil {
+		return nil
+	}
+	if err := r.shipContents(ctx); err != nil {
+		return err
+	}
+	for _, s := range log.Segments() {
+		if err := r.replaceParts(ctx, log, &s); err != nil && !errors.Is(err, stream.ErrRemoved) {
+			return err
+		}
+	}
+	return nil
+}
+
+// replaceParts stores a segment whole, if all of it is stored in parts.
+func (r *Repository) replaceParts(ctx context.Context, log *stream.Log, s *stream.Segment) error {
+	key := segmentOf(s)
+	r.ship.mu.Lock()
+	parts, whole := slices.Clone(r.ship.objects[key]), r.ship.whole[key]
+	r.ship.mu.Unlock()
+	if s.Open || whole || len(parts) == 0 {
+		return nil
+	}
+	if last, ok := partOf(Object{Name: parts[len(parts)-1]}); !ok || last.Last < s.Last {
+		return nil // Ship has not stored the rest yet
+	}
+	if len(parts) > 1 && !r.options.NoDelete {
+		p, err := log.Part(s.Path, s.First)
 		if err != nil {
 			return err
 		}
-		r.ship.objects[s.Path] = append(r.ship.objects[s.Path], name)
-	}
-	if err := r.shipContents(ctx); err != nil || s.Open {
-		return err
-	}
-	if parts := r.ship.objects[s.Path]; len(parts) > 1 && !r.options.NoDelete {
-		if _, err := r.shipPart(ctx, log, s.Path, s.First); err != nil {
+		defer p.Close() // read only: nothing can be lost
+		if _, err := r.storePart(ctx, p); err != nil {
 			return err
 		}
 		for _, name := range parts {
@@ -127,21 +149,46 @@ func (r *Repository) shipSegment(ctx context.Context, log *stream.Log, s *stream
 	}
 	r.ship.mu.Lock()
 	defer r.ship.mu.Unlock()
-	delete(r.ship.objects, s.Path)
-	r.ship.whole[s.Path] = true
+	delete(r.ship.objects, key)
+	r.ship.whole[key] = true
 	return nil
 }
 
-// shipPart stores the entries of a segment from a number on, and returns the name of their object.
-func (r *Repository) shipPart(ctx context.Context, log *stream.Log, path string, from uint64) (name string, err error) {
-	p, err := log.Part(path, from)
-	if err != nil {
-		return "", err
+// Trim removes the segments of the log that all repositories of a database have stored whole, with the
+// contents that they name.
+func Trim(all []*Repository) error {
+	log, _ := all[0].db.Stream()
+	if log == nil {
+		return nil
 	}
-	defer p.Close() // read only: nothing can be lost
+	for _, s := range log.Segments() {
+		if slices.ContainsFunc(all, func(r *Repository) bool { return !r.shipped(&s) }) {
+			continue
+		}
+		if err := log.Remove(s.Path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// shipped reports whether a segment, which gets no more entries, is stored with its contents.
+func (r *Repository) shipped(s *stream.Segment) bool {
+	key := segmentOf(s)
+	r.ship.mu.Lock()
+	defer r.ship.mu.Unlock()
+	for _, of := range r.ship.pending {
+		if of == key {
+			return false
+		}
+	}
+	return r.ship.whole[key]
+}
+
+// storePart stores a part of a segment, and returns the name of its object.
+func (r *Repository) storePart(ctx context.Context, p *stream.Part) (name string, err error) {
 	name = r.start + streamName + p.Name()
-	w := r.quietly()
-	_, err = w.put(ctx, name, p.Size, func(out io.Writer) error {
+	_, err = r.quietly().put(ctx, name, p.Size, func(out io.Writer) error {
 		_, err := io.Copy(out, p.Open())
 		return err
 	})
@@ -151,15 +198,9 @@ func (r *Repository) shipPart(ctx context.Context, log *stream.Log, path string,
 	if err != nil {
 		return "", err
 	}
-	if p.Last > r.ship.last || p.Epoch != r.ship.epoch {
-		r.ship.epoch, r.ship.last = p.Epoch, p.Last
-		if err := r.noteContents(p); err != nil {
-			return "", err
-		}
-	}
+	stored := part{Part: stream.Part{Epoch: p.Epoch, First: p.First, Last: p.Last, Time: p.Time}}
 	r.ship.mu.Lock()
 	defer r.ship.mu.Unlock()
-	stored := part{Part: stream.Part{Epoch: p.Epoch, First: p.First, Last: p.Last, Time: p.Time}}
 	r.ship.added = merge(append(r.ship.added, stored))
 	r.ship.parts = merge(append(r.ship.parts, stored))
 	return name, nil
@@ -185,18 +226,21 @@ func (r *Repository) quietly() *writer {
 
 // noteContents notes the contents that the entries of a part name. Those in a part that only the
 // recipients can open are left to the next copy.
-func (r *Repository) noteContents(p *stream.Part) error {
+func (r *Repository) noteContents(p *stream.Part, of segment) error {
 	in, err := stream.NewReader(p.Open(), []age.Identity{r.server})
 	if errors.Is(err, stream.ErrOtherKey) {
 		return nil
 	}
 	for err == nil {
 		var e *stream.Entry
-		if e, err = in.Next(); err == nil {
-			for _, d := range e.Stored {
-				r.ship.pending[blob.Digest(d)] = struct{}{}
-			}
+		if e, err = in.Next(); err != nil {
+			break
 		}
+		r.ship.mu.Lock()
+		for _, d := range e.Stored {
+			r.ship.pending[blob.Digest(d)] = of
+		}
+		r.ship.mu.Unlock()
 	}
 	if err == io.EOF {
 		return nil
@@ -207,37 +251,36 @@ func (r *Repository) noteContents(p *stream.Part) error {
 // shipContents stores the contents that entries name, and indexes that name them: also those that are
 // stored already, so that Prune keeps them as long as the entries.
 func (r *Repository) shipContents(ctx context.Context) error {
-	if len(r.ship.pending) == 0 {
-		return nil
-	}
-	w := r.quietly()
-	b := batch{w: w}
+	r.ship.mu.Lock()
+	pending := slices.Collect(maps.Keys(r.ship.pending))
+	r.ship.mu.Unlock()
+	b := batch{w: r.quietly()}
 	var failed error
-	for d := range r.ship.pending {
+	for _, d := range pending {
 		c, known := r.lookUp(d)
 		if !known {
 			var local localError
-			var err error
-			c, err = w.storeLocal(ctx, d)
-			switch {
-			case errors.As(err, &local): // it was deleted since, or is damaged, which the next copy reports
-				delete(r.ship.pending, d)
+			c, failed = b.w.storeLocal(ctx, d)
+			if errors.As(failed, &local) { // it was deleted since, or is damaged, which the next copy reports
+				failed = nil
 				continue
-			case err != nil:
-				failed = err
 			}
 		}
-		if failed != nil {
-			break
+		if failed == nil {
+			failed = b.add(ctx, c)
 		}
-		if failed = b.add(ctx, c); failed != nil {
+		if failed != nil {
 			break
 		}
 	}
 	if err := errors.Join(failed, b.flush(ctx)); err != nil {
 		return err
 	}
-	clear(r.ship.pending)
+	r.ship.mu.Lock()
+	defer r.ship.mu.Unlock()
+	for _, d := range pending {
+		delete(r.ship.pending, d)
+	}
 	return nil
 }
 
@@ -273,17 +316,19 @@ func (w *writer) storeLocal(ctx context.Context, d blob.Digest) (storedContent, 
 	return c, err
 }
 
-// Continued reports whether the commits that this start has stored continue a copy: otherwise a new
-// copy is needed.
+// Continued reports whether a copy leads to the commits that this start has stored, and to those that
+// follow: otherwise a new copy is needed.
 func (r *Repository) Continued() bool {
-	if r.ship.epoch == "" {
+	log, _ := r.db.Stream()
+	if log == nil {
 		return true
 	}
+	head := log.Head()
 	r.ship.mu.Lock()
 	defer r.ship.mu.Unlock()
 	for _, c := range r.ship.copies {
-		if c.Fault == nil && c.Manifest != nil && c.Manifest.Stream != nil && c.Manifest.Stream.Epoch == r.ship.epoch {
-			if last, _ := reach(r.ship.parts, *c.Manifest.Stream); last >= r.ship.last {
+		if c.Fault == nil && c.Manifest != nil && c.Manifest.Stream != nil && c.Manifest.Stream.Epoch == head.Epoch {
+			if last, _ := reach(r.ship.parts, *c.Manifest.Stream); r.ship.epoch != head.Epoch || last >= r.ship.last {
 				return true
 			}
 		}

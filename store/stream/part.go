@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"strconv"
 	"strings"
@@ -26,8 +27,11 @@ type Part struct {
 	length int64
 }
 
-// Part returns the entries of a segment from a number on, until now. The caller must call Close. It is
-// an fs.ErrNotExist if the segment was removed.
+// ErrRemoved is the error of a segment that was removed.
+var ErrRemoved = errors.New("the segment was removed")
+
+// Part returns the entries of a segment from a number on, until now. The caller must call Close. The
+// error is ErrRemoved if the segment was removed.
 func (l *Log) Part(path string, from uint64) (*Part, error) {
 	l.mu.Lock()
 	var s *Segment
@@ -38,7 +42,7 @@ func (l *Log) Part(path string, from uint64) (*Part, error) {
 	}
 	if s == nil {
 		l.mu.Unlock()
-		return nil, os.ErrNotExist
+		return nil, ErrRemoved
 	}
 	at := *s
 	l.mu.Unlock()
@@ -47,6 +51,9 @@ func (l *Log) Part(path string, from uint64) (*Part, error) {
 	}
 
 	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = ErrRemoved
+	}
 	if err != nil {
 		return nil, err
 	}
