@@ -67,7 +67,7 @@ func New(s *web.Server) *Service {
 	return b
 }
 
-// Configure replaces the targets. It changes nothing if there is an error. If they are the same, those
+// Configure replaces the targets. It changes nothing if there is an error in them. If they are the same, those
 // that have failed are tried again.
 func (b *Service) Configure(set target.Set) error {
 	var recipients []age.Recipient
@@ -99,13 +99,11 @@ func (b *Service) Configure(set target.Set) error {
 		b.workers = append(b.workers, newWorker(b, target.Config{Name: LocalName, Path: localDir(b)}, &localKeeper{b: b}))
 	}
 	b.mu.Unlock()
-	if err := b.setStream(); err != nil {
-		return err
-	}
+	err = b.setStream() // which the workers try again
 	if ctx != nil {
 		b.start(ctx)
 	}
-	return nil
+	return err
 }
 
 // Stream returns the options of the commit stream of a data directory; nil for off.

@@ -10,3 +10,6 @@ func (b *Service) Tell() error { return b.tell() }
 
 // Standing returns the notice that owners are to have got.
 func (b *Service) Standing() (string, error) { return b.standing() }
+
+// Pending returns the number of contents that the only target may lack.
+func (b *Service) Pending() int { return b.all()[0].keeper.(*remoteKeeper).opened().Pending() }

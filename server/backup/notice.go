@@ -79,14 +79,16 @@ func (b *Service) standing() (purpose string, err error) {
 	if err != nil {
 		return "", err
 	}
+	known := true
 	for _, w := range b.all() {
-		switch {
-		case w.unproven(r) && w.settled(r, last.Std()):
+		if w.unproven(r) && w.settled(r, last.Std()) {
 			return store.BackupUnproven, nil
-		case w.unproven(r) || w.good().IsZero():
-			return "", nil
 		}
+		known = known && !w.unproven(r) && !w.good().IsZero()
 		purpose = store.BackupProven
+	}
+	if !known {
+		return "", nil
 	}
 	return purpose, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -137,19 +138,20 @@ func (k *remoteKeeper) prove(ctx context.Context) error {
 		return err
 	}
 	k.scan = s
-	if len(s.Copies) == 0 {
+	newest := slices.IndexFunc(s.Copies, func(c *copies.Copy) bool { return c.Own })
+	if newest < 0 {
 		return errors.New("there is no copy to prove")
 	}
-	sample := sampleFiles
+	c, sample := s.Copies[newest], sampleFiles
 	if k.unsampled(s) {
-		sample = s.Copies[0].Files
+		sample = c.Files
 	}
-	dir, err := proofDir(k.b, s.Copies[0].Size)
+	dir, err := proofDir(k.b, c.Size)
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	_, err = r.Prove(ctx, s, s.Copies[0], dir, sample, k.b.examine)
+	_, err = r.Prove(ctx, s, c, dir, sample, k.b.examine)
 	return err
 }
 

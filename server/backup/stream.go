@@ -2,14 +2,17 @@ package backup
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/rs/zerolog"
 
 	"reeve/store"
 	"reeve/store/copies"
+	"reeve/store/errs"
 )
 
 // Between two copies, each commit is stored at the targets, see package stream: the database appends
@@ -73,68 +76,104 @@ const (
 	shipLast   = 5 * time.Second  // timeout of the attempt when the server stops
 )
 
-// run stores commits until ctx ends, and then those that are left.
+// run stores commits until ctx ends, and then those that are left. What takes longer runs beside it.
 func (s *shipper) run(ctx context.Context) {
-	for {
-		timer := time.NewTimer(s.wait())
-		select {
-		case <-ctx.Done():
-			timer.Stop()
-			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), shipLast)
-			defer cancel()
-			s.ship(last)
-			return
-		case <-timer.C:
-			s.ship(ctx)
+	var beside sync.WaitGroup
+	beside.Go(func() {
+		for wait(ctx, s.interval()) {
+			s.settle(ctx)
 		}
+	})
+	for wait(ctx, s.pace()) {
+		s.ship(ctx)
+	}
+	beside.Wait()
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), shipLast)
+	defer cancel()
+	if !s.ship(last) && s.k.opened() != nil {
+		s.w.b.s.Log.Warn().Str("target", s.w.target.Name).Msg("the last commits are not stored at the target: they follow after the next start")
+		return
+	}
+	s.settle(last)
+}
+
+// wait waits, and reports whether ctx goes on.
+func wait(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
 	}
 }
 
-// wait returns the time until the next attempt.
-func (s *shipper) wait() time.Duration {
+// interval returns the setting.
+func (s *shipper) interval() time.Duration {
 	interval := time.Second
 	err := s.w.b.s.DB.View(store.System, func(tx *store.Tx) error {
 		interval = time.Duration(store.BackupShipSeconds.Get(tx)) * time.Second
 		return nil
 	})
 	if err != nil { // the server stops
-		return interval
+		return time.Second
 	}
+	return interval
+}
+
+// pace returns the time until the next attempt.
+func (s *shipper) pace() time.Duration {
+	interval := s.interval()
 	return max(interval, min(interval<<min(s.failures, 10), shipSlowly))
 }
 
-// ship stores the commits that the target lacks.
-func (s *shipper) ship(ctx context.Context) {
+// ship stores the commits that the target lacks, and reports whether it has all of them.
+func (s *shipper) ship(ctx context.Context) (all bool) {
 	b := s.w.b
 	err := b.setStream()
-	r, all := s.k.opened(), false
+	r := s.k.opened()
 	if err == nil && r != nil {
 		all, err = r.Ship(ctx)
 	}
-	if ctx.Err() != nil {
-		return
+	if r != nil && ctx.Err() == nil && !r.Continued() {
+		all = false
+		if now := b.now(); now.Sub(s.asked) > askEvery && s.w.needsCopy() {
+			s.asked = now
+		}
+	}
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return false
 	}
 	s.k.shipped(err, all, b.now())
-	if err != nil {
-		s.failures++
-		b.s.Failures.Report(b.s.Log, "backup stream "+s.w.target.Name, err, func(line *zerolog.Event) {
-			line.Str("target", s.w.target.Name).Msg("commits were not stored")
-		})
-		return
+	s.failures++
+	if err == nil {
+		s.failures = 0
+	} else {
+		s.report(err, "commits were not stored")
 	}
-	s.failures = 0
+	return all
+}
+
+// settle stores the contents that commits name, and removes from this disk what all targets have.
+func (s *shipper) settle(ctx context.Context) {
+	r := s.k.opened()
 	if r == nil {
 		return
 	}
-	if now := b.now(); !r.Continued() && now.Sub(s.asked) > askEvery {
-		s.asked = now
-		s.w.need()
+	err := r.Settle(ctx)
+	if err == nil {
+		err = s.w.b.trim()
 	}
-	if err := b.trim(); err != nil {
-		b.s.Failures.Report(b.s.Log, "backup stream", err, func(line *zerolog.Event) {
-			line.Msg("a segment of the commit stream could not be removed")
-		})
+	if err != nil && ctx.Err() == nil {
+		s.report(err, "contents of files, or segments of the commit stream, were not stored")
 	}
+}
+
+func (s *shipper) report(err error, text string) {
+	s.w.b.s.Failures.Report(s.w.b.s.Log, "backup stream "+s.w.target.Name, errs.ForOperator(err), func(line *zerolog.Event) {
+		line.Str("target", s.w.target.Name).Msg(text)
+	})
 }
 
 // trim removes the commits that all targets have from this disk.

@@ -109,6 +109,7 @@ func TestStream_MomentsOfTheChangeLog(t *testing.T) {
 		}
 	}
 	k.stored()
+	k.until("all contents are stored", func(targetState) bool { return k.Server.Backups.Pending() == 0 })
 	for i := range servertest.Size(4, 12, 50) {
 		m := moments[rng.IntN(len(moments))]
 		at := copies.Moment{At: m.at}

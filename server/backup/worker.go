@@ -55,6 +55,8 @@ type worker struct {
 	copies []Copy
 	listed bool               // whether copies was read from the target
 	cancel context.CancelFunc // ends what is running; nil if nothing is
+
+	unprovenAt time.Time // time of the newest copy if its proof has failed; zero otherwise
 }
 
 // progress is what a worker does.
@@ -103,33 +105,35 @@ func (w *worker) run(ctx context.Context) {
 			w.attempt(ctx, true)
 		case <-w.needed:
 			timer.Stop()
+			w.setUnproven(time.Time{})
 			w.attempt(ctx, false)
 		case <-timer.C:
-			if err == nil && !w.b.now().Before(next) {
+			if err == nil && !w.b.now().Before(next) && !w.foundAgain(ctx) {
 				w.attempt(ctx, false)
 			}
 		}
 	}
 }
 
-// nextCopy returns the time of the next copy.
-func (w *worker) nextCopy(begun time.Time) (next time.Time, err error) {
-	var hour int
-	var hourly bool
-	var installed time.Time
+// schedule returns the settings, and the time of the installation.
+func (w *worker) schedule() (hour int, hourly bool, installed time.Time, err error) {
 	err = w.b.s.DB.View(store.System, func(tx *store.Tx) error {
-		hour, hourly = store.BackupHour.Get(tx), store.BackupHourly.Get(tx) > 0
+		hour, hourly = store.BackupHour.Get(tx), store.BackupHourly.Get(tx) > 0 && w.target.Name != LocalName
 		install, err := store.Installs.Get(tx, 1)
 		if err == nil {
 			installed = install.CreatedAt.Std()
 		}
 		return err
 	})
+	return hour, hourly, installed, err
+}
+
+// nextCopy returns the time of the next copy.
+func (w *worker) nextCopy(begun time.Time) (next time.Time, err error) {
+	hour, hourly, installed, err := w.schedule()
 	if err != nil {
 		return next, err
 	}
-
-	hourly = hourly && w.target.Name != LocalName
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if errors.Is(w.now.fault, errCancelled) {
@@ -140,7 +144,11 @@ func (w *worker) nextCopy(begun time.Time) (next time.Time, err error) {
 	}
 	switch {
 	case len(w.copies) > 0:
-		next = after(w.copies[0].At.Std(), hour, hourly)
+		last := w.copies[0].At.Std()
+		if now := w.b.now(); last.After(now) { // the clock was ahead
+			last = now
+		}
+		next = after(last, hour, hourly)
 	case w.target.Name == LocalName:
 		next = installed.Add(firstDelay)
 	default:
@@ -176,12 +184,51 @@ func (w *worker) ask() (before int) {
 	return w.now.attempts
 }
 
-// need asks for a copy that the commits since continue.
-func (w *worker) need() {
+// needsCopy asks for a copy that the commits since continue, unless one is being made or is due: before
+// the first one, and after one that has failed.
+func (w *worker) needsCopy() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.now.phase != Waiting || len(w.copies) == 0 || w.now.failures > 0 {
+		return false
+	}
 	select {
 	case w.needed <- struct{}{}:
 	default:
 	}
+	return true
+}
+
+// foundAgain reports whether the target, which could not be listed before, can be now: then its list
+// says when a copy is due.
+func (w *worker) foundAgain(ctx context.Context) bool {
+	w.mu.Lock()
+	listed := w.listed
+	w.mu.Unlock()
+	if listed || w.refresh(ctx) != nil {
+		return false
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.copies) == 0 {
+		return false
+	}
+	w.now.fault, w.now.failures = nil, 0
+	return true
+}
+
+func (w *worker) setUnproven(at time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.unprovenAt = at
+}
+
+// onlyProof reports whether the newest copy was made since one was due, and only its proof has failed.
+func (w *worker) onlyProof() bool {
+	hour, hourly, _, err := w.schedule()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return err == nil && !w.unprovenAt.IsZero() && w.b.now().Before(after(w.unprovenAt, hour, hourly))
 }
 
 // retry asks for a copy if the last attempt has failed.
@@ -257,29 +304,38 @@ func (w *worker) attempt(ctx context.Context, asked bool) {
 }
 
 func (w *worker) steps(ctx context.Context, asked bool) error {
-	err := w.keeper.add(ctx, func(done, total int64) {
-		w.set(func(p *progress) { p.done, p.total = done, total })
-	})
-	if err != nil {
-		return err
-	}
-	if w.target.Name != LocalName { // those are lost with the disk
-		if err := w.b.s.DB.RecordBackup(); err != nil {
+	if asked || !w.onlyProof() {
+		err := w.keeper.add(ctx, func(done, total int64) {
+			w.set(func(p *progress) { p.done, p.total = done, total })
+		})
+		if err != nil {
 			return err
+		}
+		w.setUnproven(time.Time{})
+		if w.target.Name != LocalName { // those are lost with the disk
+			if err := w.b.s.DB.RecordBackup(); err != nil {
+				return err
+			}
 		}
 	}
 
+	var unproven error
 	if w.b.Examine != nil && (asked || w.b.now().Sub(w.proven()) > proofEvery) {
 		w.set(func(p *progress) { p.phase, p.done, p.total = Proving, 0, 0 })
-		if err := w.keeper.prove(ctx); err == nil {
+		switch err := w.keeper.prove(ctx); {
+		case err == nil:
+			w.setUnproven(time.Time{})
 			w.ping(ctx)
-		} else if !errors.Is(err, errUnproven) {
-			return err
+		case !errors.Is(err, errUnproven):
+			w.setUnproven(w.b.now())
+			unproven = err
 		}
 	}
-
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	w.set(func(p *progress) { p.phase, p.done, p.total = Pruning, 0, 0 })
-	return w.prune(ctx)
+	return errors.Join(unproven, w.prune(ctx))
 }
 
 func (w *worker) prune(ctx context.Context) error {

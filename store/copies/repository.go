@@ -29,7 +29,7 @@ type Options struct {
 }
 
 // Repository is the copies of one installation at one target. Its methods are called one after
-// another, except Ship, Settle, Continued and Ranges, which run beside them.
+// another, except Ship and Continued, Settle, Pending and Ranges, which run beside them.
 type Repository struct {
 	target     Target
 	options    Options

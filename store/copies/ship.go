@@ -336,6 +336,13 @@ func (r *Repository) Continued() bool {
 	return false
 }
 
+// Pending returns the number of contents that entries name and that may not be stored.
+func (r *Repository) Pending() int {
+	r.ship.mu.Lock()
+	defer r.ship.mu.Unlock()
+	return len(r.ship.pending)
+}
+
 // Ranges returns which moments can be restored, the oldest first.
 func (r *Repository) Ranges() []Range {
 	r.ship.mu.Lock()
