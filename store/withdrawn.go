@@ -18,9 +18,13 @@ type withdrawn struct {
 	Hashes, Authenticators, Recovery, Passkeys, Keys, Secrets []ID
 
 	NewHashes   []PasswordHash  `json:",omitempty"` // passwords that were changed since, with the IDs of the restored ones
+	NewTOTPs    []TOTP          `json:",omitempty"` // factors of people who have replaced theirs
+	NewPasskeys []Passkey       `json:",omitempty"`
+	NewSets     []RecoveryCodes `json:",omitempty"`
 	NewRecovery []RecoveryCodes `json:",omitempty"` // those of which some were used since
 	NewSecrets  []KeySecret     `json:",omitempty"` // secrets of keys that were rotated since
 	Disabled    []ID            `json:",omitempty"` // API keys that were disabled
+	Losers      []ID            `json:",omitempty"` // users who lose a factor
 }
 
 // withdrawnPerson is what a user loses.
@@ -34,8 +38,8 @@ type withdrawnPerson struct {
 // withdrawnSince compares the rights of people and keys in a restored state with those in the later
 // state that it replaces.
 func withdrawnSince(replaced, restored *Tx) (json.RawMessage, []string, error) {
-	c := &comparison{replaced: replaced, restored: restored}
-	err := errors.Join(c.users(), c.credentials(), c.keys())
+	c := &comparison{replaced: replaced, restored: restored, losers: map[Account]bool{}}
+	err := errors.Join(c.users(), c.credentials(), c.newFactors(), c.keys())
 	if err != nil || len(c.titles) == 0 {
 		return nil, nil, err
 	}
@@ -48,6 +52,7 @@ type comparison struct {
 	replaced, restored *Tx
 	found              withdrawn
 	titles             []string
+	losers             map[Account]bool // people who lose a factor
 }
 
 func (c *comparison) say(format string, args ...any) {
@@ -99,6 +104,7 @@ func (c *comparison) users() error {
 		}
 		if owners == 0 && slices.Contains(u.RoleIDs, OwnerRole) {
 			c.say("user %s was an owner until the restored moment and stays one, as there is no other", u.Username)
+			owners++
 			continue
 		}
 		c.person(p, u.Username)
@@ -167,6 +173,7 @@ func (c *comparison) credentials() error {
 		each(c, TOTPs, func(t *TOTP) ID { return t.ID }, func(t, later *TOTP) {
 			if later == nil && !c.gone(t.UserID, t.AppUserID) { // a new app is a new record
 				c.found.Authenticators = append(c.found.Authenticators, t.ID)
+				c.losers[accountOf(t.UserID, t.AppUserID)] = true
 				c.of(t.UserID, t.AppUserID, "authenticator app")
 			}
 		}),
@@ -176,6 +183,7 @@ func (c *comparison) credentials() error {
 				return
 			case later == nil:
 				c.found.Recovery = append(c.found.Recovery, r.ID)
+				c.losers[accountOf(r.UserID, r.AppUserID)] = true
 			case !slices.Equal(r.Hashes, later.Hashes):
 				c.found.NewRecovery = append(c.found.NewRecovery, *later)
 			default:
@@ -186,9 +194,45 @@ func (c *comparison) credentials() error {
 		each(c, Passkeys, func(p *Passkey) ID { return p.ID }, func(p, later *Passkey) {
 			if later == nil && !c.gone(p.UserID, 0) {
 				c.found.Passkeys = append(c.found.Passkeys, p.ID)
+				c.losers[Account{ID: p.UserID}] = true
 				c.of(p.UserID, 0, "passkey "+p.Name)
 			}
 		}))
+}
+
+// newFactors adds the factors that people have who lose one: who has replaced a factor keeps the new one.
+func (c *comparison) newFactors() error {
+	for v, err := range TOTPs.All(c.replaced) {
+		if err != nil {
+			return err
+		}
+		if c.losers[v.Account()] && !TOTPs.Exists(c.restored, v.ID) {
+			c.found.NewTOTPs = append(c.found.NewTOTPs, *v)
+		}
+	}
+	for v, err := range Passkeys.All(c.replaced) {
+		if err != nil {
+			return err
+		}
+		if c.losers[Account{ID: v.UserID}] && !Passkeys.Exists(c.restored, v.ID) {
+			c.found.NewPasskeys = append(c.found.NewPasskeys, *v)
+		}
+	}
+	for v, err := range RecoverySets.All(c.replaced) {
+		if err != nil {
+			return err
+		}
+		if c.losers[accountOf(v.UserID, v.AppUserID)] && !RecoverySets.Exists(c.restored, v.ID) {
+			c.found.NewSets = append(c.found.NewSets, *v)
+		}
+	}
+	for who := range c.losers {
+		if !who.App {
+			c.found.Losers = append(c.found.Losers, who.ID)
+		}
+	}
+	slices.Sort(c.found.Losers)
+	return nil
 }
 
 // gone reports whether a person was deleted since, who is disabled.
@@ -214,7 +258,7 @@ func (c *comparison) keys() error {
 			}
 		}),
 		each(c, KeySecrets, func(s *KeySecret) ID { return s.ID }, func(s, later *KeySecret) {
-			if later == nil && !slices.Contains(c.found.Keys, s.KeyID) {
+			if (later == nil || later.ExpiresAt != s.ExpiresAt) && !slices.Contains(c.found.Keys, s.KeyID) {
 				c.found.Secrets = append(c.found.Secrets, s.ID)
 				c.say("API key %d: the token that begins with %s", s.KeyID, s.Hint)
 			}
@@ -235,7 +279,8 @@ func (c *comparison) newSecrets() error {
 		}
 		for _, s := range later {
 			known := func(n KeySecret) bool { return n.Hash == s.Hash }
-			if !KeySecrets.Exists(c.restored, s.ID) && !slices.ContainsFunc(c.found.NewSecrets, known) {
+			stays := KeySecrets.Exists(c.restored, s.ID) && !slices.Contains(c.found.Secrets, s.ID)
+			if !stays && !slices.ContainsFunc(c.found.NewSecrets, known) {
 				c.found.NewSecrets = append(c.found.NewSecrets, *s)
 			}
 		}
@@ -262,6 +307,21 @@ func withdraw(tx *Tx, rights json.RawMessage) (n int, err error) {
 	}
 	for _, r := range w.NewRecovery {
 		err = errors.Join(err, quietly(tx, RecoverySets, r.ID, func(old *RecoveryCodes) { old.Hashes = r.Hashes }))
+	}
+	for _, t := range w.NewTOTPs {
+		t.Ident = Ident{}
+		err = errors.Join(err, TOTPs.Create(tx, &t))
+	}
+	for _, p := range w.NewPasskeys {
+		p.Ident = Ident{}
+		err = errors.Join(err, Passkeys.Create(tx, &p))
+	}
+	for _, r := range w.NewSets {
+		r.Ident = Ident{}
+		err = errors.Join(err, RecoverySets.Create(tx, &r))
+	}
+	for _, id := range w.Losers {
+		err = errors.Join(err, followFactor(tx, Account{ID: id}))
 	}
 	for _, s := range w.NewSecrets {
 		err = errors.Join(err, KeySecrets.Create(tx, &KeySecret{KeyID: s.KeyID, Hash: s.Hash, Hint: s.Hint, ExpiresAt: s.ExpiresAt}))

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"reeve/store/audit"
 )
@@ -18,37 +19,65 @@ import (
 // lookAtRights compares the rights in the restored state, whose change log ends at head, with those in
 // the data directory.
 func (in *staging) lookAtRights(tx *Tx, head audit.Head) (what json.RawMessage) {
-	dir := filepath.Dir(in.dir)
-	path := filepath.Join(dir, dataName)
 	if in.options.ReturnRights || tx.db.schema.Withdrawn == nil {
 		return nil
 	}
-	if _, err := os.Stat(path); err != nil {
+	dir := in.replacedDir()
+	if dir == "" {
 		return nil
 	}
-	err := readOnly(path, in.options, func(replaced *Tx) error {
-		goesOn, err := replaced.goesOnFrom(dir, head)
-		if err != nil || !goesOn {
+	err := readOnly(filepath.Join(dir, dataName), in.options, func(replaced *Tx) error {
+		later, err := replaced.goesOnFrom(dir, in.instance, head)
+		if err != nil || !later {
 			return err
 		}
 		what, in.withdrawn, err = tx.db.schema.Withdrawn(replaced, tx)
 		return err
 	})
-	if err != nil { // it may be missing, damaged or of another version
+	if err != nil { // it may be damaged, of another version, or have gone on from another state
 		in.rightsUnread, in.withdrawn = err, nil
 		return nil
 	}
 	return what
 }
 
-// goesOnFrom reports whether the change log of a data directory goes on from an entry.
-func (tx *Tx) goesOnFrom(dir string, head audit.Head) (bool, error) {
+// replacedDir returns the directory of the data that was in use last, "" for none: the data directory
+// or, while it has what was restored and not started since, the newest one that a restore has kept.
+func (in *staging) replacedDir() string {
+	dir := filepath.Dir(in.dir)
+	kept, _ := filepath.Glob(filepath.Join(dir, keptPrefix+"*")) // the pattern is valid
+	slices.Sort(kept)
+	slices.Reverse(kept)
+	for _, dir := range append([]string{dir}, kept...) {
+		path, started := filepath.Join(dir, dataName), true
+		if _, err := os.Stat(path); err != nil {
+			continue
+		}
+		err := readOnly(path, in.options, func(tx *Tx) error {
+			meta, err := readMeta(tx)
+			started = !meta.Restored
+			return err
+		})
+		if started || err != nil {
+			return dir
+		}
+	}
+	return ""
+}
+
+// goesOnFrom reports whether a data directory has a later state of an installation than one whose change
+// log ends at head. It is an error if it has gone on from another state.
+func (tx *Tx) goesOnFrom(dir, instance string, head audit.Head) (bool, error) {
 	meta, err := readMeta(tx)
 	if err != nil {
 		return false, err
 	}
 	if meta.Schema != tx.db.schema.Version() {
 		return false, fmt.Errorf("it has schema %d, not %d", meta.Schema, tx.db.schema.Version())
+	}
+	install, err := Installs.Get(tx, 1)
+	if err != nil || install.Name != instance {
+		return false, err
 	}
 	last, err := tx.readHead(meta)
 	if err != nil || last.Seq <= head.Seq {
@@ -64,7 +93,10 @@ func (tx *Tx) goesOnFrom(dir string, head audit.Head) (bool, error) {
 	if err == nil && text == nil {
 		text, err = segmentText(filepath.Join(dir, segmentsName), head.Seq)
 	}
-	return err == nil && sha256.Sum256(text) == head.Hash, err
+	if err == nil && sha256.Sum256(text) != head.Hash {
+		err = errors.New("it has gone on from another state")
+	}
+	return err == nil, err
 }
 
 // segmentText returns the text of an entry in the segments of a change log that no process writes to.
