@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 
@@ -201,23 +200,33 @@ func ErasedList(dir string) ([]byte, error) {
 
 // MergeErased adds lines of another list of erasures to that of a data directory.
 func MergeErased(dir string, lines []string) error {
-	known, err := ErasedList(dir)
+	list, err := ErasedList(dir)
 	if err != nil {
 		return err
 	}
+	known := map[string]bool{}
+	for line := range strings.Lines(string(list)) {
+		known[strings.TrimSpace(line)] = true
+	}
+	merged := list
 	for _, text := range lines {
 		var line erasedLine
 		if json.Unmarshal([]byte(text), &line) != nil || line.ID == 0 {
-			return fmt.Errorf("a list of erasures has a line that can't be read")
+			return errors.New("a list of erasures has a line that can't be read")
 		}
-		if slices.Contains(strings.Split(string(known), "\n"), text) {
-			continue
-		}
-		if err := addErased(dir, line); err != nil {
-			return err
+		if !known[text] {
+			merged = append(append(merged, text...), '\n')
 		}
 	}
-	return nil
+	if len(merged) == len(list) {
+		return nil
+	}
+	erasedMu.Lock()
+	defer erasedMu.Unlock()
+	if err := disk.WriteFile(filepath.Join(dir, erasedName), merged); err != nil {
+		return err
+	}
+	return disk.SyncDir(dir)
 }
 
 // copyErasedList copies the list of erasures to another data directory.

@@ -76,7 +76,7 @@ func (p *program) moment() (m copies.Moment, err error) {
 }
 
 // chooseCopy returns the copy from which a moment can be restored, of those that the identities open
-// and that --copy names, and all of these.
+// and that --copy names, and all that they open.
 func (p *program) chooseCopy(target copies.Target, moment copies.Moment, identities []age.Identity) (m *copies.Manifest, all []*copies.Manifest, err error) {
 	if len(identities) == 0 {
 		return nil, nil, errors.New("copies are encrypted: name the file with the identity (AGE-SECRET-KEY-…) with --identity FILE")
@@ -86,18 +86,18 @@ func (p *program) chooseCopy(target copies.Target, moment copies.Moment, identit
 		return nil, nil, err
 	}
 	wanted := p.text("copy")
-	all = slices.DeleteFunc(all, func(m *copies.Manifest) bool {
+	named := slices.DeleteFunc(slices.Clone(all), func(m *copies.Manifest) bool {
 		name := strings.TrimSuffix(m.Data.Object, ".data")
 		return wanted != "" && !strings.HasSuffix(name, wanted) && m.Instance != wanted
 	})
-	for _, m := range all {
-		if m.Instance != all[0].Instance {
+	for _, m := range named {
+		if m.Instance != named[0].Instance {
 			return nil, nil, fmt.Errorf("the target has copies of several installations, such as %s and %s: name one of them, or a copy, with --copy",
-				all[0].Instance, m.Instance)
+				named[0].Instance, m.Instance)
 		}
 	}
-	if len(all) > 0 {
-		m, err = moment.Base(all)
+	if len(named) > 0 {
+		m, err = moment.Base(named)
 		return m, all, err
 	}
 	switch {
@@ -135,9 +135,6 @@ func (p *program) restoreCopy(target copies.Target, dir string, identities []age
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return done, err
 	}
-	if err := p.mergeErased(ctx, target, dir, m.Instance, identities); err != nil {
-		return done, err
-	}
 	left, _ := filepath.Glob(filepath.Join(dir, "fetched-*")) // of a restore that was killed
 	for _, path := range left {
 		if err := os.RemoveAll(path); err != nil {
@@ -152,6 +149,11 @@ func (p *program) restoreCopy(target copies.Target, dir string, identities []age
 	path := filepath.Join(temp, "copy.age")
 	if err := copies.Fetch(ctx, target, m, path); err != nil {
 		return done, fmt.Errorf("nothing is changed: %w", err)
+	}
+	if pid, err := kv.Holder(dir); err == nil && pid == 0 { // otherwise, the restore is refused
+		if err := p.mergeErased(ctx, target, dir, m.Instance, identities); err != nil {
+			return done, err
+		}
 	}
 	done, err = store.RestoreMoment(dir, path, identities, contents, entries, p.restoreOptions())
 	if err != nil {

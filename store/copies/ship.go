@@ -30,8 +30,8 @@ type shipping struct {
 	named    map[blob.Digest]storedContent // contents that were stored, or named again, since it began
 	doomed   map[string]bool               // objects that Prune deletes
 	copies   []*Copy                       // copies that the last Scan has found
-	parts    []part                        // what is stored, see merge
-	added    []part                        // what was stored since the last Scan began
+	parts    []part                        // commits that are stored, see merge
+	added    []part                        // commits that were stored since the last Scan began
 	lists    []string                      // lists of erasures that are stored
 }
 

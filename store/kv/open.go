@@ -286,8 +286,11 @@ func (db *DB) start() error {
 	}
 
 	db.openReserve()
-	if err := errors.Join(db.settleKey(), db.startStream()); err != nil {
+	if err := db.settleKey(); err != nil {
 		return err
+	}
+	if err := db.startStream(); err != nil { // the data is not worse for it
+		db.Warn(fmt.Sprintf("the commit stream is off: %s", disk.OneLine(err)))
 	}
 	if err := db.openFiles(); err != nil {
 		return err

@@ -27,8 +27,21 @@ func LastLogged(e *stream.Entry) (last uint64) {
 	return last
 }
 
-// replayCommit is the number of entries that are applied in one transaction.
-const replayCommit = 1000
+// Entries are applied in one transaction until there are so many of them, or bytes of rows in them.
+const (
+	replayCommit = 1000
+	replayBytes  = 16 << 20
+)
+
+// rowBytes returns the size of the rows of an entry.
+func rowBytes(e *stream.Entry) (n int) {
+	for _, b := range e.Buckets {
+		for _, row := range b.Rows {
+			n += len(row.Key) + len(row.Value)
+		}
+	}
+	return n
+}
 
 // replay applies the entries of the commit stream to the staged data.db.
 func (in *staging) replay(instance string) error {
@@ -74,6 +87,7 @@ func (in *staging) replayAll(db *DB, instance string) error {
 	}
 
 	var batch []*stream.Entry
+	bytes := 0
 	flush := func() error {
 		err := disk.RecoverDamage(db.path, func() error {
 			return db.bolt.Update(func(btx *bbolt.Tx) error {
@@ -85,7 +99,7 @@ func (in *staging) replayAll(db *DB, instance string) error {
 				return nil
 			})
 		})
-		batch = batch[:0]
+		batch, bytes = batch[:0], 0
 		return err
 	}
 	for e, err := range in.entries(head) {
@@ -99,7 +113,8 @@ func (in *staging) replayAll(db *DB, instance string) error {
 			return err
 		}
 		head = e.Head()
-		if batch = append(batch, e); len(batch) == replayCommit {
+		batch, bytes = append(batch, e), bytes+rowBytes(e)
+		if len(batch) == replayCommit || bytes > replayBytes {
 			if err := flush(); err != nil {
 				return err
 			}
