@@ -132,11 +132,7 @@ func (s *Segment) survey(server seal.Key) (head Head, err error) {
 	}
 	s.Epoch, s.headerSize = in.header.Epoch, in.size
 	s.Size = s.headerSize
-	last := s.headerSize
-	err = scanFrames(f, s.headerSize, info.Size(), func(at frameHead, offset, end int64) bool {
-		if at.part == 0 {
-			last = offset
-		}
+	err = scanFrames(f, s.headerSize, info.Size(), func(at frameHead, _, end int64) bool {
 		if at.part+1 == at.parts {
 			if s.First == 0 {
 				s.First = at.number
@@ -148,24 +144,30 @@ func (s *Segment) survey(server seal.Key) (head Head, err error) {
 	if err != nil || s.Last == 0 {
 		return head, err
 	}
-	if last >= s.Size { // the last frame is of an incomplete entry
-		last, err = s.find(f, s.Last)
-		if err != nil {
-			return head, err
-		}
-	}
 	if in.key, err = unwrapKey(in.header.Key, []age.Identity{server}); err != nil {
 		return head, err
 	}
-	in.reset(io.NewSectionReader(f, last, s.Size-last))
-	e, err := in.Next()
-	if err != nil {
-		s.Last = 0 // nothing of it is of use: its end is damaged, and so may be the rest
-		return head, nil
+	for range maxUnreadable {
+		begin, err := s.find(f, s.Last)
+		if err != nil {
+			return head, err
+		}
+		in.reset(io.NewSectionReader(f, begin, s.Size-begin))
+		if e, err := in.Next(); err == nil {
+			s.Time = e.Time
+			return e.Head(), nil
+		}
+		if s.Last, s.Size = s.Last-1, begin; s.Last < s.First {
+			break
+		}
 	}
-	s.Time = e.Time
-	return e.Head(), nil
+	s.Last = 0
+	return head, nil
 }
+
+// maxUnreadable is the number of damaged entries at the end of a segment that are removed: with more of
+// them, all of it is.
+const maxUnreadable = 100
 
 // scanFrames calls fn with the head of each complete frame, where it begins, and where it ends. It
 // ends at a frame that is cut off or impossible, or when fn returns false.

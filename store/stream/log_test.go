@@ -181,3 +181,40 @@ func TestParseName_Invalid(t *testing.T) {
 		}
 	}
 }
+
+// TestLog_DamagedEnd damages the end of a segment: the entries before it stay.
+func TestLog_DamagedEnd(t *testing.T) {
+	for _, entries := range []int{1, 2, 5} {
+		dir := t.TempDir()
+		l := newLog(t, dir, Options{})
+		begin := Head{Epoch: "EPOCH"}
+		if err := l.Begin(begin); err != nil {
+			t.Fatal(err)
+		}
+		before := add(t, l, begin, entries-1, 100)
+		whole := int64(0)
+		if entries > 1 {
+			whole = l.Segments()[0].Size
+		}
+		add(t, l, before, 1, 100)
+		s := l.Segments()[0]
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile(s.Path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text[len(text)-1] ^= 1
+		if err := os.WriteFile(s.Path, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		l = newLog(t, dir, Options{})
+		switch all := l.Segments(); {
+		case entries == 1 && len(all) != 0:
+			t.Errorf("a segment without an entry is left: %+v", all)
+		case entries > 1 && (len(all) != 1 || all[0].Last != before.Number || all[0].Size != whole || l.Head() != before):
+			t.Errorf("%+v, %+v, want the end %+v at %d", all, l.Head(), before, whole)
+		}
+	}
+}
