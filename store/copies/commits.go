@@ -194,14 +194,19 @@ func (c *Commits) Entries(ctx context.Context) kv.Entries {
 	return func(from stream.Head) iter.Seq2[*stream.Entry, error] {
 		return func(yield func(*stream.Entry, error) bool) {
 			c.Last = from
-			for e, err := range follow(ctx, c.target, c.parts, from, false, c.identities) {
-				if err == nil && c.moment.follows(e) {
-					return
-				}
+			passed := false
+			after := func(e *stream.Entry) bool {
+				passed = passed || c.moment.follows(e)
+				return passed
+			}
+			for e, err := range follow(ctx, c.target, c.parts, from, after, c.identities) {
 				if !yield(e, err) || err != nil {
 					return
 				}
 				c.Last = e.Head()
+			}
+			if passed {
+				return
 			}
 			if err := c.complete(); err != nil {
 				yield(nil, err)
@@ -237,20 +242,21 @@ func (c *Commits) complete() error {
 	return nil
 }
 
-// follow yields the entries that follow a position, from sorted parts of its epoch. Parts may overlap:
+// follow yields the entries that follow a position, until one for which after is true, from sorted parts of
+// its epoch. Parts may overlap:
 // whole segments replace shorter ones, and a server stores its last segment again after a start. What
 // can't be read is taken from another part that has it. If entries of two parts with one number
 // differ, two servers have gone on from one state: that is an error, because nothing says which of
-// them is meant. If strict is set, any damage is an error.
-func follow(ctx context.Context, target Target, parts []part, from stream.Head, strict bool, identities []age.Identity) iter.Seq2[*stream.Entry, error] {
+// them is meant. Without after, any damage is an error.
+func follow(ctx context.Context, target Target, parts []part, from stream.Head, after func(*stream.Entry) bool, identities []age.Identity) iter.Seq2[*stream.Entry, error] {
 	return func(yield func(*stream.Entry, error) bool) {
-		head := from
+		head, ended := from, false
 		var hashes []uint64         // beginnings of the hashes of the entries, in order
 		read := map[string]uint64{} // number of the last entry that was read from each start
 		var failed error
 		for _, p := range parts {
 			start := startOf(p.object.Name)
-			if p.First > head.Number+1 || p.Last <= max(read[start], from.Number) {
+			if p.First > head.Number+1 || p.Last <= max(read[start], from.Number) || ended && p.First > head.Number {
 				continue
 			}
 			for e, err := range entriesIn(ctx, target, p, identities) {
@@ -262,6 +268,10 @@ func follow(ctx context.Context, target Target, parts []part, from stream.Head, 
 				}
 				if err != nil {
 					failed = fmt.Errorf("%s: %w", p.object.Name, err)
+					break
+				}
+				if e.Number > head.Number && (ended || after != nil && after(e)) {
+					ended = true // what is left is only compared
 					break
 				}
 				at := e.Head()
@@ -284,7 +294,7 @@ func follow(ctx context.Context, target Target, parts []part, from stream.Head, 
 				return
 			}
 		}
-		if failed != nil && (strict || lost(parts, head)) {
+		if failed != nil && (after == nil || !ended && lost(parts, head)) {
 			yield(nil, failed)
 		}
 	}

@@ -471,6 +471,7 @@ func TestShip_TwoServers(t *testing.T) {
 	if err := os.CopyFS(other.dir, os.DirFS(in.dir)); err != nil {
 		t.Fatal(err)
 	}
+	var between time.Time
 	for _, one := range []*installation{in, other} {
 		var err error
 		if one.db, err = store.Open(one.dir, one.options); err != nil {
@@ -478,12 +479,20 @@ func TestShip_TwoServers(t *testing.T) {
 		}
 		defer one.db.Close()
 		one.put("by " + filepath.Base(one.dir))
+		if one == in { // whose commits are read first
+			time.Sleep(time.Millisecond)
+			between = time.Now()
+			time.Sleep(time.Millisecond)
+			one.put("more")
+		}
 		r := one.repository(target, Options{})
 		scan(t, r)
 		one.ship(r)
 	}
-	_, _, err := restoreMoment(t, target, Moment{At: time.Now()}, in.identity)
-	errorSays(t, err, "two servers have gone on from commit")
+	for _, at := range []time.Time{time.Now(), between} {
+		_, _, err := restoreMoment(t, target, Moment{At: at}, in.identity)
+		errorSays(t, err, "two servers have gone on from commit")
+	}
 }
 
 // TestShip_TargetMissing ships to a directory that is not mounted: that is an error, also without new
@@ -597,5 +606,53 @@ func TestPrune_KeepsWindow(t *testing.T) {
 		if p.Time < s.Copies[1].Manifest.Stream.Time {
 			t.Errorf("%s is left", p.object.Name)
 		}
+	}
+}
+
+// TestPrune_KeepsChains deletes copies of which the commits after a gap continue none, and keeps those
+// with which a chain of commits begins.
+func TestPrune_KeepsChains(t *testing.T) {
+	in, target := newInstallation(t, 1), directory(t)
+	r := in.repository(target, Options{})
+	first := in.copy(r)
+	for name := range objects(t, target) {
+		at := time.Now().AddDate(0, 0, -8)
+		if err := os.Chtimes(target.path(name), at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	in.put("one")
+	in.ship(r)
+	in.copy(r)
+	if err := in.db.SetStream(nil); err != nil {
+		t.Fatal(err)
+	}
+	in.put("two")
+	if err := in.db.SetStream(in.options.Stream); err != nil {
+		t.Fatal(err)
+	}
+	chain := in.copy(r)
+	in.put("three")
+	in.ship(r)
+	time.Sleep(time.Millisecond)
+	m := moment{time.Now(), maps.Clone(in.contents)}
+	time.Sleep(time.Millisecond)
+	in.put("four")
+	in.ship(r)
+	last := in.copy(r)
+	if _, err := r.Prune(t.Context(), scan(t, r), Keep{Daily: 1, StreamDays: 7}, time.UTC); err != nil {
+		t.Fatal(err)
+	}
+	var left []string
+	for _, c := range scan(t, r).Copies {
+		left = append(left, c.Name)
+	}
+	disktest.Equal(t, "copies", left, []string{last.Name, chain.Name, first.Name})
+	dir, done, err := restoreMoment(t, target, Moment{At: m.at}, in.identity)
+	if err != nil || done.Missing > 0 {
+		t.Fatal(done.Missing, err)
+	}
+	if got := contentsIn(t, dir); !maps.Equal(got, m.contents) {
+		t.Errorf("%d files, not %d", len(got), len(m.contents))
 	}
 }
