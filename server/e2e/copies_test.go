@@ -102,7 +102,7 @@ func restoredOnNewMachine(t *testing.T, table string) {
 	p.stop()
 
 	noErr(t, os.RemoveAll(o.data)) // the disk has died
-	if r := o.must(t, "backup", "list", "offsite"); strings.Count(r.out, "yes") != 1 {
+	if r := o.must(t, "backup", "list", "offsite"); strings.Count(r.out, "yes") < 1 {
 		t.Errorf("%+v", r)
 	}
 	if r := o.must(t, "backup", "check", "offsite", "--identity", o.identity, "--temp", t.TempDir()); !strings.Contains(r.out, "1 file, no faults") {

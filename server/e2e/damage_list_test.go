@@ -159,7 +159,7 @@ func exportsComplete(t *testing.T, c *client, name string, id int64) {
 	t.Helper()
 	for path := range operationsOf(t, c) {
 		if strings.Contains(path, "export") && !strings.Contains(path, "{") &&
-			!strings.HasPrefix(path, "/api/") {
+			!strings.HasPrefix(path, "/api/") && path != "/system/setup-export" { // applying a file that lacks an object could delete it
 			a := c.call("GET", path, "")
 			if a.status != 200 {
 				t.Errorf("GET %s: %d %s", path, a.status, a.raw)

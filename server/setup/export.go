@@ -66,8 +66,14 @@ func export(tx *store.Tx, req *web.Request, _ *web.None) (*Exported, error) {
 	return &Exported{values}, nil
 }
 
+// exportMemory is what the export of a large installation takes while it is made, in bytes.
+const exportMemory = 8 << 20
+
 // exportFile sends all objects as a setup file.
 func exportFile(req *web.Request, in *web.None, w http.ResponseWriter) error {
+	if err := req.HoldAnswer(exportMemory); err != nil {
+		return err
+	}
 	var all *Exported
 	err := req.DB.View(req.Actor, func(tx *store.Tx) (err error) {
 		all, err = export(tx, req, in)
