@@ -117,13 +117,7 @@ func (r *Repository) pruneParts(ctx context.Context, s *Scan, w window) error {
 // pruneObjects deletes contents that no copy and no commit in the window names, indexes of which
 // nothing is left, and what interrupted copies have left.
 func (r *Repository) pruneObjects(ctx context.Context, s *Scan, named map[blob.Digest]bool, w window) error {
-	doomed := r.doom(s, named, w)
-	defer func() {
-		r.ship.mu.Lock()
-		defer r.ship.mu.Unlock()
-		r.ship.doomed = nil
-	}()
-	for name := range doomed {
+	for name := range r.doom(s, named, w) {
 		if err := r.target.Delete(ctx, name); err != nil {
 			return err
 		}
@@ -131,7 +125,7 @@ func (r *Repository) pruneObjects(ctx context.Context, s *Scan, named map[blob.D
 	return nil
 }
 
-// doom returns the objects to delete, of which Ship names none from then on.
+// doom returns the objects to delete, of which Settle names none until the next Scan.
 func (r *Repository) doom(s *Scan, named map[blob.Digest]bool, w window) map[string]bool {
 	r.ship.mu.Lock()
 	defer r.ship.mu.Unlock()

@@ -192,6 +192,7 @@ func (r *Repository) found(s *Scan) {
 	}
 	parts := merge(slices.Concat(s.parts, r.ship.added))
 	r.ship.parts, r.ship.copies, r.ship.contents = parts, s.Copies, s.contents
+	r.ship.doomed = nil // they are not in the list
 }
 
 // copyAt returns a copy whose manifest is there.
