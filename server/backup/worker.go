@@ -115,63 +115,6 @@ func (w *worker) run(ctx context.Context) {
 	}
 }
 
-// schedule returns the settings, and the time of the installation.
-func (w *worker) schedule() (hour int, hourly bool, installed time.Time, err error) {
-	err = w.b.s.DB.View(store.System, func(tx *store.Tx) error {
-		hour, hourly = store.BackupHour.Get(tx), store.BackupHourly.Get(tx) > 0 && w.target.Name != LocalName
-		install, err := store.Installs.Get(tx, 1)
-		if err == nil {
-			installed = install.CreatedAt.Std()
-		}
-		return err
-	})
-	return hour, hourly, installed, err
-}
-
-// nextCopy returns the time of the next copy.
-func (w *worker) nextCopy(begun time.Time) (next time.Time, err error) {
-	hour, hourly, installed, err := w.schedule()
-	if err != nil {
-		return next, err
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if errors.Is(w.now.fault, errCancelled) {
-		return after(w.now.begun, hour, hourly), nil
-	}
-	if n := w.now.failures; n > 0 {
-		return w.now.begun.Add(min(retryMax, retryMin<<min(n-1, 10))), nil
-	}
-	switch {
-	case len(w.copies) > 0:
-		last := w.copies[0].At.Std()
-		if now := w.b.now(); last.After(now) { // the clock was ahead
-			last = now
-		}
-		next = after(last, hour, hourly)
-	case w.target.Name == LocalName:
-		next = installed.Add(firstDelay)
-	default:
-		return begun, nil
-	}
-	if next.Before(begun) {
-		next = begun.Add(startDelay)
-	}
-	return next, nil
-}
-
-// after returns the first time after another one at which a copy is due.
-func after(last time.Time, hour int, hourly bool) time.Time {
-	last = last.Local()
-	at := time.Date(last.Year(), last.Month(), last.Day(), last.Hour(), 0, 0, 0, time.Local)
-	for {
-		at = at.Add(time.Hour)
-		if hourly || at.Hour() == hour {
-			return at
-		}
-	}
-}
-
 // ask asks for a copy now or after the one that is being made, unless that has been done, and returns
 // the number of attempts before it.
 func (w *worker) ask() (before int) {
