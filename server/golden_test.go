@@ -20,9 +20,9 @@ import (
 	"reeve/server"
 	"reeve/server/account"
 	"reeve/server/openapi"
+	"reeve/server/outgoing"
 	"reeve/server/servertest"
 	"reeve/server/target"
-	"reeve/server/webhook"
 	"reeve/store"
 	"reeve/store/kv"
 )
@@ -263,7 +263,7 @@ const onePixel = "GIF89a\x01\x00\x01\x00\x80\x00\x00\x00\x00\x00\xff\xff\xff,\x0
 func TestGoldenAnswers(t *testing.T) {
 	// Not parallel: others beside it would make writes slow, which the answers show.
 	files := fstest.MapFS{"topic.md": {Data: []byte("# A topic\n\nSome [text](other.md).\n")}}
-	local, err := webhook.ParseAllow([]string{"127.0.0.1"})
+	local, err := outgoing.ParseAllow("webhooks.allow", []string{"127.0.0.1"})
 	servertest.Must(t, err)
 	in := servertest.Start(t, func(su *servertest.Setup) {
 		su.Config.Manual, su.Config.WebhookAllow = files, local

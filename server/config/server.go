@@ -15,9 +15,9 @@ import (
 	"filippo.io/age"
 
 	"reeve/server/monitor"
+	"reeve/server/outgoing"
 	"reeve/server/redis"
 	"reeve/server/web"
-	"reeve/server/webhook"
 )
 
 // Server returns the checked configuration of the HTTP server. The caller adds what
@@ -146,10 +146,8 @@ func parseOrigins(key string, origins []string) error {
 }
 
 func (c *Config) setWebhooks(s *web.Config) (err error) {
-	if s.WebhookAllow, err = webhook.ParseAllow(c.values.Strings("webhooks.allow")); err != nil {
-		return fmt.Errorf("webhooks.allow: %w", err)
-	}
-	return nil
+	s.WebhookAllow, err = outgoing.ParseAllow("webhooks.allow", c.values.Strings("webhooks.allow"))
+	return err
 }
 
 // basePath matches a path that needs no encoding, without a slash at its end.

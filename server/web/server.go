@@ -43,7 +43,7 @@ import (
 	"reeve/server/listen"
 	"reeve/server/live"
 	"reeve/server/monitor"
-	"reeve/server/webhook"
+	"reeve/server/outgoing"
 	"reeve/store"
 	"reeve/store/errs"
 )
@@ -74,12 +74,12 @@ type Config struct {
 	// BackupRecipients are the recipients that backups are encrypted to. Without any,
 	// backups are not encrypted and lack secret.key.
 	BackupRecipients []age.Recipient
-	Root             bool          // whether the program runs as root outside a container
-	PrivateFiles     []string      // paths of configuration files that other users of the machine must not be able to read
-	MetricsToken     string        // bearer token of GET /metrics; "" turns the endpoint off
-	Forward          Forward       // forward authentication; without origins there is none
-	WebhookAllow     webhook.Allow // destinations of webhooks beyond the Internet
-	Effective        []ConfigValue // configuration for display, secrets masked
+	Root             bool           // whether the program runs as root outside a container
+	PrivateFiles     []string       // paths of configuration files that other users of the machine must not be able to read
+	MetricsToken     string         // bearer token of GET /metrics; "" turns the endpoint off
+	Forward          Forward        // forward authentication; without origins there is none
+	WebhookAllow     outgoing.Allow // destinations of webhooks beyond the Internet
+	Effective        []ConfigValue  // configuration for display, secrets masked
 }
 
 // Timeouts and limits of HTTP connections.

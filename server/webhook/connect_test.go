@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"reeve/server/outgoing"
 )
 
 // portOf returns the port of a test server.
@@ -133,7 +135,7 @@ func TestConnect_AddressCheckedEachTime(t *testing.T) {
 		"fe80::1%eth0":     {"webhook_address", "webhook_address"},
 	} {
 		for plain, code := range map[bool]string{false: want.secure, true: want.plain} {
-			err := c.check(netip.MustParseAddr(text), plain)
+			err := c.allow.Check(netip.MustParseAddr(text), plain)
 			if (err == nil) != (code == "") ||
 				err != nil &&
 					c.faultOf(t.Context(), &net.OpError{Op: "dial", Err: err}, "host").Code() != code {
@@ -178,7 +180,7 @@ func TestUnreachable(t *testing.T) {
 	if want := "the connection to " + address + " was refused"; fault.String() != want {
 		t.Errorf("%s, want %s", fault, want)
 	}
-	c := newClient(Allow{}, "test", &tls.Config{}, &net.Dialer{Resolver: nameServer(t)},
+	c := newClient(outgoing.Allow{}, "test", &tls.Config{}, &net.Dialer{Resolver: nameServer(t)},
 		defaultLimits)
 	t.Cleanup(c.Close)
 	failed(t, c, "https://host.invalid"+hiddenPath, "webhook_resolve")
@@ -194,7 +196,7 @@ func TestSilentNameServer(t *testing.T) {
 		Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
 			return new(net.Dialer).DialContext(ctx, "udp", conn.LocalAddr().String())
 		}}}
-	c := newClient(Allow{}, "test", &tls.Config{}, dialer, shortLimits)
+	c := newClient(outgoing.Allow{}, "test", &tls.Config{}, dialer, shortLimits)
 	t.Cleanup(c.Close)
 	if r := sent(t, c, "https://silent.example"+hiddenPath); r.Status != 0 ||
 		r.Fault.Code() != "webhook_resolve" && r.Fault.Code() != "webhook_connect_timeout" {

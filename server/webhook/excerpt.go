@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"reeve/server/outgoing"
 )
 
 const (
@@ -16,7 +18,7 @@ const (
 // contain: error pages often repeat the path of the request.
 func excerpt(body []byte, u *url.URL, secrets []string, signature string) string {
 	if len(body) == maxBody {
-		body = body[:maxBody-MaxURL] // the end may be a part of what is hidden
+		body = body[:maxBody-outgoing.MaxURL] // the end may be a part of what is hidden
 	}
 	text := hider(u, secrets, signature).Replace(strings.ToValidUTF8(string(body), "\uFFFD"))
 	return truncate(text, maxExcerpt)

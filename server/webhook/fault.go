@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"reeve/server/outgoing"
 	"reeve/store/errs"
 )
 
@@ -18,17 +19,17 @@ import (
 // contain the URL, and those of a connection what the receiver sent.
 func (c *Client) faultOf(ctx context.Context, err error, host string) errs.Message {
 	var (
-		refused   *refusedError
+		refused   *outgoing.RefusedError
 		name      *net.DNSError
 		operation *net.OpError
 		network   net.Error
 	)
 	dialing := errors.As(err, &operation) && operation.Op == "dial"
 	switch {
-	case errors.As(err, &refused) && refused.plain:
-		return errs.Say(plainRefused, host)
+	case errors.As(err, &refused) && refused.Plain:
+		return errs.Say(outgoing.PlainRefused, host, refused.Key)
 	case refused != nil:
-		return errs.Say(addressRefused, refused.addr)
+		return errs.Say(outgoing.AddressRefused, refused.Addr, refused.Key)
 	case errors.Is(ctx.Err(), context.Canceled):
 		return errs.Say("the server is shutting down")
 	case errors.As(err, &name):

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"reeve/server/outgoing"
 	"reeve/store/errs"
 )
 
@@ -42,7 +43,7 @@ func (c *Client) Send(ctx context.Context, url string, secrets []string, m *Mess
 }
 
 func (c *Client) send(ctx context.Context, url string, secrets []string, m *Message) (r Result) {
-	u, err := parseURL(url, c.allow)
+	u, err := outgoing.ParseURL("url", url, c.allow)
 	if err != nil {
 		return Result{Fault: errs.Say("%s", err)}
 	}

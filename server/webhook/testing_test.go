@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"reeve/server/outgoing"
 	"reeve/store/errs"
 )
 
@@ -160,4 +161,11 @@ func failed(t *testing.T, c *Client, url, code string) errs.Message {
 		t.Errorf("%q (%s), status %d, want %s", r.Fault, r.Fault.Code(), r.Status, code)
 	}
 	return r.Fault
+}
+
+func allowing(t testing.TB, texts ...string) outgoing.Allow {
+	t.Helper()
+	allow, err := outgoing.ParseAllow("webhooks.allow", texts)
+	must(t, err)
+	return allow
 }

@@ -7,12 +7,10 @@
 // a ready-made library:
 // https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
 //
-// A URL comes from a user, who must not reach the internal network with it. So a Client
-// connects only to addresses on the Internet, and to destinations that the operator
-// names, see [Allow]. Receivers are not trusted either: time and memory of an attempt
-// are bounded, and neither a Result nor a fault contains a secret.
+// A Client connects only where package outgoing allows. Receivers are not trusted either: time and
+// memory of an attempt are bounded, and neither a Result nor a fault contains a secret.
 //
-//	allow, err := webhook.ParseAllow([]string{"10.0.0.0/8", "app.internal"})
+//	allow, err := outgoing.ParseAllow("webhooks.allow", []string{"10.0.0.0/8", "app.internal"})
 //	client := webhook.NewClient(allow, "1.2.3")
 //	defer client.Close()
 //	result := client.Send(ctx, "https://example.org/hook", []string{secret}, &webhook.Message{ID: "msg_1", Body: body})

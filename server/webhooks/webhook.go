@@ -4,6 +4,7 @@ import (
 	"maps"
 
 	"reeve/server/changes"
+	"reeve/server/outgoing"
 	"reeve/server/redact"
 	"reeve/server/web"
 	"reeve/server/webhook"
@@ -242,7 +243,7 @@ type webhookChange struct {
 func (in *webhookIn) check(req *web.Request) error {
 	faults := errs.Faults{}
 	if in.URL != nil {
-		if err := webhook.CheckURL(*in.URL, req.Server.Config.WebhookAllow); err != nil {
+		if err := outgoing.CheckURL("url", *in.URL, req.Server.Config.WebhookAllow); err != nil {
 			maps.Copy(faults, errs.Of(err).Fields)
 		}
 	}

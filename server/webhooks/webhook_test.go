@@ -21,6 +21,7 @@ import (
 
 	"reeve/server"
 	"reeve/server/changes"
+	"reeve/server/outgoing"
 	"reeve/server/person"
 	"reeve/server/servertest"
 	"reeve/server/web"
@@ -34,7 +35,7 @@ import (
 
 // local allows webhooks to receivers of this test.
 func local(su *servertest.Setup) {
-	allow, err := webhook.ParseAllow([]string{"127.0.0.1"})
+	allow, err := outgoing.ParseAllow("webhooks.allow", []string{"127.0.0.1"})
 	if err != nil {
 		panic(err)
 	}

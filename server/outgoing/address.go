@@ -1,4 +1,4 @@
-package webhook
+package outgoing
 
 import "net/netip"
 

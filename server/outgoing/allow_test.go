@@ -1,4 +1,4 @@
-package webhook
+package outgoing
 
 import (
 	"net/netip"
@@ -9,9 +9,16 @@ import (
 )
 
 // allowing parses entries that must be valid.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 func allowing(t testing.TB, texts ...string) Allow {
 	t.Helper()
-	allow, err := ParseAllow(texts)
+	allow, err := ParseAllow("webhooks.allow", texts)
 	must(t, err)
 	return allow
 }
@@ -58,7 +65,7 @@ func TestInvalidAllow(t *testing.T) {
 		strings.Repeat("abc.", 64): "neither", "10.0.0.5/8": "10.0.0.0/8",
 		"::ffff:10.0.0.0/104": "IPv4 network",
 	} {
-		if _, err := ParseAllow([]string{"10.0.0.1", text}); err == nil ||
+		if _, err := ParseAllow("webhooks.allow", []string{"10.0.0.1", text}); err == nil ||
 			!strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), `"`+text+`"`) {
 			t.Errorf("%q: %v", text, err)
 		}
@@ -143,7 +150,7 @@ func TestCheckURL(t *testing.T) {
 		"https://example.org/" + strings.Repeat("a", MaxURL-20): "",
 		"https://example.org/" + strings.Repeat("a", MaxURL-19): "max_length",
 	} {
-		err := CheckURL(text, allow)
+		err := CheckURL("url", text, allow)
 		if err == nil && code != "" ||
 			err != nil &&
 				(!errs.Is(err, errs.Invalid) || errs.Of(err).Fields["url"].Code() != code) {
@@ -153,7 +160,7 @@ func TestCheckURL(t *testing.T) {
 			t.Errorf("%v has the password", err)
 		}
 	}
-	if err := CheckURL("http://example.org/", Allow{}); err == nil {
+	if err := CheckURL("url", "http://example.org/", Allow{}); err == nil {
 		t.Error("plain http is accepted, although no destination is allowed")
 	}
 }

@@ -1,4 +1,4 @@
-package webhook
+package outgoing
 
 import (
 	"fmt"
@@ -7,17 +7,18 @@ import (
 	"unicode"
 )
 
-// Allow is the destinations that the configuration names: receivers that are not on
-// the Internet, and those that may be reached by plain http. The zero value names none.
+// Allow is the destinations that a key of the configuration names: servers that are not on the
+// Internet, and those that may be reached by plain http. The zero value names none.
 type Allow struct {
+	key      string // of the configuration, for errors
 	networks []netip.Prefix
 	hosts    map[string]bool // lower case, without a final dot
 }
 
-// ParseAllow parses addresses (10.0.0.5, ::1), networks (10.0.0.0/8) and host names
-// (app.internal). An error names the entry.
-func ParseAllow(texts []string) (Allow, error) {
-	allow := Allow{hosts: map[string]bool{}}
+// ParseAllow parses the value of a key of the configuration: addresses (10.0.0.5, ::1), networks
+// (10.0.0.0/8) and host names (app.internal). An error names the key and the entry.
+func ParseAllow(key string, texts []string) (Allow, error) {
+	allow := Allow{key: key, hosts: map[string]bool{}}
 	for _, text := range texts {
 		addr, errAddr := netip.ParseAddr(text)
 		network, errNetwork := netip.ParsePrefix(text)
@@ -26,17 +27,17 @@ func ParseAllow(texts []string) (Allow, error) {
 			addr = addr.Unmap()
 			allow.networks = append(allow.networks, netip.PrefixFrom(addr, addr.BitLen()))
 		case errNetwork == nil && network.Addr().Is4In6():
-			return Allow{}, fmt.Errorf("%q must be an IPv4 network, like 10.0.0.0/8", text)
+			return Allow{}, fmt.Errorf("%s: %q must be an IPv4 network, like 10.0.0.0/8", key, text)
 		case errNetwork == nil && network != network.Masked():
 			return Allow{},
-				fmt.Errorf("%q is not the beginning of a network; write %s for the network, or %s for the address", text, network.Masked(), network.Addr())
+				fmt.Errorf("%s: %q is not the beginning of a network; write %s for the network, or %s for the address", key, text, network.Masked(), network.Addr())
 		case errNetwork == nil:
 			allow.networks = append(allow.networks, network)
 		case isHostName(host):
 			allow.hosts[host] = true
 		default:
 			return Allow{},
-				fmt.Errorf("%q is neither an address, nor a network like 10.0.0.0/8, nor a host name like app.internal", text)
+				fmt.Errorf("%s: %q is neither an address, nor a network like 10.0.0.0/8, nor a host name like app.internal", key, text)
 		}
 	}
 	return allow, nil
