@@ -5,6 +5,8 @@ import (
 	"net"
 	"net/netip"
 	"syscall"
+
+	"reeve/store/errs"
 )
 
 // Dial connects to an address, like net.Dialer.DialContext.
@@ -18,6 +20,14 @@ type RefusedError struct {
 }
 
 func (e *RefusedError) Error() string { return e.Addr.String() + " is not allowed" }
+
+// Message returns the error for a connection to a host.
+func (e *RefusedError) Message(host string) errs.Message {
+	if e.Plain {
+		return errs.Say("plain http is not allowed; use https, or name %s in %s", host, e.Key)
+	}
+	return errs.Say("the address %s is not allowed; to allow it, name it in %s", e.Addr, e.Key)
+}
 
 // Dialer returns a function that connects to allowed destinations, by plain http or by TLS. An
 // address is checked after the name is resolved and before the connection is made, so that a name

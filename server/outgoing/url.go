@@ -61,17 +61,10 @@ func checkHost(field string, u *url.URL, allow Allow) error {
 		return errs.Field(errs.Invalid, field,
 			"must contain a valid host name, in ASCII, or an address such as 192.0.2.7 or [2001:db8::7]")
 	case isAddr && !isPublic(addr):
-		return errs.Field(errs.Invalid, field, AddressRefused, addr, allow.key)
+		return errs.Field(errs.Invalid, field, "%s", (&RefusedError{Addr: addr, Key: allow.key}).Message(host))
 	case plain && (isAddr || len(allow.networks) == 0):
-		return errs.Field(errs.Invalid, field, PlainRefused, host, allow.key)
+		return errs.Field(errs.Invalid, field, "%s", (&RefusedError{Plain: true, Key: allow.key}).Message(host))
 	}
 
 	return nil
 }
-
-// Messages of the checks before and during a connection: with the address or host, and the key of
-// the configuration.
-const (
-	AddressRefused = "the address %s is not allowed; to allow it, name it in %s"
-	PlainRefused   = "plain http is not allowed; use https, or name %s in %s"
-)

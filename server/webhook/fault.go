@@ -26,10 +26,8 @@ func (c *Client) faultOf(ctx context.Context, err error, host string) errs.Messa
 	)
 	dialing := errors.As(err, &operation) && operation.Op == "dial"
 	switch {
-	case errors.As(err, &refused) && refused.Plain:
-		return errs.Say(outgoing.PlainRefused, host, refused.Key)
-	case refused != nil:
-		return errs.Say(outgoing.AddressRefused, refused.Addr, refused.Key)
+	case errors.As(err, &refused):
+		return refused.Message(host)
 	case errors.Is(ctx.Err(), context.Canceled):
 		return errs.Say("the server is shutting down")
 	case errors.As(err, &name):
