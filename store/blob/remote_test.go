@@ -489,10 +489,10 @@ func TestVerify_PartlyCached(t *testing.T) {
 		o, found = k.rows[d]
 		return o, found, nil
 	}
-	if _, err = blob.Inspect(t.Context(), k.path, instance, object, fault); err != nil || len(faults) > 0 {
+	if _, err = blob.Inspect(t.Context(), k.path, instance, object, false, fault); err != nil || len(faults) > 0 {
 		t.Errorf("%q, %v", faults, err)
 	}
-	if _, err = blob.Inspect(t.Context(), k.path, instance, nil, fault); err != nil || len(faults) != 1 {
+	if _, err = blob.Inspect(t.Context(), k.path, instance, nil, false, fault); err != nil || len(faults) != 1 {
 		t.Errorf("without the bucket: %q, %v", faults, err)
 	}
 	k.open()

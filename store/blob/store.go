@@ -134,6 +134,9 @@ type Store struct {
 	stop     chan struct{}
 
 	writing chan struct{} // holds a value during a commit
+	filled  bool          // see Inspect
+	file    *os.File      // the file while it is filled; nil if commits sync it
+	unsent  int           // bytes in it that are not on their way to the disk
 }
 
 // Open opens a files database, or creates it if there is none, and starts its writer and its
@@ -157,14 +160,19 @@ func OpenOffline(path string, o Options) (*Store, error) {
 }
 
 // Fill opens or creates a files database that is filled before anything uses it, without limits and
-// deletions. Close syncs it, and no commit before does.
+// deletions. Close syncs it, and no commit waits for that: what was written is only sent to the disk
+// early, so that little is left at the end.
 func Fill(path, instance string) (*Store, error) {
 	b, _, err := open(path, Options{Instance: instance})
-	if err == nil {
-		b.bolt.Bolt().NoSync = true
-		b.done.Go(b.write)
+	if err != nil {
+		return nil, err
 	}
-	return b, err
+	if b.file, err = os.OpenFile(path, os.O_RDWR, 0); err != nil {
+		return nil, errors.Join(err, b.bolt.Close())
+	}
+	b.bolt.Bolt().NoSync = true
+	b.done.Go(b.write)
+	return b, nil
 }
 
 func open(path string, o Options) (*Store, []string, error) {
@@ -362,8 +370,8 @@ func (b *Store) Close() error {
 	b.cancel(errClosing)
 	b.done.Wait()
 	var err error
-	if b.bolt.Bolt().NoSync {
-		err = b.bolt.Bolt().Sync()
+	if b.file != nil {
+		err = errors.Join(b.bolt.Bolt().Sync(), b.file.Close())
 	}
 	return errors.Join(err, b.bolt.Close())
 }

@@ -80,13 +80,13 @@ func TestStore_EverySize(t *testing.T) {
 	}
 
 	var faults []string
-	found, err := Inspect(t.Context(), path, "x", nil, func(format string, args ...any) {
+	found, err := Inspect(t.Context(), path, "x", nil, false, func(format string, args ...any) {
 		faults = append(faults, format)
 	})
 	if err != nil || len(faults) > 0 || len(found) != len(sizes) {
 		t.Errorf("%d blobs, faults %v: %v", len(found), faults, err)
 	}
-	if _, err := Inspect(t.Context(), path, "y", nil, nil); err == nil {
+	if _, err := Inspect(t.Context(), path, "y", nil, false, nil); err == nil {
 		t.Error("the file of another installation is accepted")
 	}
 }

@@ -19,6 +19,8 @@ const (
 	maxWaitingChunks = 16 // over all uploads, which limits their memory
 	maxAhead         = 3  // chunks of one upload that wait to be written while the next is received
 	maxBatch         = 8  // maximum jobs in one commit
+
+	sendBytes = 16 << 20 // bytes after which a file that is filled is written to the disk
 )
 
 // job is a change of the files database. run must not fail after its first write.
@@ -113,6 +115,10 @@ func (b *Store) tryCommit(batch []*job) error {
 		if err := disk.RecoverDamage(b.path, btx.Commit); err != nil {
 			return b.Failed.StopUnlessFull(FileName, err)
 		}
+		if b.unsent += len(batch) * ChunkSize; b.file != nil && b.unsent > sendBytes {
+			disk.StartWriting(b.file)
+			b.unsent = 0
+		}
 		return nil
 	})
 }
@@ -155,6 +161,9 @@ var chunkBuffers = sync.Pool{New: func() any {
 
 // Size returns the number of bytes written so far.
 func (u *Upload) Size() int64 { return u.size }
+
+// Digest returns the digest of the bytes written so far.
+func (u *Upload) Digest() Digest { return Digest(u.sum.Sum(nil)) }
 
 // Write appends p. It blocks while the disk is slower than the client, and returns Full before
 // the quota or the disk is exhausted.
@@ -238,7 +247,7 @@ func (u *Upload) Finish() (Digest, error) {
 		return Digest{}, err
 	}
 
-	u.digest = Digest(u.sum.Sum(nil))
+	u.digest = u.Digest()
 	u.b.guard(u.digest)
 	payload, err := json.Marshal(Entry{u.place, u.size, ChunkSize})
 	if err != nil {

@@ -83,7 +83,7 @@ func (b *Store) check(ctx context.Context, d Digest) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if len(lacking) > 0 && b.elsewhere(d) {
+	if len(lacking) > 0 && b.elsewhere(d) || len(lacking) == 0 && b.filled {
 		return r.Size(), b.checkPresent(ctx, r.entry)
 	}
 	sum := sha256.New()
@@ -133,8 +133,10 @@ func (r untilDone) Read(p []byte) (int, error) {
 }
 
 // Inspect verifies a file that no process has open, like Verify. The error is fs.ErrNotExist if there
-// is no file. object returns the objects that have contents; nil for none.
-func Inspect(ctx context.Context, path, instance string, object func(Digest) (Object, bool, error), fault Fault) (sizes map[Digest]int64, err error) {
+// is no file. object returns the objects that have contents; nil for none. filled says that this process
+// has filled the file: then the digests, which were computed of what was written, are not computed again,
+// and the checksums show whether that is in the file.
+func Inspect(ctx context.Context, path, instance string, object func(Digest) (Object, bool, error), filled bool, fault Fault) (sizes map[Digest]int64, err error) {
 	warnings, err := disk.CheckPages(path, false)
 	if err != nil {
 		return nil, err
@@ -144,7 +146,7 @@ func Inspect(ctx context.Context, path, instance string, object func(Digest) (Ob
 		fault("%s", w)
 	}
 
-	b := &Store{path: path, options: Options{Object: object}, cache: newCache(0)}
+	b := &Store{path: path, options: Options{Object: object}, cache: newCache(0), filled: filled}
 	if err := b.open(true); err != nil {
 		return nil, err
 	}

@@ -265,10 +265,15 @@ func (m *manifest) next(r *tar.Reader, i int) error {
 func (e archiveEntry) copyExact(w io.Writer, r io.Reader) error {
 	sum := sha256.New()
 	n, err := io.Copy(io.MultiWriter(w, sum), r)
+	return e.exactly(n, blob.Digest(sum.Sum(nil)), err)
+}
+
+// exactly returns an error unless the bytes that were copied, with err, are those of the entry.
+func (e archiveEntry) exactly(n int64, got blob.Digest, err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		err = errors.New("it is cut off")
 	}
-	if got := blob.Digest(sum.Sum(nil)); err == nil && (n != e.Size && e.Size != unknownSize || got != e.SHA256) {
+	if err == nil && (n != e.Size && e.Size != unknownSize || got != e.SHA256) {
 		err = fmt.Errorf("it is damaged: %d bytes with the SHA-256 %s, not %d with %s", n, got,
 			e.Size, e.SHA256)
 	}

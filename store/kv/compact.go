@@ -85,7 +85,7 @@ func compactions(data, files string, options Options) ([]disk.Compaction, error)
 	}
 
 	report = &Report{}
-	err = inspectFiles(context.Background(), files, instance, refs, report)
+	err = inspectFiles(context.Background(), files, instance, refs, false, report)
 	if err = errors.Join(err, beforeCompact(files, report)); err != nil {
 		return nil, err
 	}
@@ -115,7 +115,7 @@ func verifyCopy(ctx context.Context, copied string, options Options) error {
 // ended.
 func verifyFilesCopy(ctx context.Context, copied, instance string, refs []blobRef) error {
 	report := &Report{}
-	err := inspectFiles(ctx, copied, instance, refs, report)
+	err := inspectFiles(ctx, copied, instance, refs, false, report)
 	if err := errors.Join(context.Cause(ctx), err); err != nil {
 		return err
 	}

@@ -270,9 +270,9 @@ func (db *DB) VerifyFiles(report *Report) error {
 }
 
 // inspectFiles is VerifyFiles for a file that no process has open.
-func inspectFiles(ctx context.Context, path, instance string, refs []blobRef,
+func inspectFiles(ctx context.Context, path, instance string, refs []blobRef, filled bool,
 	report *Report) error {
-	sizes, err := blob.Inspect(ctx, path, instance, objectsOf(refs), report.fault)
+	sizes, err := blob.Inspect(ctx, path, instance, objectsOf(refs), filled, report.fault)
 	if errors.Is(err, fs.ErrNotExist) && !slices.ContainsFunc(refs, func(r blobRef) bool { return r.object == nil }) {
 		sizes, err = nil, nil
 	}

@@ -37,7 +37,7 @@ func VerifyDir(dir string, options Options) (report *Report, err error) {
 		err = reportLog(dir, options, report)
 	}
 	if err == nil && options.Schema.hasFiles() {
-		err = inspectFiles(context.Background(), filepath.Join(dir, blob.FileName), instance, refs, report)
+		err = inspectFiles(context.Background(), filepath.Join(dir, blob.FileName), instance, refs, false, report)
 	}
 	if damage := reportDamage(err); damage != nil {
 		damage.Faults = append(damage.Faults, report.Faults...)

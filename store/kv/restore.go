@@ -34,7 +34,7 @@ func Restore(dir, backup string, identities []age.Identity,
 }
 
 // Contents opens the content of a file that an archive lacks. The error is an fs.ErrNotExist if
-// there is none.
+// there is none. It is called from several goroutines.
 type Contents func(Content) (io.ReadCloser, error)
 
 // Entries yields the entries of the commit stream that follow a position.
@@ -296,7 +296,7 @@ func (in *staging) stageFiles(from map[string]string) error {
 		return in.options.Files != nil && r.object != nil // it is read from the bucket
 	})
 	if from[blob.FileName] != "" || len(lacking) == 0 {
-		return in.checkBlobs()
+		return in.checkBlobs(false)
 	}
 
 	return fmt.Errorf("its records have %s, and there is no %s beside them; restore an archive, or a directory that has both",

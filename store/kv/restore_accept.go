@@ -155,14 +155,15 @@ func (in *staging) settleKey() error {
 	return os.Remove(in.path(keyName))
 }
 
-// checkBlobs verifies the staged files database, and that it has the content of every record.
-func (in *staging) checkBlobs() error {
+// checkBlobs verifies the staged files database, and that it has the content of every record. filled is
+// that of blob.Inspect.
+func (in *staging) checkBlobs(filled bool) error {
 	if !in.options.Schema.hasFiles() {
 		return nil
 	}
 	report := &Report{}
 	refs := slices.DeleteFunc(slices.Clone(in.refs), func(r blobRef) bool { return in.missing[r.digest] != nil })
-	err := inspectFiles(context.Background(), in.path(blob.FileName), in.instance, refs, report)
+	err := inspectFiles(context.Background(), in.path(blob.FileName), in.instance, refs, filled, report)
 	return errors.Join(in.blame(err), report.err("it"))
 }
 

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 
 	"reeve/store/blob"
 	"reeve/store/disk"
@@ -67,7 +68,7 @@ func (in *staging) stageArchive(f io.Reader, length int64) error {
 		return err
 	}
 
-	return errors.Join(m.next(r, len(m.Entries)), in.checkBlobs())
+	return errors.Join(m.next(r, len(m.Entries)), in.checkBlobs(true))
 }
 
 // stageContents writes the content of files that is kept apart from the archive.
@@ -97,21 +98,47 @@ func (in *staging) stageContents(all []Content, b *blob.Store) (err error) {
 
 	in.missing = map[blob.Digest]error{}
 	objects := objectsOf(in.refs)
-	for _, c := range all {
-		object, hasObject, _ := objects(c.SHA256) // it has no error
-		if hasObject && in.inBucket(object) {
-			continue
+	var mu sync.Mutex // for what follows, and in.missing
+	var failed error
+	next := 0
+	one := func() bool {
+		mu.Lock()
+		defer mu.Unlock()
+		if failed != nil || next == len(all) {
+			return false
 		}
-		if err := stageContent(b, c, open); disk.IsFull(err) {
-			return err
+		c := all[next]
+		next++
+		mu.Unlock()
+		object, hasObject, _ := objects(c.SHA256) // it has no error
+		var err error
+		if !hasObject || !in.inBucket(object) {
+			err = stageContent(b, c, open)
+		}
+		mu.Lock()
+		if disk.IsFull(err) {
+			failed = err
 		} else if err != nil && (!hasObject || in.options.Files == nil) {
 			in.missing[c.SHA256] = err
 		}
 		done += max(0, c.Size)
 		in.options.progress("restore files", done, total)
+		return true
 	}
-	return nil
+	var workers sync.WaitGroup
+	for range contentWorkers {
+		workers.Go(func() {
+			for one() {
+			}
+		})
+	}
+	workers.Wait()
+	return failed
 }
+
+// contentWorkers is how many contents are restored at the same time: one is decrypted and written while
+// others are on their way.
+const contentWorkers = 4
 
 // inBucket reports whether a content can be read from the bucket, so that it need not be restored.
 func (in *staging) inBucket(o blob.Object) bool {
@@ -160,10 +187,11 @@ func (in *staging) stageBlobs(m *manifest, r *tar.Reader) error {
 func stageBlob(b *blob.Store, e archiveEntry, r io.Reader) error {
 	u := b.Upload()
 	defer u.Release()
-	if err := e.copyExact(u, r); err != nil {
+	n, err := io.Copy(u, r)
+	if err := e.exactly(n, u.Digest(), err); err != nil {
 		return err
 	}
-	_, err := u.Finish()
+	_, err = u.Finish()
 	return err
 }
 

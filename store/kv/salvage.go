@@ -184,7 +184,7 @@ func (s *Salvaging) finish() error {
 func (s *Salvaging) verify(path string) error {
 	report, refs, instance, err := inspect(path, s.db.options)
 	if err == nil && s.db.schema.hasFiles() {
-		err = inspectFiles(context.Background(), filepath.Join(s.to, blob.FileName), instance, refs, report)
+		err = inspectFiles(context.Background(), filepath.Join(s.to, blob.FileName), instance, refs, false, report)
 	}
 	s.report.Records, s.report.Blobs = report.Records, report.Blobs
 	slices.SortStableFunc(s.report.Changed, cmp.Compare[string])
