@@ -89,7 +89,7 @@ func (k *localKeeper) add(ctx context.Context, progress func(done, total int64))
 	if err != nil {
 		return err
 	}
-	out := &counted{f, copies.NewLimiter(0), ctx, 0, b.Size(), progress}
+	out := &counted{&disk.StepWriter{File: f}, copies.NewLimiter(0), ctx, 0, b.Size(), progress}
 	_, err = b.WriteTo(out)
 	if err == nil {
 		err = f.Sync()

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"time"
 
 	"filippo.io/age"
 
@@ -217,7 +216,7 @@ func (r *Repository) read(ctx context.Context, s Stored, w *writer) (blob.Digest
 		return blob.Digest{}, fmt.Errorf("read %s back: %w", s.Object, err)
 	}
 	defer in.Close() // read only: nothing can be lost
-	sum, err := digestOf(&counted{ctx: ctx, r: in, w: w})
+	sum, err := digestOf(&counted{ctx: ctx, r: in, w: w, limit: NewLimiter(0)})
 	if err != nil {
 		err = fmt.Errorf("read %s back: %w", s.Object, err)
 	}
@@ -254,39 +253,4 @@ func (c *counted) Read(p []byte) (int, error) {
 		c.limit.Wait(c.ctx, n)
 	}
 	return n, err
-}
-
-// Limiter slows bytes down to a rate.
-type Limiter struct {
-	rate int64 // bytes a second; 0 for no limit
-	next time.Time
-}
-
-// NewLimiter returns a limiter to a number of bytes a second; 0 for no limit.
-func NewLimiter(rate int64) *Limiter { return &Limiter{rate: rate} }
-
-// Most returns how many bytes can be sent at once: those of a tenth of a second.
-func (l *Limiter) Most() int {
-	if l.rate == 0 {
-		return 1 << 20
-	}
-	return int(max(1, l.rate/10))
-}
-
-// Wait waits until n bytes more may have been sent, or ctx ends.
-func (l *Limiter) Wait(ctx context.Context, n int) {
-	if l.rate == 0 {
-		return
-	}
-	now := time.Now()
-	if l.next.Before(now) {
-		l.next = now
-	}
-	l.next = l.next.Add(time.Duration(float64(n) / float64(l.rate) * float64(time.Second)))
-	timer := time.NewTimer(l.next.Sub(now))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-	}
 }

@@ -40,7 +40,7 @@ func (d Directory) Put(ctx context.Context, name string, size int64, content io.
 	if err != nil {
 		return err
 	}
-	n, err := io.Copy(f, content)
+	n, err := io.Copy(&disk.StepWriter{File: f}, content)
 	if err == nil && n != size {
 		err = io.ErrUnexpectedEOF
 	}

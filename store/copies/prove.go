@@ -38,7 +38,7 @@ func (r *Repository) Prove(ctx context.Context, s *Scan, c *Copy, dir string, sa
 	}
 	path := filepath.Join(dir, "copy.age")
 	defer os.Remove(path)
-	if err := Fetch(ctx, r.target, m, path); err != nil {
+	if err := fetch(ctx, r.target, m, path, NewLimiter(0)); err != nil {
 		return nil, err
 	}
 	records, head, err := examine(ctx, path, filepath.Join(dir, "data"), []age.Identity{r.memory})

@@ -15,6 +15,7 @@ import (
 	"filippo.io/age"
 
 	"reeve/store/blob"
+	"reeve/store/disk"
 	"reeve/store/kv"
 )
 
@@ -75,6 +76,11 @@ func Names(ctx context.Context, target Target) (all []Named, err error) {
 
 // Fetch reads the archive of a copy to a new file, and compares its bytes.
 func Fetch(ctx context.Context, target Target, m *Manifest, path string) (err error) {
+	return fetch(ctx, target, m, path, nil)
+}
+
+// fetch is Fetch at the pace of a limiter; nil for as fast as possible.
+func fetch(ctx context.Context, target Target, m *Manifest, path string, limit *Limiter) (err error) {
 	in, err := target.Get(ctx, m.Data.Object)
 	if err != nil {
 		return err
@@ -85,7 +91,7 @@ func Fetch(ctx context.Context, target Target, m *Manifest, path string) (err er
 		return err
 	}
 	sum := sha256.New()
-	n, err := io.Copy(io.MultiWriter(f, sum), &counted{ctx: ctx, r: in})
+	n, err := io.Copy(io.MultiWriter(&disk.StepWriter{File: f}, sum), &counted{ctx: ctx, r: in, limit: limit})
 	if err = errors.Join(err, f.Close()); err == nil && (n != m.Data.Size || blob.Digest(sum.Sum(nil)) != m.Data.SHA256) {
 		err = fmt.Errorf("%s is damaged: it is not what was stored", m.Data.Object)
 	}

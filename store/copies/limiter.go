@@ -1,0 +1,59 @@
+package copies
+
+import (
+	"context"
+	"time"
+)
+
+// Limiter slows bytes down to a rate, and leaves time to others: whoever copies reads, hashes, encrypts
+// and writes as fast as the machine can, and requests wait for the same processors and the same disk.
+// So after each paceBytes it pauses for as long as they took.
+type Limiter struct {
+	rate int64 // bytes a second; 0 for no limit
+	next time.Time
+
+	began time.Time // end of the last pause
+	bytes int       // bytes since then
+}
+
+const (
+	paceBytes = 512 << 10
+	maxPause  = 10 * time.Millisecond // if they took longer, a network was waited for
+)
+
+// NewLimiter returns a limiter to a number of bytes a second; 0 for no limit.
+func NewLimiter(rate int64) *Limiter { return &Limiter{rate: rate, began: time.Now()} }
+
+// Most returns how many bytes can be sent at once: those of a tenth of a second, or of a pause.
+func (l *Limiter) Most() int {
+	if l.rate == 0 {
+		return paceBytes
+	}
+	return int(max(1, min(l.rate/10, paceBytes)))
+}
+
+// Wait waits until n bytes more may have been sent, or ctx ends.
+func (l *Limiter) Wait(ctx context.Context, n int) {
+	now := time.Now()
+	var pause time.Duration
+	if l.bytes += n; l.bytes >= paceBytes {
+		pause = min(now.Sub(l.began), maxPause)
+	}
+	if l.rate > 0 {
+		if l.next.Before(now) {
+			l.next = now
+		}
+		l.next = l.next.Add(time.Duration(float64(n) / float64(l.rate) * float64(time.Second)))
+		pause = max(pause, l.next.Sub(now))
+	}
+	if pause == 0 {
+		return
+	}
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+	l.began, l.bytes = time.Now(), 0
+}
