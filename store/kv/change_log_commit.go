@@ -98,7 +98,7 @@ func (tx *Tx) appendEntry(entry *audit.Entry) error {
 	disk.SealFrame(logBucket, key, value)
 	b := tx.bucket(logBucket)
 	b.FillPercent = 0.9 // entries are only appended
-	tx.changes.rows.set(b, logBucket, key, value)
+	tx.changes.rows.append(logBucket, key, value)
 	if err := b.Put(key, value); err != nil {
 		return err
 	}

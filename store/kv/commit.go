@@ -277,6 +277,7 @@ func (db *DB) tryCommit(batch []*job) (spoiler int, err error) {
 	began, number := time.Now(), btx.ID()
 	hold.last = began
 	err = disk.RecoverDamage(db.path, btx.Commit)
+	sealed := entry.wait()
 	db.stats.committed(len(batch), since, err)
 	took := time.Since(began)
 	for _, j := range batch {
@@ -287,7 +288,7 @@ func (db *DB) tryCommit(batch []*job) (spoiler int, err error) {
 	}
 
 	committed = true
-	db.stream.committed(entry)
+	db.stream.committed(entry, sealed)
 	db.log.committed()
 	db.marker.committed(number)
 	db.indexer.wake()

@@ -71,6 +71,15 @@ func (r *changedRows) reset() {
 	r.rows = r.rows[:0]
 }
 
+// counts returns the number of rows of each bucket.
+func (r *changedRows) counts() []int {
+	all := make([]int, len(r.buckets))
+	for _, row := range r.rows {
+		all[row.bucket]++
+	}
+	return all
+}
+
 // isShared reports whether changes of a bucket are in the stream.
 func isShared(bucket string) bool {
 	return bucket != localBucket && !strings.HasSuffix(bucket, ".search.changes")
@@ -93,6 +102,17 @@ func (r *changedRows) set(b *bbolt.Bucket, bucket string, key, value []byte) {
 	if r == nil || !isShared(bucket) {
 		return
 	}
+	r.note(bucket, key, value, func() []byte { return b.Get(key) })
+}
+
+// append notes a new row.
+func (r *changedRows) append(bucket string, key, value []byte) {
+	if r != nil {
+		r.note(bucket, key, value, func() []byte { return nil })
+	}
+}
+
+func (r *changedRows) note(bucket string, key, value []byte, before func() []byte) {
 	i := len(r.buckets) - 1
 	for i >= 0 && r.buckets[i] != bucket {
 		i--
@@ -106,7 +126,7 @@ func (r *changedRows) set(b *bbolt.Bucket, bucket string, key, value []byte) {
 		return
 	}
 	row := changedRow{rowName: rowName{i, string(key)}, value: value, old: stream.NoValue}
-	if old := b.Get(key); old != nil {
+	if old := before(); old != nil {
 		row.old = int64(disk.Checksum(bucket, key, old))
 	}
 	r.at[row.rowName] = len(r.rows)
@@ -115,8 +135,9 @@ func (r *changedRows) set(b *bbolt.Bucket, bucket string, key, value []byte) {
 
 // streamed is the entry of a commit.
 type streamed struct {
-	head stream.Head
-	text []byte // nil if there is no entry
+	head   stream.Head
+	log    *stream.Log         // log to append it to
+	sealed chan *stream.Sealed // gets the entry, which is sealed while the commit is written; nil for none
 }
 
 // finish stores the position of the stream with the commit, and returns the entry.
@@ -145,6 +166,9 @@ func (s *commitStream) finish(tx *Tx) (out streamed, err error) {
 	for i, name := range rows.buckets {
 		e.Buckets[i] = stream.Bucket{Name: name, Sequence: tx.bucket(name).Sequence()}
 	}
+	for i, n := range rows.counts() {
+		e.Buckets[i].Rows = make([]stream.Row, 0, n)
+	}
 	for _, row := range rows.rows {
 		b := &e.Buckets[row.bucket]
 		b.Rows = append(b.Rows, stream.Row{Key: []byte(row.key), Value: row.value, Old: row.old})
@@ -153,8 +177,20 @@ func (s *commitStream) finish(tx *Tx) (out streamed, err error) {
 	if err != nil {
 		return out, err
 	}
-	out = streamed{e.Head(), text}
-	return out, putHead(tx, out.head)
+	if err := putHead(tx, e.Head()); err != nil {
+		return out, err
+	}
+	out = streamed{e.Head(), s.log.Load(), make(chan *stream.Sealed, 1)}
+	go func() { out.sealed <- out.log.Seal(out.head, text) }()
+	return out, nil
+}
+
+// wait returns the entry; nil for none.
+func (s *streamed) wait() *stream.Sealed {
+	if s.sealed == nil {
+		return nil
+	}
+	return <-s.sealed
 }
 
 func digestBytes(ds []blob.Digest) (out [][]byte) {
@@ -191,19 +227,18 @@ func (tx *Tx) streamHead() (head stream.Head, err error) {
 // forgetStream removes the position of the stream in a transaction that changes the file without it.
 func (tx *Tx) forgetStream() error { return tx.bucket(disk.MetaBucket).Delete(commitKey) }
 
-// committed appends the entry of a commit to the log.
-func (s *commitStream) committed(out streamed) {
+// committed appends the entry of a commit to the log; nil for none.
+func (s *commitStream) committed(out streamed, entry *stream.Sealed) {
 	s.head = out.head
-	if out.text == nil {
+	if entry == nil {
 		return
 	}
-	log := s.log.Load()
-	err := log.Append(out.head, out.text)
+	err := out.log.Append(entry)
 	if err == nil {
 		return
 	}
 	if disk.IsFull(err) { // what is here takes space from the data
-		err = errors.Join(err, log.Clear())
+		err = errors.Join(err, out.log.Clear())
 	}
 	s.failed.Store(&err)
 }

@@ -233,9 +233,34 @@ func (l *Log) endSegment() error {
 	return err
 }
 
-// Append appends an entry, which Entry.Encode has encoded. It does not sync the file. After an error,
-// nothing may be appended before an epoch begins.
-func (l *Log) Append(head Head, text []byte) error {
+// Sealed is an entry that can be appended.
+type Sealed struct {
+	head   Head
+	text   []byte
+	key    *dataKey // key with which the frames are encrypted; nil for none
+	frames []byte
+}
+
+// Seal encrypts an entry, which Entry.Encode has encoded. Entries are sealed and appended one after
+// another.
+func (l *Log) Seal(head Head, text []byte) *Sealed {
+	s := &Sealed{head: head, text: text}
+	l.mu.Lock()
+	sum, out := l.sum, l.buffer[:0]
+	if l.file != nil {
+		s.key = l.key
+	}
+	l.mu.Unlock()
+	if s.key != nil {
+		s.frames = appendFrames(out, sum, s.key, head.Number, text)
+	}
+	return s
+}
+
+// Append appends an entry. It does not sync the file. After an error, nothing may be appended before an
+// epoch begins.
+func (l *Log) Append(e *Sealed) error {
+	head := e.head
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.file != nil {
@@ -248,10 +273,12 @@ func (l *Log) Append(head Head, text []byte) error {
 	}
 	var err error
 	if l.file == nil {
-		err = l.create(head, text)
+		err = l.create(head, e.text)
 	} else {
 		s := l.segments[len(l.segments)-1]
-		l.buffer = appendFrames(l.buffer[:0], l.sum, l.key, head.Number, text)
+		if l.buffer = e.frames; e.key != l.key {
+			l.buffer = appendFrames(nil, l.sum, l.key, head.Number, e.text)
+		}
 		if _, err = l.file.WriteAt(l.buffer, s.Size); err == nil {
 			s.Size += int64(len(l.buffer))
 			s.Last, s.Time = head.Number, head.Time

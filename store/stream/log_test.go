@@ -48,7 +48,7 @@ func add(t *testing.T, l *Log, head Head, entries, n int) Head {
 			t.Fatal(err)
 		}
 		head = e.Head()
-		if err := l.Append(head, text); err != nil {
+		if err := l.Append(l.Seal(head, text)); err != nil {
 			t.Fatal(err)
 		}
 	}
