@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"slices"
 	"time"
@@ -88,11 +89,18 @@ func (p *program) verify() (err error) {
 	return err
 }
 
-func (p *program) restore() error {
+// restore runs as root to the end, since root alone may be able to read the backup and the identity. The
+// files belong to the owner of the directory afterwards, also after an error.
+func (p *program) restore() (err error) {
 	identities, err := p.identities()
 	if err != nil {
 		return err
 	}
+	defer func() {
+		if given := local.GiveToOwner(p.config.DataDir); !errors.Is(given, fs.ErrNotExist) {
+			err = errors.Join(err, given)
+		}
+	}()
 
 	target, err := p.openTarget(p.args[0])
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -162,6 +163,36 @@ func TestRestore_KeepsReplacedData(t *testing.T) {
 
 // The archive is a plain tar file that contains the files and the key, without which the
 // restored secret settings could not be read.
+// What root restores belongs to the user who owns the directory, as the service needs it, also after an
+// error.
+func TestRestore_ByRootKeepsOwner(t *testing.T) {
+	t.Parallel()
+	const service = 65534
+	dir := t.TempDir()
+	if err := os.Chown(dir, service, service); err != nil {
+		t.Skip("only root can give files to another user: ", err)
+	}
+	p := start(t, t.TempDir())
+	file := filepath.Join(t.TempDir(), "backup.tar")
+	noErr(t, os.WriteFile(file, signedIn(t, p).want(200, "GET", "/system/backup", "").raw, 0o600))
+	p.stop()
+	for _, args := range [][]string{{file}, {file}, {file + ".missing"}} {
+		if r := run(t, append([]string{"restore", "--data", dir}, args...)...); (r.code == 0) != (args[0] == file) {
+			t.Fatalf("%v: %+v", args, r)
+		}
+		noErr(t, filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
+			info, err := entry.Info()
+			if err == nil && info.Sys().(*syscall.Stat_t).Uid != service {
+				t.Errorf("%v: %s is not the service's", args, path)
+			}
+			return err
+		}))
+	}
+}
+
 func TestBackup_HasFilesAndKey(t *testing.T) {
 	t.Parallel()
 	source, dir := t.TempDir(), t.TempDir()

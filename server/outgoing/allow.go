@@ -10,7 +10,7 @@ import (
 // Allow is the destinations that a key of the configuration names: servers that are not on the
 // Internet, and those that may be reached by plain http. The zero value names none.
 type Allow struct {
-	key      string // of the configuration, for errors
+	key      string // name in the configuration, for errors
 	networks []netip.Prefix
 	hosts    map[string]bool // lower case, without a final dot
 }

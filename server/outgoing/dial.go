@@ -16,7 +16,7 @@ type Dial = func(ctx context.Context, network, address string) (net.Conn, error)
 type RefusedError struct {
 	Addr  netip.Addr
 	Plain bool   // whether only plain http is refused
-	Key   string // of the configuration, where it could be allowed
+	Key   string // key of the configuration that could allow it
 }
 
 func (e *RefusedError) Error() string { return e.Addr.String() + " is not allowed" }

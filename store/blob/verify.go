@@ -134,7 +134,7 @@ func (r untilDone) Read(p []byte) (int, error) {
 
 // Inspect verifies a file that no process has open, like Verify. The error is fs.ErrNotExist if there
 // is no file. object returns the objects that have contents; nil for none. filled says that this process
-// has filled the file: then the digests, which were computed of what was written, are not computed again,
+// has filled the file: then the digests, which were computed while it was written, are not computed again,
 // and the checksums show whether that is in the file.
 func Inspect(ctx context.Context, path, instance string, object func(Digest) (Object, bool, error), filled bool, fault Fault) (sizes map[Digest]int64, err error) {
 	warnings, err := disk.CheckPages(path, false)

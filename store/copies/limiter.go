@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Limiter slows bytes down to a rate, and leaves time to others: whoever copies reads, hashes, encrypts
+// Limiter slows bytes down to a rate, and leaves time to others: a copy is read, hashed, encrypted
 // and writes as fast as the machine can, and requests wait for the same processors and the same disk.
 // So after each paceBytes it pauses for as long as they took.
 type Limiter struct {
