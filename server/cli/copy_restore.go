@@ -126,7 +126,13 @@ func (p *program) restoreCopy(target copies.Target, dir string, identities []age
 	}
 	var commits *copies.Commits
 	var entries kv.Entries
-	if m.Stream != nil && (p.text("copy") == "" || m.Instance == p.text("copy") || moment != copies.Moment{}) {
+	switch wanted := p.text("copy") == "" || m.Instance == p.text("copy") || moment != (copies.Moment{}); {
+	case wanted && m.Stream == nil:
+		commits = &copies.Commits{}
+		if commits.Beyond, err = copies.Later(ctx, target, m); err != nil {
+			return done, err
+		}
+	case wanted:
 		if commits, err = copies.CommitsAfter(ctx, target, m, all, moment, identities); err != nil {
 			return done, err
 		}
@@ -190,8 +196,8 @@ func (p *program) showMoment(m *copies.Manifest, commits *copies.Commits, done k
 	if commits == nil {
 		return nil
 	}
-	if n := done.Applied.Number - m.Stream.Number; done.Applied.Number > 0 && n > 0 {
-		fmt.Fprintf(p.out, "%s since were applied, the last one of %s\n", errs.Count(int(n), "commit"),
+	if m.Stream != nil && done.Applied.Number > m.Stream.Number {
+		fmt.Fprintf(p.out, "%s since were applied, the last one of %s\n", errs.Count(int(done.Applied.Number-m.Stream.Number), "commit"),
 			time.UnixMicro(done.Applied.Time).Local().Format(time.DateTime))
 	}
 	if !commits.Beyond.IsZero() {

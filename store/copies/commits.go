@@ -189,6 +189,20 @@ func CommitsAfter(ctx context.Context, target Target, m *Manifest, all []*Manife
 	return c, nil
 }
 
+// Later returns the time of the last commit that is stored after a copy which no commit continues; zero
+// for none.
+func Later(ctx context.Context, target Target, m *Manifest) (last time.Time, err error) {
+	objects, err := target.List(ctx, m.Instance+"/")
+	for _, o := range objects {
+		if p, ok := partOf(o); ok {
+			if at := time.UnixMicro(p.Time).UTC(); at.After(m.Time) && at.After(last) {
+				last = at
+			}
+		}
+	}
+	return last, err
+}
+
 // Entries yields the commits, see kv.Entries. What is missing before the moment is an error.
 func (c *Commits) Entries(ctx context.Context) kv.Entries {
 	return func(from stream.Head) iter.Seq2[*stream.Entry, error] {

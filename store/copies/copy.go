@@ -126,6 +126,7 @@ func (w *writer) storeContent(ctx context.Context, d blob.Digest, size int64, op
 // batch are contents that the next index names.
 type batch struct {
 	w        *writer
+	flushed  func() // called when an index names them; nil for none
 	contents []storedContent
 	bytes    int64
 }
@@ -145,6 +146,9 @@ func (b *batch) flush(ctx context.Context) error {
 	}
 	_, err := b.w.storeJSON(ctx, b.w.start+filesName+randomName()+indexSuffix, index{formatNumber, b.contents, b.w.recipients})
 	b.contents, b.bytes = nil, 0
+	if err == nil && b.flushed != nil {
+		b.flushed()
+	}
 	return err
 }
 

@@ -59,7 +59,7 @@ func Open(ctx context.Context, target Target, db *kv.DB, o Options) (*Repository
 	}
 	r := &Repository{target: target, options: o, db: db, instance: db.Instance(), known: map[string]*Copy{}, indexes: map[string]index{}}
 	r.ship.objects, r.ship.whole, r.ship.pending = map[segment][]string{}, map[segment]bool{}, map[blob.Digest]segment{}
-	r.ship.named = map[blob.Digest]storedContent{}
+	r.ship.named, r.ship.unlisted = map[blob.Digest]storedContent{}, map[blob.Digest]bool{}
 	if r.server, err = seal.NewKey(key, serverStanza, ""); err != nil {
 		return nil, err
 	}
@@ -136,7 +136,7 @@ type Scan struct {
 // Scan lists the target and reads what it has not read before.
 func (r *Repository) Scan(ctx context.Context) (*Scan, error) {
 	r.ship.mu.Lock()
-	clear(r.ship.named)
+	maps.DeleteFunc(r.ship.named, func(d blob.Digest, _ storedContent) bool { return !r.ship.unlisted[d] })
 	r.ship.added = nil
 	r.ship.mu.Unlock()
 	all, err := r.target.List(ctx, r.instance+"/")

@@ -28,6 +28,7 @@ type shipping struct {
 	pending  map[blob.Digest]segment       // contents that may not be stored, and a segment that names them
 	contents map[blob.Digest]storedContent // contents that the last Scan has found
 	named    map[blob.Digest]storedContent // contents that were stored, or named again, since it began
+	unlisted map[blob.Digest]bool          // those of them that no index names yet
 	doomed   map[string]bool               // objects that Prune deletes
 	copies   []*Copy                       // copies that the last Scan has found
 	parts    []part                        // commits that are stored, see merge
@@ -254,7 +255,7 @@ func (r *Repository) shipContents(ctx context.Context) error {
 	r.ship.mu.Lock()
 	pending := slices.Collect(maps.Keys(r.ship.pending))
 	r.ship.mu.Unlock()
-	b := batch{w: r.quietly()}
+	b := batch{w: r.quietly(), flushed: r.listed}
 	var failed error
 	for _, d := range pending {
 		c, known := r.lookUp(d)
@@ -284,17 +285,30 @@ func (r *Repository) shipContents(ctx context.Context) error {
 	return nil
 }
 
+// name notes that a content is about to be named by an index. The caller holds the lock.
+func (s *shipping) name(c storedContent) {
+	s.named[c.SHA256], s.unlisted[c.SHA256] = c, true
+}
+
+// listed notes that an index names all contents that were about to be named.
+func (r *Repository) listed() {
+	r.ship.mu.Lock()
+	defer r.ship.mu.Unlock()
+	clear(r.ship.unlisted)
+}
+
 // lookUp returns a content that is stored and stays so.
 func (r *Repository) lookUp(d blob.Digest) (c storedContent, ok bool) {
 	r.ship.mu.Lock()
 	defer r.ship.mu.Unlock()
 	if c, ok = r.ship.named[d]; ok {
+		r.ship.name(c)
 		return c, true
 	}
 	if c, ok = r.ship.contents[d]; !ok || r.ship.doomed[c.Stored.Object] {
 		return c, false
 	}
-	r.ship.named[d] = c
+	r.ship.name(c)
 	return c, true
 }
 
@@ -310,7 +324,7 @@ func (w *writer) storeLocal(ctx context.Context, d blob.Digest) (storedContent, 
 	c, err := w.storeContent(ctx, d, content.Size(), func() (io.Reader, error) { return content.Passing(), nil })
 	if err == nil {
 		w.ship.mu.Lock()
-		w.ship.named[d] = c
+		w.ship.name(c)
 		w.ship.mu.Unlock()
 	}
 	return c, err

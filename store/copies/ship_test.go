@@ -1,8 +1,10 @@
 package copies
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -654,5 +656,87 @@ func TestPrune_KeepsChains(t *testing.T) {
 	}
 	if got := contentsIn(t, dir); !maps.Equal(got, m.contents) {
 		t.Errorf("%d files, not %d", len(got), len(m.contents))
+	}
+}
+
+// heldTarget holds the next index that is stored until free is closed.
+type heldTarget struct {
+	Target
+	reached, free chan struct{}
+}
+
+func (h heldTarget) Put(ctx context.Context, name string, size int64, content io.Reader) error {
+	if strings.HasSuffix(name, indexSuffix) {
+		h.reached <- struct{}{}
+		<-h.free
+	}
+	return h.Target.Put(ctx, name, size, content)
+}
+
+// TestSettle_NamesBesideScan checks that a content that an index is about to name is not deleted by what
+// a list says that is read meanwhile.
+func TestSettle_NamesBesideScan(t *testing.T) {
+	in, target := newInstallation(t, 1), directory(t)
+	in.copy(in.repository(target, Options{}))
+	old := time.Now().Add(-2 * unnamedFor)
+	for name := range objects(t, target) {
+		if err := os.Chtimes(target.path(name), old, old); err != nil {
+			t.Fatal(err)
+		}
+	}
+	held := heldTarget{target, make(chan struct{}), make(chan struct{})}
+	r := in.repository(held, Options{})
+	scan(t, r)
+	if _, err := r.Ship(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	settled := make(chan error)
+	go func() { settled <- r.Settle(t.Context()) }()
+	<-held.reached
+	for range 2 {
+		s := scan(t, r)
+		doomed := r.doom(s, nil, window{})
+		if len(s.contents) != 1 {
+			t.Fatal(s.contents)
+		}
+		for _, c := range s.contents {
+			if doomed[c.Stored.Object] {
+				t.Errorf("%s would be deleted", c.Stored.Object)
+			}
+		}
+	}
+	close(held.free)
+	if err := <-settled; err != nil {
+		t.Fatal(err)
+	}
+	scan(t, r)
+	if len(r.ship.named) != 0 {
+		t.Errorf("named after an index was listed: %v", r.ship.named)
+	}
+}
+
+// TestLater_AfterUnstreamedCopy checks that commits which are stored after a copy that none continues are
+// found.
+func TestLater_AfterUnstreamedCopy(t *testing.T) {
+	in, target := newInstallation(t, 1), directory(t)
+	if err := in.db.SetStream(nil); err != nil {
+		t.Fatal(err)
+	}
+	in.put("which no commit has")
+	r := in.repository(target, Options{})
+	m := in.copy(r).Manifest
+	if m.Stream != nil {
+		t.Fatalf("%+v", m.Stream)
+	}
+	if at, err := Later(t.Context(), target, m); err != nil || !at.IsZero() {
+		t.Errorf("%v, %v", at, err)
+	}
+	if err := in.db.SetStream(in.options.Stream); err != nil {
+		t.Fatal(err)
+	}
+	in.put("later")
+	in.ship(r)
+	if at, err := Later(t.Context(), target, m); err != nil || !at.Equal(timeOfHead(in.log().Head())) {
+		t.Errorf("%v, %v, want %v", at, err, timeOfHead(in.log().Head()))
 	}
 }

@@ -14,11 +14,8 @@ import (
 	"path/filepath"
 	"slices"
 
-	"go.etcd.io/bbolt"
-
 	"reeve/store/audit"
 	"reeve/store/blob"
-	"reeve/store/disk"
 	"reeve/store/stream"
 )
 
@@ -142,50 +139,6 @@ func (b *Backup) takeRecords(db *DB,
 		b.segments = append(b.segments, f)
 	}
 	return take(b)
-}
-
-// copyData makes and verifies the copy of data.db and returns the references to blobs in it.
-// Without space in the data directory, the copy is in the directory for temporary files; if that
-// can't have it either, data.db itself is read.
-func (b *Backup) copyData(ctx context.Context, db *DB) (refs []blobRef, err error) {
-	refs, err = b.copyDataIn(db, db.dir)
-	if !disk.IsFull(err) {
-		return refs, err
-	}
-	if refs, err = b.copyDataIn(db, os.TempDir()); err == nil {
-		return refs, nil
-	}
-	return b.readLive(ctx, db)
-}
-
-// copyDataIn makes the copy in a directory and unlinks it.
-func (b *Backup) copyDataIn(db *DB, dir string) (refs []blobRef, err error) {
-	f, err := os.CreateTemp(dir, backupPattern)
-	if err != nil {
-		return nil, err
-	}
-
-	path := f.Name()
-	if err = errors.Join(f.Close(), db.copyTo(path)); err == nil {
-		var report *Report
-		if report, refs, _, err = inspect(path, db.options); err == nil {
-			err = report.err("the database")
-		}
-		if err != nil {
-			err = fmt.Errorf("verify the backup: %w", err)
-		}
-	}
-	if err == nil {
-		var f *os.File
-		if err = b.readHeads(path, db); err == nil {
-			f, err = os.Open(path)
-		}
-		if err == nil {
-			b.data = f
-		}
-	}
-	// Unlinked while it is open, so that a crash leaves no file behind.
-	return refs, errors.Join(err, os.Remove(path))
 }
 
 // readHeads reads the position of the copy in the change log and in the commit stream.
@@ -361,43 +314,5 @@ type countWriter struct {
 func (c *countWriter) Write(p []byte) (int, error) {
 	n, err := c.w.Write(p)
 	c.n += int64(n)
-	return n, err
-}
-
-// copyTo writes a consistent copy of data.db to path, atomically.
-func (db *DB) copyTo(path string) error {
-	f, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-
-	out := &keepError{w: f}
-	err = disk.RecoverDamage(db.path, func() error {
-		return db.bolt.View(func(btx *bbolt.Tx) error {
-			db.stats.begin(btx)
-			defer db.stats.end(btx)
-			_, err := btx.WriteTo(out)
-			return err
-		})
-	})
-	if err = errors.Join(err, out.err, f.Sync(), f.Close()); err != nil {
-		return errors.Join(err, os.Remove(path+".new"))
-	}
-
-	return disk.MoveFile(path+".new", path)
-}
-
-// keepError records the first error of a writer. bbolt returns only its text, so that errors.Is
-// would not find a full disk.
-type keepError struct {
-	w   io.Writer
-	err error
-}
-
-func (k *keepError) Write(b []byte) (int, error) {
-	n, err := k.w.Write(b)
-	if k.err == nil {
-		k.err = err
-	}
 	return n, err
 }

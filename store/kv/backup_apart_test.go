@@ -2,6 +2,7 @@ package kv
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"io/fs"
@@ -118,5 +119,20 @@ func TestBackupRecords_Manifest(t *testing.T) {
 		if _, err := Restore(dir, changed, nil, Options{Schema: &office}); err == nil {
 			t.Errorf("%s: it was restored", name)
 		}
+	}
+}
+
+// TestBackupRecords_EndsWithContext checks that a copy ends when its context does, and leaves no file.
+func TestBackupRecords_EndsWithContext(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	db, _ := withFiles(t, dir)
+	stopped := errors.New("the server stops")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(stopped)
+	if _, err := db.BackupRecords(ctx, true); !errors.Is(err, stopped) {
+		t.Errorf("%v", err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, backupPattern+"*")); len(left) > 0 {
+		t.Errorf("left: %q", left)
 	}
 }

@@ -1,6 +1,7 @@
 package kv
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -44,7 +45,7 @@ func (db *DB) migrate(keep bool) error {
 	}
 	if keep {
 		kept := filepath.Join(db.dir, fmt.Sprintf("%s%d", keptHead, meta.Schema))
-		if err := db.copyTo(kept); err != nil {
+		if err := db.copyTo(context.Background(), kept); err != nil {
 			return fmt.Errorf("copy %s before migrating it: %w", db.path, err)
 		}
 		db.warnings = append(db.warnings,
