@@ -98,7 +98,7 @@ func (in *staging) stageContents(all []Content, b *blob.Store) (err error) {
 
 	in.missing = map[blob.Digest]error{}
 	objects := objectsOf(in.refs)
-	var mu sync.Mutex // for what follows, and in.missing
+	var mu sync.Mutex // guards the variables below, and in.missing
 	var failed error
 	next := 0
 	one := func() bool {
