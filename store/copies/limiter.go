@@ -6,7 +6,7 @@ import (
 )
 
 // Limiter slows bytes down to a rate, and leaves time to others: a copy is read, hashed, encrypted
-// and writes as fast as the machine can, and requests wait for the same processors and the same disk.
+// and written as fast as the machine can, and requests wait for the same processors and the same disk.
 // So after each paceBytes it pauses for as long as they took.
 type Limiter struct {
 	rate int64 // bytes a second; 0 for no limit
