@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -204,4 +205,34 @@ func TestMissingDatabase_StartRefused(t *testing.T) {
 		}
 		sane(t, run(t, "serve", "--listen", "127.0.0.1:0", "--data", lost))
 	})
+}
+
+// A server whose data.db is overwritten under it answers that it can't, and ends when it is asked to.
+func TestDamage_UnderRunningServer(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	p := start(t, dir)
+	c := signedIn(t, p)
+	f, err := os.OpenFile(filepath.Join(dir, "data.db"), os.O_WRONLY, 0)
+	if err == nil {
+		_, err = f.WriteAt(bytes.Repeat([]byte("junk"), os.Getpagesize()/2), 0)
+	}
+	if err != nil || f.Close() != nil {
+		t.Fatal(err)
+	}
+
+	for _, request := range [][3]string{
+		{"POST", "/admin/login", object("username", "admin", "password", password)},
+		{"GET", "/admin/list", ""}, {"PUT", "/admin/info", object("nickname", "New")},
+		{"GET", "/system/health", ""}, {"GET", "/health/ready", ""},
+	} {
+		if a := c.call(request[0], request[1], request[2]); a.status != 500 && a.status != 503 && request[1] != "/system/health" {
+			t.Errorf("%v: %d %s", request, a.status, a.raw)
+		}
+	}
+	for _, command := range []string{"status", "doctor"} {
+		sane(t, run(t, command, "--data", dir))
+	}
+	p.signal(syscall.SIGTERM)
+	p.wait()
 }

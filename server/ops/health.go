@@ -111,6 +111,12 @@ func (o *Ops) ready(req *web.Request, in *readyIn) (*healthOut, error) {
 	case bool(in.Write) && req.Server.DB.DiskLow():
 		return nil, errs.New(errs.Busy, "the disk is full: until space is freed, you can only sign in and delete").Coded("not_ready")
 	}
+	if err := req.DB.View(store.System, func(tx *store.Tx) error {
+		_, err := store.Roles.Get(tx, store.OwnerRole)
+		return err
+	}); err != nil {
+		return nil, errs.New(errs.Busy, "%s", errs.Of(err)).Coded("not_ready")
+	}
 	return o.health(req, nil)
 }
 

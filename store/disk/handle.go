@@ -44,7 +44,7 @@ func (h *Handle) Bolt() *bbolt.DB { return h.now.Load() }
 func (h *Handle) Begin(writable bool) (*bbolt.Tx, error) {
 	for {
 		file := h.now.Load()
-		btx, err := file.Begin(writable)
+		btx, err := Begin(file, writable)
 		if errors.Is(err, bolterrors.ErrDatabaseNotOpen) && file != h.now.Load() {
 			continue // it was replaced since
 		}
@@ -63,7 +63,17 @@ func (h *Handle) View(fn func(*bbolt.Tx) error) error {
 }
 
 // Update runs fn in a write transaction and commits it.
-func (h *Handle) Update(fn func(*bbolt.Tx) error) error { return h.now.Load().Update(fn) }
+func (h *Handle) Update(fn func(*bbolt.Tx) error) error {
+	btx, err := h.Begin(true)
+	if err != nil {
+		return err
+	}
+	defer btx.Rollback() // can't fail, and does nothing after the commit
+	if err := fn(btx); err != nil {
+		return err
+	}
+	return btx.Commit()
+}
 
 // Close waits for the transactions and closes the file.
 func (h *Handle) Close() error {

@@ -162,7 +162,12 @@ func fileStats(path string, file *bbolt.DB) (FileStats, error) {
 
 // pageSize returns the page size of an open file in bytes; 0 if it has just been closed.
 func pageSize(file *bbolt.DB) (size int) {
-	err := file.View(func(btx *bbolt.Tx) error {
+	err := disk.RecoverDamage(file.Path(), func() error {
+		btx, err := disk.Begin(file, false)
+		if err != nil {
+			return err
+		}
+		defer btx.Rollback() // can't fail
 		size = file.Info().PageSize
 		return nil
 	})
