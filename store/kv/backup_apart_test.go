@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"reeve/store/blob"
@@ -75,9 +76,9 @@ func TestBackupRecords_Restore(t *testing.T) {
 	restore(filepath.Join(t.TempDir(), "new"), apart, 0)
 	restore(source, nil, 0)
 
-	n := 0
+	var n atomic.Int64 // several goroutines ask
 	some := func(c Content) (io.ReadCloser, error) {
-		switch n++; n % 3 {
+		switch n.Add(1) % 3 {
 		case 0:
 			return nil, fs.ErrNotExist
 		case 1:
