@@ -28,7 +28,7 @@ var testPackages = map[string]string{
 	"forward": "forward", "jobs": "jobs", "mails": "mails", "ops": "ops", "pages": "pages",
 	"people": "people", "person": "person", "rights": "rights", "settings": "settings",
 	"web": "web", "webhooks": "webhooks",
-	"redact": "redact", "redis": "redis", "webhook": "webhook", "picture": "picture",
+	"redact": "redact", "redis": "redis", "webhook": "webhook", "outgoing": "outgoing", "picture": "picture",
 	"disk": "../store/disk", "journal": "../store/journal", "kv": "../store/kv",
 	"audit": "../store/audit"}
 
