@@ -8,7 +8,6 @@ import (
 	"reeve/store/errs"
 )
 
-// allowing parses entries that must be valid.
 func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
@@ -16,6 +15,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
+// allowing parses entries that must be valid.
 func allowing(t testing.TB, texts ...string) Allow {
 	t.Helper()
 	allow, err := ParseAllow("webhooks.allow", texts)

@@ -31,7 +31,7 @@ func ParseURL(field, text string, allow Allow) (*url.URL, error) {
 			"must be a URL that starts with https:// or http://")
 	case u.User != nil:
 		return nil, errs.Field(errs.Invalid, field,
-			"must not contain a username and password")
+			"must have no username or password")
 	case strings.Contains(text, "#"):
 		return nil, errs.Field(errs.Invalid, field, "must not contain a fragment (#)")
 	case !validPort(u):

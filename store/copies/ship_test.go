@@ -673,8 +673,8 @@ func (h heldTarget) Put(ctx context.Context, name string, size int64, content io
 	return h.Target.Put(ctx, name, size, content)
 }
 
-// TestSettle_NamesBesideScan checks that a content that an index is about to name is not deleted by what
-// a list says that is read meanwhile.
+// TestSettle_NamesBesideScan checks that a content that an index is about to name is not deleted because
+// of a list that is read at the same time.
 func TestSettle_NamesBesideScan(t *testing.T) {
 	in, target := newInstallation(t, 1), directory(t)
 	in.copy(in.repository(target, Options{}))

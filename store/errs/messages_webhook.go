@@ -6,7 +6,7 @@ var webhookMessages = []entry{
 		"必须是 whsec_ 加上 {min} 到 {max} 字节的 base64"},
 	{"webhook_url", "must be a URL that starts with https:// or http://", "",
 		"必须是以 https:// 或 http:// 开头的网址"},
-	{"webhook_url_user", "must not contain a username and password", "",
+	{"webhook_url_user", "must have no username or password", "",
 		"不能包含用户名或密码"},
 	{"webhook_url_fragment", "must not contain a fragment (#)", "", "不能包含片段（#）"},
 	{"webhook_url_port", "must have a port from 1 to 65535, or none", "",
