@@ -25,20 +25,19 @@ func (p *page) audit() {
 	p.dark(!p.looks.dark)
 }
 
-// looksGood checks a page at the widths of desktops and phones, light and dark. At night it
-// audits all of them, else a light desktop and a dark phone.
+// looksGood checks a page at the widths of desktops and phones, light and dark: at night, and for
+// screenshots, all of them, else a light desktop and the narrowest phone, dark.
 func (p *page) looksGood(name string) {
 	p.t.Helper()
 	for _, dark := range []bool{false, true} {
-		p.dark(dark)
 		for _, width := range []int64{1280, 390, 320} {
+			if !everyLook() && dark != (width == 320) || !everyLook() && width == 390 {
+				continue
+			}
+			p.dark(dark)
 			p.width(width)
-			if !dark {
-				p.noSidewaysScroll()
-			}
-			if nightly() || !dark && width == 1280 || dark && width == 320 {
-				p.examine("{}")
-			}
+			p.noSidewaysScroll()
+			p.examine("{}")
 			p.shoot(fmt.Sprintf("%s-%s-%d", name, theme(dark), width))
 		}
 	}
@@ -46,6 +45,17 @@ func (p *page) looksGood(name string) {
 	p.dark(false)
 	p.width(1280)
 	p.settle()
+}
+
+// everyLook reports whether pages are checked at every width and in both themes.
+func everyLook() bool { return nightly() || os.Getenv("REEVE_TEST_SCREENSHOTS") != "" }
+
+// phones returns the widths of phones to check a page at.
+func phones() []int64 {
+	if everyLook() {
+		return []int64{390, 320}
+	}
+	return []int64{320}
 }
 
 func theme(dark bool) string {

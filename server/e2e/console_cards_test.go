@@ -68,7 +68,7 @@ func TestConsoleLists(t *testing.T) {
 		p.settle()
 		p.fits(path)
 		p.shoot("fits-" + name)
-		for _, width := range []int64{390, 320} {
+		for _, width := range phones() {
 			p.width(width)
 			p.settle()
 			p.hasCards(path, width)

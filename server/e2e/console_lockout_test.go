@@ -57,7 +57,7 @@ func TestConsoleLockout(t *testing.T) {
 	p = signedInAt(t, server, reader, fmt.Sprintf("/admin/list/%d", ann))
 	p.see("Locked out until")
 	p.missing("button", "Unlock")
-	for _, width := range []int64{390, 320} {
+	for _, width := range phones() {
 		p.width(width)
 		p.noSidewaysScroll()
 		p.audit()

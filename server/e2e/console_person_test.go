@@ -67,7 +67,7 @@ func TestConsolePerson(t *testing.T) {
 	p.open("/admin/list/999")
 	p.see("User not found.")
 
-	for _, width := range []int64{390, 320} {
+	for _, width := range phones() {
 		p.width(width)
 		for _, part := range []string{"", "/access", "/sessions", "/loginlog", "/activity"} {
 			p.open(fmt.Sprintf("/admin/list/%d%s", ann, part))
