@@ -63,6 +63,7 @@ func (p *page) authenticator() (touch, recognize func(bool)) {
 // signOut signs out by the user's menu.
 func (p *page) signOut() {
 	p.t.Helper()
+	p.settle() // what is under way then is answered with 401
 	p.click("button", "Administrator")
 	p.click("menuitem", "Sign out")
 }
