@@ -3,6 +3,7 @@ package setup_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -64,20 +65,21 @@ func TestSetup_FaultTexts(t *testing.T) {
 
 func long() string { return strings.Repeat("a", 2000) }
 
-// TestSetup_RefusedPrune prunes objects that others rely on: nothing is changed, and the error names
-// the object.
+// TestSetup_RefusedPrune prunes objects that others rely on: what is above something of theirs stays,
+// and for other objects nothing is changed, and the error names the object.
 func TestSetup_RefusedPrune(t *testing.T) {
 	t.Parallel()
 	const made = `{"permissions":{"top.mid.leaf":"X"},"roles":{"Held":{}},"departments":{"Sales":{}},
 		"setting_groups":{"pay":"Pay"},"settings":{"pay.a":{"type":"input","value":"x"}}}`
 	for name, test := range map[string]struct {
 		method, path, body string // use of the object by another caller
-		want               string
+		stays              string
+		refused            bool
 	}{
-		"permission with a child":    {"POST", "/admin/rule", `{"key":"top.mid.other","name":"o","type":2,"parent":"top.mid"}`, "top.mid"},
-		"role of a user":             {"POST", "/admin/list", `{"username":"holder","roles":["Held"]}`, "Held"},
-		"department with a child":    {"POST", "/admin/dept", `{"name":"Sub","parent":"Sales"}`, "Sales"},
-		"group with another setting": {"POST", "/system/setting", `{"group":"pay","key":"b","title":"B","type":"input"}`, "pay"},
+		"permission with a child":    {"POST", "/admin/rule", `{"key":"top.mid.other","name":"o","type":2,"parent":"top.mid"}`, "permission top.mid", false},
+		"role of a user":             {"POST", "/admin/list", `{"username":"holder","roles":["Held"]}`, "role Held", true},
+		"department with a child":    {"POST", "/admin/dept", `{"name":"Sub","parent":"Sales"}`, "department Sales", false},
+		"group with another setting": {"POST", "/system/setting", `{"group":"pay","key":"b","title":"B","type":"input"}`, "setting group pay", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -86,9 +88,19 @@ func TestSetup_RefusedPrune(t *testing.T) {
 			servertest.Must(t, json.Unmarshal([]byte(made), &v))
 			in.OK("POST", "/system/setup/apply", file(t, v, false), "cli")
 			in.OK(test.method, test.path, test.body, "owner")
-			before := in.State()
-			in.Call("POST", "/system/setup/apply", file(t, map[string]any{}, true), "cli").Brief(409, test.want+": ", "still used by")
-			disktest.Equal(t, "state", in.State(), before)
+			before, none := in.State(), file(t, map[string]any{}, true)
+			if test.refused {
+				for _, path := range []string{"plan", "apply"} {
+					in.Call("POST", "/system/setup/"+path, none, "cli").Brief(422, test.stays+" is still used by")
+				}
+				disktest.Equal(t, "state", in.State(), before)
+				return
+			}
+			planned := changesOf(in.OK("POST", "/system/setup/plan", none, "cli"))
+			disktest.Equal(t, "applied", changesOf(in.OK("POST", "/system/setup/apply", none, "cli")), planned)
+			if len(planned) == 0 || slices.Contains(planned, "delete "+test.stays) {
+				t.Errorf("planned %q", planned)
+			}
 		})
 	}
 }

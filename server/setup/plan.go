@@ -12,6 +12,7 @@ import (
 	"reeve/server/web"
 	"reeve/store"
 	"reeve/store/errs"
+	"reeve/store/kv"
 )
 
 // Plan is what would change.
@@ -66,7 +67,7 @@ func newPlan(tx *store.Tx, routes []web.Route, in *filesIn) (*Plan, error) {
 			plan.Changes = append(plan.Changes, c)
 		}
 	}
-	removed, err := r.removals(in)
+	removed, err := r.removals(in, plan.Changes)
 	if err != nil {
 		return nil, err
 	}
@@ -78,9 +79,24 @@ func newPlan(tx *store.Tx, routes []web.Route, in *filesIn) (*Plan, error) {
 func (r *reader) inOrder() []*wanted {
 	all := slices.Clone(r.all)
 	slices.SortStableFunc(all, func(a, b *wanted) int {
-		return cmp.Or(cmp.Compare(rank(a.Kind), rank(b.Kind)), strings.Compare(a.Key, b.Key))
+		return cmp.Or(cmp.Compare(rank(a.Kind), rank(b.Kind)), cmp.Compare(r.depth(a), r.depth(b)),
+			strings.Compare(a.Key, b.Key))
 	})
 	return all
+}
+
+// depth returns the number of objects of the files above an object of the same kind.
+func (r *reader) depth(w *wanted) (n int) {
+	for ; n < kv.MaxDepth; n++ {
+		parent, _ := w.Fields["parent"].(string)
+		if kind, key := parentOf(w); parent == "" && kind == w.Kind {
+			parent = key
+		}
+		if w = r.known[w.Kind+" "+kindOf(w.Kind).folded(parent)]; w == nil {
+			break
+		}
+	}
+	return n
 }
 
 func rank(kindName string) int {
@@ -262,37 +278,4 @@ func (s *state) secretChanged(k *kind, id store.ID, name string, value any) bool
 		return err != nil || w.URL != text
 	}
 	return false
-}
-
-// removals returns the deletions: of items that a dictionary no longer has and, if the files are to
-// be pruned, of objects that they have created and no longer have.
-func (r *reader) removals(in *filesIn) (all []*Change, err error) {
-	gone := func(k *kind, key string, id store.ID) {
-		all = append(all, &Change{Kind: k.name, Key: key, Operation: "delete", Fields: []ChangedField{}, id: id})
-	}
-	items := kindOf(itemKind)
-	for _, o := range r.s.kinds[itemKind].byKey {
-		dict, _, _ := strings.Cut(o.key, "/")
-		if r.whole[dict] && r.known[itemKind+" "+o.key] == nil {
-			gone(items, o.key, o.id)
-		}
-	}
-
-	if in.Prune != nil && bool(*in.Prune) {
-		err = each(r.s.tx, store.SetupMarks, func(m *store.SetupMark) error {
-			k := kindOf(m.Kind)
-			key, exists := r.s.kinds[k.name].keys[m.RecordID]
-			owned := slices.ContainsFunc(in.Files, func(f fileIn) bool { return f.Name == m.Owner })
-			if owned && exists && r.known[k.name+" "+k.folded(key)] == nil &&
-				!slices.ContainsFunc(all, func(c *Change) bool { return c.Kind == k.name && c.id == m.RecordID }) {
-				gone(k, key, m.RecordID)
-			}
-			return nil
-		})
-	}
-
-	slices.SortFunc(all, func(a, b *Change) int { // the opposite of the order of creation
-		return -cmp.Or(cmp.Compare(rank(a.Kind), rank(b.Kind)), strings.Compare(a.Key, b.Key))
-	})
-	return all, err
 }

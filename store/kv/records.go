@@ -259,7 +259,7 @@ func (c *collection) validateDelete(tx *Tx, id ID) error {
 	}
 
 	for _, in := range c.incoming {
-		if err := in.restrict(tx, c.noun(), id); err != nil {
+		if err := in.restrict(tx, old); err != nil {
 			return err
 		}
 	}

@@ -1,6 +1,8 @@
 package kv
 
 import (
+	"iter"
+
 	"reeve/store/errs"
 )
 
@@ -17,8 +19,10 @@ const (
 // incoming is a reference as declared at its target. When a target is deleted, first restrict is
 // called for all references, then release.
 type incoming struct {
-	restrict func(tx *Tx, target string, id ID) error // a Conflict if the target must stay
-	release  func(tx *Tx, id ID) error                // deletes or changes the records that refer to it
+	restrict func(tx *Tx, target record) error // a Conflict if the target must stay
+	release  func(tx *Tx, id ID) error         // deletes or changes the records that refer to it
+	from     *index                            // of the references
+	on       OnDelete
 }
 
 // Ref is an index over the references of one collection to another.
@@ -59,17 +63,18 @@ func NewRefs[T, U any](of *Collection[T], field string, to *Collection[U], value
 func (x *index) refer(to *collection, on OnDelete) {
 	x.target, x.dangles, x.cascades = to.self, on == Dangle, on == Cascade || on == CascadeFreely
 	to.incoming = append(to.incoming, incoming{
-		restrict: func(tx *Tx, target string, id ID) error {
+		restrict: func(tx *Tx, target record) error {
 			if on != Restrict {
 				return nil
 			}
-			n, err := x.counted(tx, idKey(id))
+			n, err := x.counted(tx, idKey(target.ident().ID))
 			if err != nil || n == 0 {
 				return err
 			}
-			return errs.New(errs.Conflict, "%s %d is still used by %s", errs.Noun(target), id,
+			return errs.New(errs.Conflict, "%s %s is still used by %s", errs.Noun(to.noun()), to.nameOf(target),
 				errs.Number(n, x.of.noun())).Coded("in_use")
 		},
+		from: x, on: on,
 		release: func(tx *Tx, id ID) error {
 			switch on {
 			case Cascade:
@@ -80,6 +85,23 @@ func (x *index) refer(to *collection, on OnDelete) {
 			return nil
 		},
 	})
+}
+
+// Restricting iterates over the records that a record can't be deleted before, as the names of their
+// collections and their IDs.
+func (c *Collection[T]) Restricting(tx *Tx, id ID) iter.Seq2[string, ID] {
+	return func(yield func(string, ID) bool) {
+		for _, in := range c.untyped.incoming {
+			if in.on != Restrict {
+				continue
+			}
+			for other := range in.from.ids(tx, idKey(id)) {
+				if !yield(in.from.of.name, other) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // deleteReferring deletes the records that refer to another.

@@ -22,6 +22,7 @@ type Table interface {
 	ValidateFields(tx *Tx, id ID, fields Fields) error
 	ValidateRecreate(tx *Tx, id ID, fields Fields) error
 	ValidateDelete(tx *Tx, id ID) error
+	Restricting(tx *Tx, id ID) iter.Seq2[string, ID]
 	Records(tx *Tx) iter.Seq2[any, error]
 	IsLogged() bool
 	IsUndoable() bool

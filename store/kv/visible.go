@@ -44,3 +44,13 @@ func (c *collection) validateNames(old, v record, faults errs.Faults) {
 		}
 	}
 }
+
+// nameOf returns the name of a record for people: its first name that is not empty, else its ID.
+func (c *collection) nameOf(v record) string {
+	for _, f := range c.names {
+		if text := reflect.ValueOf(v).Elem().FieldByIndex(f.index).String(); text != "" {
+			return text
+		}
+	}
+	return v.ident().ID.String()
+}
