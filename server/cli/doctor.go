@@ -32,7 +32,7 @@ func (p *program) doctor(c *client) error {
 	}
 
 	parts := append(h.Parts, checkSync(p.config.DataDir), checkFileSystem(p.config.DataDir),
-		checkBackup(info.LastBackup), p.checkCertificate(), p.checkConfig())
+		checkBackup(info.LastBackup, p.config.Targets(), p.config.Recipients()), p.checkCertificate(), p.checkConfig())
 	if c.running {
 		parts = append(parts, p.checkVersion(s))
 	}
@@ -133,8 +133,8 @@ func checkFileSystem(dir string) part {
 // backupAge is the age from which the last backup is too old.
 const backupAge = 48 * time.Hour
 
-func checkBackup(last *time.Time) part {
-	out := part{Name: "last backup", State: "degraded", Do: "name a target of copies in the configuration: `reeve help backups` says how"}
+func checkBackup(last *time.Time, targets, recipients []string) part {
+	out := part{Name: "last backup", State: "degraded"}
 	switch {
 	case last == nil:
 		out.Text = "there has been none"
@@ -142,6 +142,15 @@ func checkBackup(last *time.Time) part {
 		out.Text = "the last one is from " + last.Local().Format(time.DateTime)
 	default:
 		return part{Name: "last backup", State: "ok", Text: "the last one is from " + last.Local().Format(time.DateTime)}
+	}
+
+	switch {
+	case len(targets) == 0:
+		out.Do = "name a target of copies in the configuration: `reeve help backups` says how"
+	case len(recipients) == 0:
+		out.Do = "the target " + targets[0] + " gets no copies without a recipient: run `reeve backup recipient FILE`"
+	default:
+		out.Do = "run `reeve backup now`, which says why there are no copies"
 	}
 	return out
 }
