@@ -84,8 +84,7 @@ func (p *program) applyFiles(c *client, paths []string) (raw json.RawMessage, ch
 	if err != nil {
 		return nil, nil, err
 	}
-	raw, changes, err = p.askSetup(c, "apply", files)
-	return raw, changes, errors.Join(err, writeSecrets(files, changes)) // of objects that were deleted since the plan
+	return p.askSetup(c, "apply", files)
 }
 
 // applyAtStart applies the setup files of --apply before the server is ready.

@@ -199,18 +199,20 @@ func readSecretFile(path string) (string, error) {
 }
 
 // writeSecrets writes the secrets of objects that will be created to their files, durably and before
-// the server stores their hashes, so that none is lost.
+// the server stores their hashes, so that none is lost. Others without a file are sent without a
+// secret: if they are deleted in the meantime, the server refuses to create them again.
 func writeSecrets(files []*setupFile, changes []change) error {
 	for _, f := range files {
 		err := f.eachSecretFile(func(of setup.SecretTable, key, path string, row map[string]any) error {
 			isNew := slices.ContainsFunc(changes, func(c change) bool {
 				return c.Operation == "create" && c.Kind == of.Kind && c.Key == key
 			})
-			if !isNew {
-				return nil
-			}
 			if _, err := readSecretFile(path); !errors.Is(err, fs.ErrNotExist) {
 				return err
+			}
+			if !isNew {
+				delete(row, "secret")
+				return nil
 			}
 			secret, _ := row["secret"].(map[string]any)
 			text, _ := secret["secret"].(string)

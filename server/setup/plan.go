@@ -165,8 +165,12 @@ func (r *reader) check(k *kind, w *wanted, had *current, create bool) object {
 		r.fail(w, err)
 		return nil
 	}
-	if create && k.name == "API key" && w.Fields["secret"] == nil {
-		r.faults.Add(w.At+".secret_file", "is required: the file that the command writes the secret of a new key to")
+	if create && hasSecret(k) && w.Fields["secret"] == nil {
+		if w.Fields["secret_file"] == nil {
+			r.faults.Add(w.At+".secret_file", "is required: the file that the command writes the secret of a new object to")
+		} else {
+			r.faults.Add(w.At+".secret_file", "has no secret: the object was deleted after the plan; apply again")
+		}
 	}
 
 	for name, value := range body {

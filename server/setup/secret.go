@@ -81,3 +81,8 @@ func (t *Text) Resolve(read func(reference string) (string, error)) error {
 	}
 	return nil
 }
+
+// hasSecret reports whether objects of a kind get a secret when they are created.
+func hasSecret(k *kind) bool {
+	return slices.ContainsFunc(SecretTables(), func(of SecretTable) bool { return of.Kind == k.name })
+}

@@ -134,18 +134,19 @@ func TestSetup_FaultsNamePlace(t *testing.T) {
 	in := commandLine(t)
 	before := in.Dump()
 	for values, field := range map[string]string{
-		`{"rolls":{}}`:                                      "rolls",
-		`{"roles":7}`:                                       "roles",
-		`{"roles":{"A":7}}`:                                 "roles.A",
-		`{"roles":{"A":{"colour":1}}}`:                      "roles.A.colour",
-		`{"roles":{"A":{"sort":"many"}}}`:                   "roles.A.sort",
-		`{"roles":{"A":{"permissions":["no.such"]}}}`:       "roles.A.permissions[0]",
-		`{"roles":{"A":{"permissions":"system.info"}}}`:     "roles.A.permissions",
-		`{"roles":{"A":{},"a":{}}}`:                         "roles.a",
-		`{"settings":{"shop.x":{"type":"colour"}}}`:         "settings.shop.x.type",
-		`{"dictionaries":{"d":{"name":"D","items":[7]}}}`:   "dictionaries.d.items",
-		`{"keys":{"k":{"roles":[]}}}`:                       "keys.k.secret_file",
-		`{"fields":{"badge":{"title":"B","type":"input"}}}`: "fields.badge.fields",
+		`{"rolls":{}}`:                                                         "rolls",
+		`{"roles":7}`:                                                          "roles",
+		`{"roles":{"A":7}}`:                                                    "roles.A",
+		`{"roles":{"A":{"colour":1}}}`:                                         "roles.A.colour",
+		`{"roles":{"A":{"sort":"many"}}}`:                                      "roles.A.sort",
+		`{"roles":{"A":{"permissions":["no.such"]}}}`:                          "roles.A.permissions[0]",
+		`{"roles":{"A":{"permissions":"system.info"}}}`:                        "roles.A.permissions",
+		`{"roles":{"A":{},"a":{}}}`:                                            "roles.a",
+		`{"settings":{"shop.x":{"type":"colour"}}}`:                            "settings.shop.x.type",
+		`{"dictionaries":{"d":{"name":"D","items":[7]}}}`:                      "dictionaries.d.items",
+		`{"keys":{"k":{"roles":[]}}}`:                                          "keys.k.secret_file",
+		`{"webhooks":{"w":{"url":"https://example.org/","types":["user.*"]}}}`: "webhooks.w.secret_file",
+		`{"fields":{"badge":{"title":"B","type":"input"}}}`:                    "fields.badge.fields",
 	} {
 		var v any
 		servertest.Must(t, json.Unmarshal([]byte(values), &v))

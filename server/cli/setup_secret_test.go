@@ -1,0 +1,41 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"reeve/server/setup"
+)
+
+// TestSetupFile_SecretOnlyOfFile sends a secret only if a file has it, so that an object that is
+// deleted after the plan is not created with a secret that nobody knows.
+func TestSetupFile_SecretOnlyOfFile(t *testing.T) {
+	t.Parallel()
+	text, err := setup.Parse([]byte("keys.new = { secret_file = \"new\" }\nkeys.old = { secret_file = \"old\" }\nkeys.kept = { secret_file = \"kept\" }\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	f := &setupFile{path: filepath.Join(dir, "shop.toml"), text: text, Values: text.Values}
+	kept := setup.SecretTables()[0].New()
+	if err := os.WriteFile(filepath.Join(dir, "kept"), []byte(kept), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.readSecrets(); err != nil {
+		t.Fatal(err)
+	}
+	if err := writeSecrets([]*setupFile{f}, []change{{Kind: "API key", Key: "new", Operation: "create"}}); err != nil {
+		t.Fatal(err)
+	}
+	for key, sent := range map[string]bool{"new": true, "old": false, "kept": true} {
+		secret := text.Values["keys"].(map[string]any)[key].(map[string]any)["secret"]
+		stored, err := readSecretFile(filepath.Join(dir, key))
+		if (secret != nil) != sent || (err == nil) != sent {
+			t.Errorf("%s: sent %v, file %v", key, secret != nil, err)
+		}
+		if given, _ := secret.(map[string]any); sent && given["secret"] != stored {
+			t.Errorf("%s: another secret is sent than the file has", key)
+		}
+	}
+}
