@@ -56,6 +56,8 @@ type Options struct {
 	// returns.
 	Checked func(warnings []string)
 
+	// Backup is kv.Options.Backup.
+	Backup string
 	// Files is kv.Options.Files.
 	Files *kv.FileStorage
 	// ReturnRights lets a restore bring rights back that were withdrawn since.
@@ -113,6 +115,7 @@ func (o Options) engine() kv.Options {
 		Files:     o.Files,
 		Stream:    o.Stream,
 
+		Backup:       o.Backup,
 		ReturnRights: o.ReturnRights,
 	}
 	return options.DrainingFrom(o.drainFrom)

@@ -161,7 +161,9 @@ func (p *program) restoreCopy(target copies.Target, dir string, identities []age
 			return done, err
 		}
 	}
-	done, err = store.RestoreMoment(dir, path, identities, contents, entries, p.restoreOptions())
+	options := p.restoreOptions()
+	options.Backup = fmt.Sprintf("the copy %s at %s", strings.TrimSuffix(m.Data.Object, ".data"), p.args[0])
+	done, err = store.RestoreMoment(dir, path, identities, contents, entries, options)
 	if err != nil {
 		return done, err
 	}

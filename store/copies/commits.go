@@ -154,10 +154,12 @@ type Commits struct {
 	identities []age.Identity
 	moment     Moment
 	parts      []part      // parts of the epoch of the copy
+	base       uint64      // last entry of the change log in the copy
 	later      []time.Time // times of copies, and of commits, that the commits after the copy may not lead to
 
 	// What is known once all were read:
 	Last   stream.Head // last commit before the moment
+	logged uint64      // last entry of the change log in these commits; 0 for none
 	Beyond time.Time   // time of the last commit that is stored but that no copy leads to; zero for none
 }
 
@@ -169,6 +171,9 @@ func CommitsAfter(ctx context.Context, target Target, m *Manifest, all []*Manife
 		return nil, err
 	}
 	c := &Commits{target: target, identities: identities, moment: moment}
+	if m.LogHead != nil {
+		c.base = m.LogHead.Seq
+	}
 	for _, o := range objects {
 		p, ok := partOf(o)
 		switch at := time.UnixMicro(p.Time).UTC(); {
@@ -207,7 +212,7 @@ func Later(ctx context.Context, target Target, m *Manifest) (last time.Time, err
 func (c *Commits) Entries(ctx context.Context) kv.Entries {
 	return func(from stream.Head) iter.Seq2[*stream.Entry, error] {
 		return func(yield func(*stream.Entry, error) bool) {
-			c.Last = from
+			c.Last, c.logged = from, c.base
 			passed := false
 			after := func(e *stream.Entry) bool {
 				passed = passed || c.moment.follows(e)
@@ -218,6 +223,7 @@ func (c *Commits) Entries(ctx context.Context) kv.Entries {
 					return
 				}
 				c.Last = e.Head()
+				c.logged = max(c.logged, kv.LastLogged(e))
 			}
 			if passed {
 				return
@@ -234,7 +240,8 @@ func (c *Commits) complete() error {
 	last, reached := c.Last, timeOfHead(c.Last)
 	at := clock(reached)
 	if c.moment.Before > 0 {
-		return fmt.Errorf("entry %d of the change log is in none of the commits that are stored; the last of these is of %s", c.moment.Before, at)
+		return fmt.Errorf("entry %d of the change log is in none of the commits that are stored: these end with commit %d, of %s, and entry %d",
+			c.moment.Before, last.Number, at, c.logged)
 	}
 	if !c.moment.latest() && !c.moment.At.After(reached) {
 		return nil

@@ -97,6 +97,9 @@ type Options struct {
 	// once, before Close returns.
 	Checked func(warnings []string)
 
+	// Backup names a backup that is restored in errors; "" for its path.
+	Backup string
+
 	// Context is passed to the schema's rules, through Tx.Context.
 	Context any
 	// Clock returns the current time; nil for the system clock.

@@ -1,6 +1,7 @@
 package kv
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -73,8 +74,8 @@ func RestoreMoment(dir, backup string, identities []age.Identity, contents Conte
 		err = in.ready(dir)
 	}
 	if err != nil {
-		return done, errors.Join(fmt.Errorf("%s was not restored, nothing is changed: %w", backup,
-			err), os.RemoveAll(in.dir))
+		return done, errors.Join(fmt.Errorf("%s was not restored, nothing is changed: %w",
+			cmp.Or(options.Backup, backup), err), os.RemoveAll(in.dir))
 	}
 
 	done = Restored{
