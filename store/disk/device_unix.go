@@ -4,6 +4,7 @@ package disk
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"syscall"
@@ -25,7 +26,9 @@ func SameDisk(a, b string) bool {
 	return statOf(one).Dev == statOf(two).Dev
 }
 
-// CopyOwner gives a file the owner, group and permissions of another one, unless that is missing.
+// CopyOwner gives a file of this process the owner, group and permissions of another one, unless that
+// is missing. A group that this process may not give is left out if it has no other rights than
+// everybody has.
 func CopyOwner(from, to string) error {
 	info, err := os.Stat(from)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -35,10 +38,14 @@ func CopyOwner(from, to string) error {
 		return err
 	}
 	owner := statOf(info)
+	mode := info.Mode().Perm()
 	if err := os.Chown(to, int(owner.Uid), int(owner.Gid)); err != nil {
-		return err
+		if int(owner.Uid) != os.Geteuid() || mode>>3&7 != mode&7 {
+			return fmt.Errorf("%s belongs to user %d and group %d, which only root and members of the group can keep: %w",
+				from, owner.Uid, owner.Gid, err)
+		}
 	}
-	return os.Chmod(to, info.Mode().Perm())
+	return os.Chmod(to, mode)
 }
 
 // ForOwnGroup reports whether a file belongs to root, and others than root can only read it, as

@@ -3,9 +3,14 @@
 package disk
 
 import (
+	"errors"
+	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -63,5 +68,52 @@ func TestCopyOwner_KeepsPermissions(t *testing.T) {
 	}
 	if owner(got) != owner(want) {
 		t.Errorf("%v, want %v", owner(got), owner(want))
+	}
+}
+
+// TestCopyOwner_ForeignGroup copies the owner of files whose group a process may not give.
+func TestCopyOwner_ForeignGroup(t *testing.T) {
+	const user, group = 12345, 34
+	if dir := os.Getenv("COPY_OWNER_DIR"); dir != "" { // as that user
+		for name, fine := range map[string]bool{"600": true, "644": true, "640": false, "604": false} {
+			from, to := filepath.Join(dir, name), filepath.Join(dir, name+".new")
+			if err := os.WriteFile(to, nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			err := CopyOwner(from, to)
+			if (err == nil) != fine || err != nil && !strings.Contains(err.Error(), "belongs to user 12345 and group 34") {
+				t.Errorf("%s: %v", name, err)
+			}
+			info, err := os.Stat(to)
+			if want := map[bool]string{true: name, false: "600"}[fine]; err != nil || fmt.Sprintf("%o", info.Mode()) != want {
+				t.Errorf("%s: %v, %v", name, info.Mode(), err)
+			}
+		}
+		return
+	}
+	if os.Geteuid() != 0 {
+		t.Skip("needs root, to make files of another group")
+	}
+	dir, err := os.MkdirTemp("/tmp", "owner")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	for name, mode := range map[string]fs.FileMode{"600": 0o600, "644": 0o644, "640": 0o640, "604": 0o604} {
+		path := filepath.Join(dir, name)
+		if err := errors.Join(os.WriteFile(path, nil, mode), os.Chown(path, user, group), os.Chmod(path, mode)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	program := filepath.Join(dir, "test")
+	self, err := os.ReadFile(os.Args[0])
+	if err := errors.Join(err, os.WriteFile(program, self, 0o755), os.Chown(dir, user, user)); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(program, "-test.run=^TestCopyOwner_ForeignGroup$")
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "COPY_OWNER_DIR="+dir, "TMPDIR="+dir)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: user, Gid: user}}
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v: %s", err, out)
 	}
 }
