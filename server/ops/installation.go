@@ -1,7 +1,6 @@
 package ops
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -60,9 +59,7 @@ func InstallationWarnings(c *web.Config, dataDir string) []string {
 
 // exposedFiles returns the files that other users of the machine can read.
 func exposedFiles(c *web.Config, dataDir string) ([]string, error) {
-	data, err1 := store.ExposedData(dataDir)
-	files, err2 := store.Exposed(c.PrivateFiles...)
-	return append(data, files...), errors.Join(err1, err2)
+	return store.ExposedData(dataDir, c.PrivateFiles...)
 }
 
 func exposedText(exposed []string) errs.Message {

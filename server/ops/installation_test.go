@@ -21,10 +21,16 @@ func TestFilePermissions_ReadableReported(t *testing.T) {
 	}
 
 	private := filepath.Join(t.TempDir(), "config.toml")
+	parent := filepath.Dir(filepath.Dir(private)) // of all of these directories; only its owner can enter it
+	servertest.Must(t, os.Chmod(parent, 0o755))
 	servertest.Must(t, os.WriteFile(private, nil, 0o600))
+	hidden := filepath.Join(t.TempDir(), "closed", "server.key")
+	servertest.Must(t, os.Mkdir(filepath.Dir(hidden), 0o700))
+	servertest.Must(t, os.WriteFile(hidden, nil, 0o600))
+	servertest.Must(t, os.Chmod(hidden, 0o644))
 	config := web.Config{
 		Version:      "test",
-		PrivateFiles: []string{private, filepath.Join(t.TempDir(), "missing")},
+		PrivateFiles: []string{private, private, filepath.Join(t.TempDir(), "missing"), hidden},
 	}
 	in := servertest.Start(t, func(s *servertest.Setup) { s.Config = config })
 	check := func(exposed ...string) {
@@ -44,9 +50,8 @@ func TestFilePermissions_ReadableReported(t *testing.T) {
 	}
 	check()
 	for path, fine := range map[string]os.FileMode{
-		in.Dir:                           0o700,
-		filepath.Join(in.Dir, "data.db"): 0o600,
-		private:                          0o600,
+		in.Dir:  0o700,
+		private: 0o600,
 	} {
 		for _, mode := range []os.FileMode{0o040, 0o004, 0o002, 0o010} {
 			servertest.Must(t, os.Chmod(path, fine|mode))
@@ -56,6 +61,12 @@ func TestFilePermissions_ReadableReported(t *testing.T) {
 	}
 
 	check()
+	data := filepath.Join(in.Dir, "data.db")
+	config.PrivateFiles = append(config.PrivateFiles, data)
+	servertest.Must(t, os.Chmod(data, 0o644))
+	check() // nobody else can enter the directory
+	servertest.Must(t, os.Chmod(in.Dir, 0o711))
+	check(in.Dir, data)
 }
 
 // TestFilePermissions_OwnFilesPrivate checks the files that the server has written itself.
