@@ -41,6 +41,10 @@ func (r *release) archives() error {
 			files = append(files, file{dir + "man/" + name, 0o644, r.extra.man[name]})
 		}
 
+		for _, name := range slices.Sorted(maps.Keys(r.extra.manual)) {
+			files = append(files, file{dir + "manual/" + name, 0o644, r.extra.manual[name]})
+		}
+
 		pack, ending := r.tarGzip, ".tar.gz"
 		if t.os == "windows" {
 			pack, ending = r.zip, ".zip"

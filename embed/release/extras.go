@@ -20,6 +20,7 @@ type extras struct {
 
 	bash, zsh, fish []byte            // completion scripts
 	man             map[string][]byte // manual pages of section 1, by name
+	manual          map[string][]byte // topics of the manual and their pictures, to which the README has links, by name
 }
 
 // writeExtras reads the texts of the checkout, and writes manual pages and completion scripts from
@@ -36,6 +37,22 @@ func (r *release) writeExtras() error {
 			return err
 		}
 		*into = content
+	}
+
+	r.extra.readme = bytes.ReplaceAll(r.extra.readme, []byte("](embed/manual/"), []byte("](manual/"))
+	r.extra.manual = map[string][]byte{}
+	dir := filepath.Join(r.root, "embed", "manual")
+	topics, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, topic := range topics {
+		if topic.IsDir() {
+			continue // an example, which is in the checkout
+		}
+		if r.extra.manual[topic.Name()], err = os.ReadFile(filepath.Join(dir, topic.Name())); err != nil {
+			return err
+		}
 	}
 
 	root := cli.Tree(cli.Release{Version: r.version}, io.Discard, io.Discard)

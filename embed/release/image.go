@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"bytes"
 	"crypto/x509"
+	"encoding/json"
 	"encoding/pem"
 	"io"
 	"io/fs"
@@ -30,23 +31,27 @@ const imageUser = 65532
 // shell, and nothing that has to be updated.
 func (r *release) image() error {
 	index := mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
-	found := false
+	var loaded []dockerImage
 	for _, t := range r.targets {
 		if !t.image {
 			continue
 		}
-		found = true
 		image, err := r.imageFor(t)
 		if err != nil {
 			return err
 		}
+		entry, err := r.dockerImage(t, image)
+		if err != nil {
+			return err
+		}
+		loaded = append(loaded, entry)
 		index = mutate.AppendManifests(index, mutate.IndexAddendum{
 			Add:        image,
 			Descriptor: v1.Descriptor{Platform: &v1.Platform{OS: t.os, Architecture: t.arch}},
 		})
 	}
 
-	if !found {
+	if loaded == nil {
 		return nil
 	}
 
@@ -61,12 +66,46 @@ func (r *release) image() error {
 		return err
 	}
 
+	list, err := json.Marshal(loaded)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(dir, "manifest.json"), list, 0o644); err != nil {
+		return err
+	}
 	packed, err := r.tarOf(dir)
 	if err != nil {
 		return err
 	}
 
 	return r.write(r.name("oci.tar"), packed)
+}
+
+// dockerImage is an image in manifest.json, which `docker load` reads where images are not in the store
+// of containerd. Its files are those of the OCI layout.
+type dockerImage struct {
+	Config   string
+	RepoTags []string
+	Layers   []string
+}
+
+// dockerImage returns the entry of an image. There a tag is of one architecture: that of amd64 has the
+// version alone.
+func (r *release) dockerImage(t target, image v1.Image) (d dockerImage, err error) {
+	manifest, err := image.Manifest()
+	if err != nil {
+		return d, err
+	}
+	blob := func(h v1.Hash) string { return "blobs/" + h.Algorithm + "/" + h.Hex }
+	tag := "reeve:" + r.version
+	if t.arch != "amd64" {
+		tag += "-" + t.arch
+	}
+	d = dockerImage{Config: blob(manifest.Config.Digest), RepoTags: []string{tag}}
+	for _, layer := range manifest.Layers {
+		d.Layers = append(d.Layers, blob(layer.Digest))
+	}
+	return d, nil
 }
 
 func (r *release) imageFor(t target) (v1.Image, error) {

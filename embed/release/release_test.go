@@ -393,6 +393,32 @@ func TestUnit_Hardened(t *testing.T) {
 	t.Log(lines[len(lines)-1])
 }
 
+// checkDocker checks manifest.json, from which `docker load` takes the images without the store of
+// containerd, with the configuration and the layer for amd64.
+func checkDocker(t *testing.T, dir, config, layer string) {
+	t.Helper()
+	var images []dockerImage
+	must(t, readJSON(filepath.Join(dir, "manifest.json"), &images))
+	tags := map[string]dockerImage{}
+	for _, image := range images {
+		for _, path := range append(image.Layers, image.Config) {
+			_, err := os.Stat(filepath.Join(dir, path))
+			must(t, err)
+		}
+		tags[strings.Join(image.RepoTags, " ")[len("reeve:"):]] = image
+	}
+	path := func(digest string) string { return "blobs/" + strings.Replace(digest, ":", "/", 1) }
+	for tag, image := range tags {
+		if arm := strings.HasSuffix(tag, "-arm64"); len(image.Layers) != 1 ||
+			!arm && (image.Config != path(config) || image.Layers[0] != path(layer)) {
+			t.Errorf("%s: %+v", tag, image)
+		}
+	}
+	if len(tags) != 2 {
+		t.Errorf("there are the tags %v", tags)
+	}
+}
+
 // TestImage_RunsAsItsUser unpacks the image and runs it as a container runtime would: its command
 // as PID 1, as its user, with its environment.
 func TestImage_RunsAsItsUser(t *testing.T) {
@@ -428,6 +454,7 @@ func TestImage_RunsAsItsUser(t *testing.T) {
 		Layers []descriptor
 	}
 	read(platforms["linux/amd64"], &manifest)
+	checkDocker(t, blobs, manifest.Config.Digest, manifest.Layers[0].Digest)
 	var config struct {
 		Config struct {
 			User            string
@@ -568,5 +595,33 @@ func TestCompose_MatchesProgram(t *testing.T) {
 
 	if len(compose.Services["reeve"].Environment) == 0 {
 		t.Error("the environment is empty")
+	}
+}
+
+// TestArchive_LinksOfReadme follows the links of the README in an archive to files in it.
+func TestArchive_LinksOfReadme(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	f, err := os.Open(result(t, "linux_amd64.tar.gz"))
+	must(t, err)
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	must(t, err)
+	extract(t, dir, z)
+	found, err := filepath.Glob(filepath.Join(dir, "*", "README.md"))
+	must(t, err)
+	text, err := os.ReadFile(found[0])
+	must(t, err)
+	links := regexp.MustCompile(`\]\(([^)#]+)`).FindAllStringSubmatch(string(text), -1)
+	if len(links) < 20 {
+		t.Errorf("the README has the links %q", links)
+	}
+	for _, link := range links {
+		if strings.Contains(link[1], "://") {
+			continue
+		}
+		if _, err := os.Stat(filepath.Join(filepath.Dir(found[0]), link[1])); err != nil {
+			t.Error(err)
+		}
 	}
 }
