@@ -8,6 +8,7 @@ import (
 
 	"reeve/store"
 	"reeve/store/audit"
+	"reeve/store/errs"
 )
 
 // verifyLog verifies the change log: that of the data directory, or exported files.
@@ -43,12 +44,8 @@ func (p *program) verifyLog() error {
 		return errors.New("the change log has no entries, which proves nothing")
 	}
 
-	what := "entries"
-	if result.Entries == 1 {
-		what = "entry"
-	}
-	_, err = fmt.Fprintf(p.out, "%d %s from %d to %d intact, head %s:%d:%s\n",
-		result.Entries, what, result.First, result.Head.Seq, result.Head.Generation, result.Head.Seq,
+	_, err = fmt.Fprintf(p.out, "%s from %d to %d intact, head %s:%d:%s\n",
+		errs.Count(int(result.Entries), "entry"), result.First, result.Head.Seq, result.Head.Generation, result.Head.Seq,
 		result.Head.Hash)
 	return err
 }

@@ -199,7 +199,7 @@ func (p *program) showMoment(m *copies.Manifest, commits *copies.Commits, done k
 		return nil
 	}
 	if m.Stream != nil && done.Applied.Number > m.Stream.Number {
-		fmt.Fprintf(p.out, "%s since were applied, the last one of %s\n", errs.Count(int(done.Applied.Number-m.Stream.Number), "commit"),
+		fmt.Fprintf(p.out, "applied since: %s, the last one of %s\n", errs.Count(int(done.Applied.Number-m.Stream.Number), "commit"),
 			time.UnixMicro(done.Applied.Time).Local().Format(time.DateTime))
 	}
 	if !commits.Beyond.IsZero() {

@@ -55,8 +55,12 @@ func (a logActor) label() string {
 const shownChanges = 3 // changes in the line of an entry
 
 func (e *logEntry) line() string {
+	what := e.Operation.Title
+	if what == "" { // no request: what the server or a command has done itself, such as a restore
+		what = strings.ReplaceAll(e.Action, "_", " ")
+	}
 	text := fmt.Sprintf("%d  %s  %s  %s", e.Seq, e.At.Local().Format(time.DateTime), e.Actor.label(),
-		oneLine(e.Operation.Title))
+		oneLine(what))
 	for i, c := range e.Changes {
 		if i == shownChanges {
 			text += fmt.Sprintf(", and %d more", len(e.Changes)-i)
@@ -156,7 +160,11 @@ func (p *program) undoLog(c *client) error {
 	if len(lost) > 0 {
 		text = "; not brought back, see --json: " + errs.Count(len(lost), "thing")
 	}
-	return p.show(done, "entry %s is undone: %s records%s", p.args[0], done.text("records"), text)
+	var n int
+	if err := json.Unmarshal(done["records"], &n); err != nil {
+		return err
+	}
+	return p.show(done, "entry %s is undone: %s%s", p.args[0], errs.Count(n, "record"), text)
 }
 
 // nameRecords adds to the error of an undo the names that the entry has for the records in it.

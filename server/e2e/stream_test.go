@@ -195,7 +195,7 @@ func TestStream_Commands(t *testing.T) {
 		data := filepath.Join(t.TempDir(), "data")
 		restored := &offsite{o.config, data, o.identity}
 		r := restored.must(t, append([]string{"restore", "offsite", "--identity", o.identity}, moment...)...)
-		if !strings.Contains(r.out, "since were applied, the last one of") {
+		if !strings.Contains(r.out, "applied since: ") {
 			t.Errorf("%q: %s", moment, r.out)
 		}
 		q := start(t, data)

@@ -5,10 +5,13 @@ import (
 	"strings"
 )
 
-// Count returns a number with its noun, for messages: "1 record", "2 records".
+// Count returns a number with its noun, for messages: "1 record", "2 records", "3 entries".
 func Count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
+	}
+	if stem, is := strings.CutSuffix(noun, "y"); is && !strings.ContainsAny(stem[len(stem)-1:], "aeou") {
+		return fmt.Sprintf("%d %sies", n, stem)
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
 }

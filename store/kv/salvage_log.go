@@ -8,6 +8,7 @@ import (
 
 	"reeve/store/audit"
 	"reeve/store/disk"
+	"reeve/store/errs"
 )
 
 // copyLog copies the change log: the segments as they are, and from data.db the newest entries that
@@ -38,7 +39,7 @@ func (s *Salvaging) copyLog(bucket leafItem) error {
 		}
 	}, hole)
 	if lost > 0 {
-		s.Lost("%d entries of the change log", lost)
+		s.Lost("%s of the change log", errs.Count(int(lost), "entry"))
 	}
 	if next := sequence(bucket); len(rows) > 0 && next > head.Seq {
 		s.Lost("the entries of the change log from %d to %d", head.Seq+1, next)
