@@ -97,7 +97,7 @@ func TestAppPermissions_FollowRecords(t *testing.T) {
 	})
 	var known []answer
 	granted := 0
-	for range disktest.Size(300, 1500, 10_000) {
+	for range disktest.Size(300, 700, 10_000) {
 		clock.Add(1000)
 		err := db.Update(System, changes[r.IntN(len(changes))])
 		if e := (*errs.Error)(nil); err != nil && !errors.As(err, &e) {

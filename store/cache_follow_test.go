@@ -86,7 +86,7 @@ func rowsText[T any](rows []Row[T]) (text string) {
 func follows(t *testing.T, db *DB, r *rand.Rand, write func(tx *Tx) error,
 	holds func(tx *Tx) error, shown func(tx *Tx) func() string) {
 	t.Helper()
-	for range disktest.Size(60, 400, 4000) {
+	for range disktest.Size(60, 200, 4000) {
 		var before func() string
 		view(t, db, func(tx *Tx) error { before = shown(tx); return nil })
 		was := before()

@@ -305,7 +305,7 @@ func TestFlippedBits(t *testing.T) {
 	dir := t.TempDir()
 	realistic(t, dir)
 	r, outcomes := disktest.Random(t), map[string]int{}
-	total := disktest.Size(60, 500, 5000)
+	total := disktest.Size(60, 200, 5000)
 	batch := min(total, 250)
 	hit := func() bool { return outcomes["refused"] > 0 && outcomes["differs"] > 0 }
 	for done := 0; done < total || !hit() && done < 10*total; done += batch { // a few flips can all miss

@@ -82,7 +82,7 @@ func reasonOf(tx *Tx, u *User, key string) string {
 
 func TestExplain_MatchesEnforcement(t *testing.T) {
 	r, pairs, reasons := disktest.Random(t), 0, map[string]int{}
-	want := disktest.Size(3000, 20_000, 200_000)
+	want := disktest.Size(3000, 8000, 200_000)
 	for pairs < want || len(reasons) < 9 && pairs < 10*want {
 		db := crowd(t, r)
 		for range 12 {

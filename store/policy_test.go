@@ -43,7 +43,7 @@ func sameRecords[T any](a, b *kv.RecordMap[T]) bool {
 func TestPolicy_FollowsDepartments(t *testing.T) {
 	r := disktest.Random(t)
 	db := crowd(t, r)
-	for range disktest.Size(40, 200, 2000) {
+	for range disktest.Size(40, 80, 2000) {
 		var before *Policy
 		var depts map[ID]*Dept
 		view(t, db, func(tx *Tx) error {

@@ -426,7 +426,7 @@ func TestLastOwner_OneOfTwoStays(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			db := office(t)
-			for range disktest.Size(10, 50, 500) {
+			for range disktest.Size(10, 20, 500) {
 				var second ID
 				update(t, db, func(tx *Tx) error {
 					u := &User{Username: "second", RoleIDs: []ID{OwnerRole}, Status: true}

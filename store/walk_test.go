@@ -323,7 +323,7 @@ var errRefusedHalfway = errors.New("refused after it had written")
 func TestRandomWalk_NoRightsGained(t *testing.T) {
 	r, serial, done, outcomes := disktest.Random(t), 0, 0, map[errs.Kind]int{}
 	const steps, episode = 20, 1000
-	for total := disktest.Size(2000, 20_000, 200_000); serial < total; {
+	for total := disktest.Size(2000, 8000, 200_000); serial < total; {
 		db := crowd(t, r)
 		var first *reach
 		log := newReplay(t, db)

@@ -166,7 +166,7 @@ func TestLogSearch(t *testing.T) {
 	}
 
 	var ids []ID
-	for range disktest.Size(3, 10, 40) {
+	for range disktest.Size(3, 6, 40) {
 		for range r.IntN(120) {
 			update(t, db, randomly(r, &ids))
 		}
@@ -220,7 +220,7 @@ func TestLogSearch_WhileEntriesMove(t *testing.T) {
 	}
 
 	var ids []ID
-	least := disktest.Size(400, 2000, 10_000)
+	least := disktest.Size(400, 1000, 10_000)
 	for n := 0; n < least || len(db.LogSegments()) < 3; n++ { // they are moved in the background
 		if err := db.Update(System, randomly(r, &ids)); err != nil {
 			t.Error(err)

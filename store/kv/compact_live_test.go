@@ -168,7 +168,7 @@ func TestLiveCompact_Concurrent(t *testing.T) {
 	})
 
 	done := 0
-	for range disktest.Size(8, 30, 200) {
+	for range disktest.Size(8, 10, 200) {
 		switch _, err := db.Compact(t.Context(), ignore); {
 		case err == nil:
 			done++

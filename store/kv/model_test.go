@@ -232,7 +232,7 @@ func TestRandomWalk(t *testing.T) {
 	refused, stored, compared := 0, 0, 0
 	give := errors.New("given up")
 	var compaction sync.WaitGroup
-	for round := range disktest.Size(400, 2000, 20_000) {
+	for round := range disktest.Size(400, 1000, 20_000) {
 		if r.IntN(3) == 0 {
 			clock.Add(int64(r.IntN(3) - 1)) // sometimes back
 		}

@@ -90,11 +90,11 @@ func TestOpen_SecondOpenerRefused(t *testing.T) {
 }
 
 func TestCommit_SurvivesKill(t *testing.T) {
-	surviveKills(t, "write", disktest.Size(3, 20, 200))
+	surviveKills(t, "write", disktest.Size(3, 10, 200))
 }
 
 func TestLiveCompact_SurvivesKill(t *testing.T) {
-	surviveKills(t, "compact", disktest.Size(3, 20, 100))
+	surviveKills(t, "compact", disktest.Size(3, 8, 100))
 }
 
 // surviveKills kills a child that writes in a mode, and checks that nothing that was answered is

@@ -266,7 +266,7 @@ func TestQuery_MatchesFullScan(t *testing.T) {
 				}
 				return nil
 			}
-			for round := range disktest.Size(10, 60, 400) {
+			for round := range disktest.Size(10, 25, 400) {
 				update(t, db, func(tx *Tx) error {
 					if err := churn(tx, r, stored, n, &serial); err != nil || round%2 == 0 {
 						return err

@@ -226,7 +226,7 @@ func TestSalvage_SoundData(t *testing.T) {
 func TestSalvage_DamagedPages(t *testing.T) {
 	truth, r := salvageFrom(t), disktest.Random(t)
 	outcomes := map[string]int{}
-	for i := range disktest.Size(40, 200, 3000) {
+	for i := range disktest.Size(40, 80, 3000) {
 		file, pageSize := dataName, os.Getpagesize()
 		if i%4 == 3 {
 			file, pageSize = blob.FileName, blob.PageSize
@@ -270,7 +270,7 @@ func TestSalvage_DamagedBranch(t *testing.T) {
 		}
 	}
 
-	for i := range disktest.Size(20, 100, 2000) {
+	for i := range disktest.Size(20, 40, 2000) {
 		at := branches[r.IntN(len(branches))]
 		bit := r.IntN(8 * at.bytes)
 		if i%2 == 0 { // a low bit of a child pointer, the second half of an element
@@ -315,7 +315,7 @@ func TestSalvage_RepairsKey(t *testing.T) {
 	pageSize := os.Getpagesize()
 	data := disktest.ReadFile(t, filepath.Join(truth.dir, dataName))
 	names := slices.Sorted(maps.Keys(truth.records))
-	for range disktest.Size(5, 50, 1000) {
+	for range disktest.Size(5, 20, 1000) {
 		name := names[r.IntN(len(names))]
 		_, number, _ := strings.Cut(name, " ")
 		id, err := strconv.ParseUint(number, 10, 64)

@@ -87,7 +87,7 @@ func TestSearchIndex_FollowsWrites(t *testing.T) {
 	options := Options{Schema: shop(), IndexFrom: 5}
 	db := open(t, dir, options)
 	told, asked := 0, 0
-	for step := range disktest.Size(150, 600, 6000) {
+	for step := range disktest.Size(150, 300, 6000) {
 		update(t, db, func(tx *Tx) error {
 			for range 1 + r.IntN(12) {
 				id := ID(1 + r.IntN(80))
@@ -216,7 +216,7 @@ func searchDuringWrites(t *testing.T, beside func(*DB)) {
 			}
 		}
 	})
-	for n := range disktest.Size(300, 2000, 20_000) {
+	for n := range disktest.Size(300, 800, 20_000) {
 		part := fmt.Sprint("title ", n%7)
 		view(t, db, func(tx *Tx) error {
 			found, ok, err := items.untyped.search.find(tx, part)
