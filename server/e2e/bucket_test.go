@@ -231,7 +231,7 @@ func TestBucket_MoveThereAndBack(t *testing.T) {
 	t.Parallel()
 	b := newBucketed(t, 0, false)
 	p, c := b.start(t)
-	n := size(30, 150, 1000)
+	n := size(30, 80, 1000)
 	var files []fileRecord
 	for i := range n {
 		files = append(files, c.keepsBytes(fmt.Sprint("file", i), payload{uint64(i), int64(i) * 7001}))

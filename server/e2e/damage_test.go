@@ -137,7 +137,7 @@ func TestFlippedBits_NeverCrash(t *testing.T) {
 	filled(t, dir, "a value that can be found")
 	r := random(t)
 	found := 0
-	flips := size(10, 80, 800)
+	flips := size(10, 40, 800)
 	ruined := copyDir(t, dir)
 	for range flips {
 		var at, bit int

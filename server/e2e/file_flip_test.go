@@ -67,7 +67,7 @@ func TestFlippedBits_OfFilesNeverServed(t *testing.T) {
 
 	outcomes := map[string]int{}
 	heads := pageHeads(clean)
-	for range size(15, 60, 500) {
+	for range size(15, 30, 500) {
 		at, bit := r.IntN(len(clean)), r.IntN(8)
 		if r.IntN(4) > 0 { // most of the database is content: prefer pages that refer to others
 			at = heads[r.IntN(len(heads))] + r.IntN(600)

@@ -23,7 +23,7 @@ func TestKill_DuringUploads(t *testing.T) {
 		}
 	}
 
-	cycles, sweeps := size(3, 10, 50), 0
+	cycles, sweeps := size(3, 6, 50), 0
 	for cycle := range cycles {
 		var wg sync.WaitGroup
 		for _, s := range senders {

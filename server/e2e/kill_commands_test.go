@@ -126,8 +126,8 @@ func shopFile(t *testing.T, n int) string {
 func TestKill_DuringApply(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ objects, kills int }{
-		"one transaction": {31, size(3, 15, 100)},
-		"job":             {301, size(3, 9, 100)},
+		"one transaction": {31, size(3, 8, 100)},
+		"job":             {301, size(3, 5, 100)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -166,25 +166,35 @@ func TestKill_DuringApply(t *testing.T) {
 	}
 }
 
-// A setup whose last step is refused is taken back, even if that is interrupted by a kill.
+// A setup whose last step is refused, since two keys have one secret, is taken back, even if that is
+// interrupted by a kill.
 func TestKill_DuringRefusedApply(t *testing.T) {
 	t.Parallel()
 	base := t.TempDir()
 	p := start(t, base)
-	token := signedIn(t, p).token
-	held := filepath.Join(t.TempDir(), "shop.toml")
-	noErr(t, os.WriteFile(held, []byte("[roles.Held]\n"), 0o600))
-	applied(t, base, held)
-	if r := run(t, "user", "add", "holder", "--role", "Held", "--data", base); r.code != 0 {
-		t.Fatalf("%+v", r)
-	}
+	c := signedIn(t, p)
+	token := c.token
+	role := c.roleWith("Clerk", "admin", "admin.list", "admin.list.query")
+	key := into[struct {
+		ID     int64
+		Secret string `json:"token"`
+	}](t, c.want(200, "POST", "/admin/key", object("name", "spent", "role_ids", []int64{role})))
+	c.want(200, "DELETE", fmt.Sprint("/admin/key/", key.ID), "")
 	p.stop()
 
 	const objects = 301
 	k := newKilling(t)
 	k.repeat(t, size(3, 9, 100), func(who string) (killed bool, state string) {
 		dir, file := copyDir(t, base), shopFile(t, objects)
-		killed = k.run(t, who, dir, 1, "apply", "--prune", file)
+		at := filepath.Dir(file)
+		for _, name := range []string{"deploy.secret", "twin.secret"} {
+			noErr(t, os.WriteFile(filepath.Join(at, name), []byte(key.Secret+"\n"), 0o600))
+		}
+		good, err := os.ReadFile(file)
+		noErr(t, err)
+		refused := filepath.Join(at, "twins.toml")
+		noErr(t, os.WriteFile(refused, []byte("keys.twin = { roles = [\"Role 1\"], secret_file = \"twin.secret\" }\n"+string(good)), 0o600))
+		killed = k.run(t, who, dir, 1, "apply", refused)
 		p := start(t, dir)
 		c := newClient(t, p)
 		c.token = token
@@ -193,7 +203,7 @@ func TestKill_DuringRefusedApply(t *testing.T) {
 			t.Errorf("%d of %d objects are left to be changed", left, objects)
 		}
 		applied(t, dir, file)
-		keyWorks(t, c, filepath.Join(filepath.Dir(file), "deploy.secret"))
+		keyWorks(t, c, filepath.Join(at, "deploy.secret"))
 		p.stop()
 		sound(t, dir)
 		return killed, state + "old"

@@ -133,7 +133,7 @@ func TestKill_UnderLoadKeepsAcknowledged(t *testing.T) {
 		}
 	}
 
-	cycles := size(4, 50, 300)
+	cycles := size(4, 20, 300)
 	for cycle := range cycles {
 		var wg sync.WaitGroup
 		for _, w := range writers {

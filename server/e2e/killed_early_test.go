@@ -14,7 +14,7 @@ func TestKill_DuringFirstStart(t *testing.T) {
 	t.Parallel()
 	r := random(t)
 	cut := 0
-	for range size(3, 25, 150) {
+	for range size(3, 12, 150) {
 		dir := filepath.Join(t.TempDir(), "data")
 		words := []string{"--listen", "127.0.0.1:0", "--data", dir, "REEVE_ADMIN_PASSWORD="}
 		for range 3 {

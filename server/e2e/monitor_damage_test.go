@@ -153,7 +153,7 @@ func TestMonitoring_FlippedBitsStopNothing(t *testing.T) {
 	dir := t.TempDir()
 	withEvents(t, dir)
 	r := random(t)
-	for range size(5, 40, 400) {
+	for range size(5, 20, 400) {
 		ruined := copyDir(t, dir)
 		changed(func(b []byte) []byte {
 			for range 1 + r.IntN(20) {

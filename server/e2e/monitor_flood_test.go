@@ -42,7 +42,7 @@ func TestMonitoring_FloodStaysWithinCap(t *testing.T) {
 	before := quick()
 	c.want(200, "POST", "/system/monitor/trace", object("route", "GET /admin/rule/parent", "minutes", 15)) // which records all of them
 
-	end := time.Now().Add(time.Duration(size(3, 20, 300)) * time.Second)
+	end := time.Now().Add(time.Duration(size(3, 10, 300)) * time.Second)
 	stop, sampled := make(chan struct{}), make(chan struct{})
 	var largest int64
 	samples := 0

@@ -144,7 +144,7 @@ func TestSocketActivation_RestartsLoseNothing(t *testing.T) {
 		})
 	}
 
-	restarts := size(2, 10, 100)
+	restarts := size(2, 5, 100)
 	for range restarts {
 		before := asked.Load()
 		for asked.Load() < before+20 {
