@@ -13,7 +13,7 @@ import (
 
 // reference names what a record refers to: objects of a kind.
 type reference struct {
-	collection string // of the record
+	collection string // collection of the record
 	id         store.ID
 	kind       string
 }
@@ -58,7 +58,7 @@ func deletion(k *kind, key string, id store.ID) *Change {
 }
 
 // pruned returns the deletions of objects that the files have created and no longer have, without
-// those that must stay because the files rely on them, and parents of what stays. Others that are
+// those that must stay because the files rely on them, and without parents of objects that stay. Others that are
 // in use are faults.
 func (r *reader) pruned(in *filesIn, items, changes []*Change) (all []*Change, err error) {
 	named, owners := r.named(), map[*Change]string{}

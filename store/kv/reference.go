@@ -21,7 +21,7 @@ const (
 type incoming struct {
 	restrict func(tx *Tx, target record) error // a Conflict if the target must stay
 	release  func(tx *Tx, id ID) error         // deletes or changes the records that refer to it
-	from     *index                            // of the references
+	from     *index                            // index of the references
 	on       OnDelete
 }
 
