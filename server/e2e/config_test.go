@@ -1,11 +1,14 @@
 package e2e
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"reeve/server/servertest"
 )
 
 // configFile writes a configuration file and returns its path.
@@ -302,7 +305,7 @@ func TestConfig_UnknownVariables(t *testing.T) {
 // server's own files are private.
 func TestDataDirectory_ReadableWarning(t *testing.T) {
 	t.Parallel()
-	dir := filepath.Join(t.TempDir(), "data")
+	dir := filepath.Join(servertest.OpenDir(t), "data")
 	p := start(t, dir)
 	p.stop()
 	if warnings := p.log.messages(t, "warn"); len(warnings) != 0 {
@@ -310,7 +313,7 @@ func TestDataDirectory_ReadableWarning(t *testing.T) {
 	}
 
 	cmd := program(t, "--listen", "127.0.0.1:0", "--data", dir)
-	if err := os.Chmod(filepath.Join(dir, "data.db"), 0o644); err != nil {
+	if err := errors.Join(os.Chmod(dir, 0o711), os.Chmod(filepath.Join(dir, "data.db"), 0o644)); err != nil {
 		t.Fatal(err)
 	}
 

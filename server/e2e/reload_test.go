@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"reeve/server/servertest"
 )
 
 // awaits waits until the log has a text, and returns the lines with it.
@@ -90,7 +92,7 @@ func TestReload(t *testing.T) {
 // part that a reload can change, and compares the warnings.
 func TestReload_WarnsLikeStart(t *testing.T) {
 	t.Parallel()
-	at := t.TempDir()
+	at := servertest.OpenDir(t)
 	file, dir := filepath.Join(at, "config.toml"), filepath.Join(at, "data")
 	cert, key, _ := selfSigned(t)
 	write := func(origins string) {
@@ -104,10 +106,8 @@ func TestReload_WarnsLikeStart(t *testing.T) {
 	if got := p.log.messages(t, "warn"); len(got) != 0 {
 		t.Errorf("before: %q", got)
 	}
-	shared := filepath.Join(dir, "shared")
-	noErr(t, os.WriteFile(shared, nil, 0o600))
-	noErr(t, os.Chmod(shared, 0o644))
 	write(`"https://reeve.example.org:8443", "https://app.example.org"`)
+	noErr(t, os.Chmod(key, 0o644))
 	r := run(t, "reload", "--data", dir)
 	reloaded := p.log.messages(t, "warn")
 	p.stop()
