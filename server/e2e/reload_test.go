@@ -9,8 +9,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"reeve/server/servertest"
 )
 
 // awaits waits until the log has a text, and returns the lines with it.
@@ -92,7 +90,7 @@ func TestReload(t *testing.T) {
 // part that a reload can change, and compares the warnings.
 func TestReload_WarnsLikeStart(t *testing.T) {
 	t.Parallel()
-	at := servertest.OpenDir(t)
+	at := t.TempDir()
 	file, dir := filepath.Join(at, "config.toml"), filepath.Join(at, "data")
 	cert, key, _ := selfSigned(t)
 	write := func(origins string) {
@@ -106,8 +104,7 @@ func TestReload_WarnsLikeStart(t *testing.T) {
 	if got := p.log.messages(t, "warn"); len(got) != 0 {
 		t.Errorf("before: %q", got)
 	}
-	write(`"https://reeve.example.org:8443", "https://app.example.org"`)
-	noErr(t, os.Chmod(key, 0o644))
+	write(`"https://reeve.example.org:8443", "https://reeve.example.org:9443", "https://app.example.org"`)
 	r := run(t, "reload", "--data", dir)
 	reloaded := p.log.messages(t, "warn")
 	p.stop()
