@@ -219,3 +219,27 @@ func (a *Applying) Finish(db Handle) error {
 func ApplyAgain(tx *Tx, id ID) (*CustomField, error) {
 	return CustomFields.Update(tx, id, func(f *CustomField) error { f.Applied = false; return nil })
 }
+
+// CustomValues returns the number of records that have a value of a field. It reads all of them.
+func CustomValues(tx *Tx, id ID) (n int, err error) {
+	f, err := CustomFields.Get(tx, id)
+	switch {
+	case err != nil:
+		return 0, err
+	case f.Realm == AppRealm:
+		return countValues(tx, AppUsers, id)
+	}
+	return countValues(tx, Users, id)
+}
+
+func countValues[T any, P MemberOf[T]](tx *Tx, of *kv.Collection[T], id ID) (n int, err error) {
+	for v, err := range of.All(tx) {
+		if err != nil {
+			return n, err
+		}
+		if P(v).Member().Fields.Get(id) != "" {
+			n++
+		}
+	}
+	return n, nil
+}

@@ -11,7 +11,6 @@ import (
 
 	"reeve/store/errs"
 	"reeve/store/fold"
-	"reeve/store/kv"
 )
 
 // FieldValue is the value of a custom field in a record, as a setting of its type stores it. Fields
@@ -396,28 +395,4 @@ func (f *CustomField) Value(text string) any {
 	s := f.setting()
 	s.Values = text
 	return settingValue(s)
-}
-
-// CustomValues returns the number of records that have a value of a field. It reads all of them.
-func CustomValues(tx *Tx, id ID) (n int, err error) {
-	f, err := CustomFields.Get(tx, id)
-	switch {
-	case err != nil:
-		return 0, err
-	case f.Realm == AppRealm:
-		return countValues(tx, AppUsers, id)
-	}
-	return countValues(tx, Users, id)
-}
-
-func countValues[T any, P MemberOf[T]](tx *Tx, of *kv.Collection[T], id ID) (n int, err error) {
-	for v, err := range of.All(tx) {
-		if err != nil {
-			return n, err
-		}
-		if P(v).Member().Fields.Get(id) != "" {
-			n++
-		}
-	}
-	return n, nil
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // TestSetupFile_SecretOnlyOfFile sends a secret only if a file has it, so that an object that is
-// deleted after the plan is not created with a secret that nobody knows.
+// deleted after the plan is not created with a secret that is in no file.
 func TestSetupFile_SecretOnlyOfFile(t *testing.T) {
 	t.Parallel()
 	text, err := setup.Parse([]byte("keys.new = { secret_file = \"new\" }\nkeys.old = { secret_file = \"old\" }\nkeys.kept = { secret_file = \"kept\" }\n"))

@@ -62,7 +62,7 @@ func TestFilePermissions_ReadableReported(t *testing.T) {
 	data := filepath.Join(in.Dir, "data.db")
 	config.PrivateFiles = append(config.PrivateFiles, data)
 	servertest.Must(t, os.Chmod(data, 0o644))
-	check() // nobody else can enter the directory
+	check() // no other user can enter the directory
 	servertest.Must(t, os.Chmod(in.Dir, 0o711))
 	check(in.Dir, data)
 }

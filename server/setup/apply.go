@@ -80,7 +80,7 @@ func (a applier) apply(req *web.Request, files *filesIn) (*Applied, error) {
 		if err := requireSettled(tx); err != nil {
 			return err
 		}
-		if plan, err = newPlan(tx, req.Server.Routes, files); err != nil { // again: something may have changed
+		if plan, err = newPlan(tx, req.Server.Routes, files, false); err != nil { // again: something may have changed
 			return err
 		}
 		_, err = run(tx, req, plan.operations())

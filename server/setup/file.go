@@ -31,6 +31,8 @@ type reader struct {
 	fields map[string][]string // fields that files can have, by kind
 	hints  int                 // number of unknown names for which the nearest known one was looked for
 	faults errs.Faults
+
+	checkValues bool // see newPlan
 }
 
 // flagTable is the table of feature flags, which are settings.

@@ -47,8 +47,9 @@ func (c *Change) names() (names []string) {
 	return names
 }
 
-// newPlan compares files with the installation.
-func newPlan(tx *store.Tx, routes []web.Route, in *filesIn) (*Plan, error) {
+// newPlan compares files with the installation. checkValues is whether fields that would be deleted are
+// checked to have no values, which reads all users: not while others wait to write.
+func newPlan(tx *store.Tx, routes []web.Route, in *filesIn, checkValues bool) (*Plan, error) {
 	if err := requireOwner(tx); err != nil {
 		return nil, err
 	}
@@ -67,6 +68,7 @@ func newPlan(tx *store.Tx, routes []web.Route, in *filesIn) (*Plan, error) {
 			plan.Changes = append(plan.Changes, c)
 		}
 	}
+	r.checkValues = checkValues
 	removed, err := r.removals(in, plan.Changes)
 	if err != nil {
 		return nil, err

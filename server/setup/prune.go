@@ -110,7 +110,7 @@ func (r *reader) pruned(in *filesIn, items, changes []*Change) (all []*Change, e
 		if len(in.Files) > 1 {
 			at = owners[c] + ": "
 		}
-		if err := r.s.checkUnused(k, c, lost); err != nil {
+		if err := r.checkUnused(k, c, lost); err != nil {
 			r.faults.Add(fmt.Sprintf("%s%s.%s", at, cmp.Or(k.table, k.name), c.Key), "%s", errs.Of(err).Msg)
 		}
 	}
@@ -200,17 +200,17 @@ func (s *state) hasChild(c *Change, lost gone) bool {
 
 // checkUnused returns an error if a record that stays refers to an object, or if the object is a
 // field that has values, which nothing brings back.
-func (s *state) checkUnused(k *kind, c *Change, lost gone) error {
-	for collection, id := range k.records.Restricting(s.tx, c.id) {
+func (r *reader) checkUnused(k *kind, c *Change, lost gone) error {
+	for collection, id := range k.records.Restricting(r.s.tx, c.id) {
 		if !lost[reference{collection, id, c.Kind}] {
-			return k.records.ValidateDelete(s.tx, c.id)
+			return k.records.ValidateDelete(r.s.tx, c.id)
 		}
 	}
-	if k.name != "custom field" {
+	if k.name != "custom field" || !r.checkValues {
 		return nil
 	}
 
-	n, err := store.CustomValues(s.tx, c.id)
+	n, err := store.CustomValues(r.s.tx, c.id)
 	if err == nil && n > 0 {
 		noun := "user"
 		if strings.HasPrefix(c.Key, store.AppRealm+".") {

@@ -90,7 +90,7 @@ func (a applier) planOf(req *web.Request, in *given) (plan *Plan, err error) {
 		if err := requireSettled(tx); err != nil {
 			return err
 		}
-		plan, err = newPlan(tx, req.Server.Routes, in.filesIn)
+		plan, err = newPlan(tx, req.Server.Routes, in.filesIn, true)
 		return err
 	})
 	return plan, in.located(err)
