@@ -12,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"reeve/store/disk/disktest"
 )
 
 func TestForGroup_ReadOnlyOfOwnGroup(t *testing.T) {
@@ -113,7 +115,7 @@ func TestCopyOwner_ForeignGroup(t *testing.T) {
 	cmd := exec.Command(program, "-test.run=^TestCopyOwner_ForeignGroup$")
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), "COPY_OWNER_DIR="+dir, "TMPDIR="+dir)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: user, Gid: user}}
-	if out, err := cmd.CombinedOutput(); err != nil {
+	if out, err := disktest.OutputOfSelf(t, cmd); err != nil {
 		t.Errorf("%v: %s", err, out)
 	}
 }

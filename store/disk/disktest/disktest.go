@@ -113,14 +113,22 @@ func InOwnProcess(t *testing.T) bool {
 	}
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v")
 	cmd.Env = append(os.Environ(), ownProcess+"="+t.Name())
-	out, err := cmd.CombinedOutput()
-	if errors.Is(err, syscall.ENOEXEC) && os.Getenv("CI") == "" {
-		t.Skip("this system can't start the test's program, which an emulator runs")
-	}
+	out, err := OutputOfSelf(t, cmd)
 	if err != nil || !strings.Contains(string(out), "--- PASS: "+t.Name()) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	return false
+}
+
+// OutputOfSelf runs cmd, which starts the test's own program, like cmd.CombinedOutput. The test is
+// skipped where an emulator runs the program, which the system can't start.
+func OutputOfSelf(t *testing.T, cmd *exec.Cmd) ([]byte, error) {
+	t.Helper()
+	out, err := cmd.CombinedOutput()
+	if errors.Is(err, syscall.ENOEXEC) && os.Getenv("CI") == "" {
+		t.Skip("this system can't start the test's program, which an emulator runs")
+	}
+	return out, err
 }
 
 // Fill uses up to n bytes of free space in the directory at until remove is called.
