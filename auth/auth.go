@@ -79,6 +79,7 @@ type Auth struct {
 	challenges   *challenges
 	ceremonies   *challenges // those of passkeys
 	pending      *pendingLogins
+	arrivals     *arrivals
 	party        *webauthn.WebAuthn // relying party of passkeys; nil if they can't be used
 }
 
@@ -104,6 +105,7 @@ func New(db *store.DB, options Options) (*Auth, error) {
 		initial:    &atomic.Bool{},
 		forwarding: newForwarding(),
 		pending:    newPendingLogins(),
+		arrivals:   newArrivals(),
 		party:      relyingParty(options.PublicURL),
 	}
 	a.initial.Store(options.InitialFile != "")
@@ -154,6 +156,7 @@ func (a *Auth) tidy() error {
 	a.challenges.sweep(a.counters.now())
 	a.ceremonies.sweep(a.counters.now())
 	a.pending.sweep(a.counters.now())
+	a.arrivals.sweep(a.counters.now())
 	used := a.saveUse(a.sessions.unsaved(kv.TimeOf(time.Now())))
 	all := slices.Collect(maps.Values(a.throttled.take()))
 	err := a.logRows(all)

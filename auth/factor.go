@@ -239,6 +239,8 @@ func (a *Auth) secondFactor(tx *store.Tx, who store.Account,
 		return false, proof.passkey.use(tx)
 	case proof.code != nil:
 		return false, a.useFactor(tx, who, *proof.code)
+	case proof.arrival != nil && proof.arrival.Factor:
+		return false, nil
 	}
 	return store.HasFactor(tx, who)
 }

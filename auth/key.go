@@ -116,7 +116,7 @@ func (a *Auth) keySession(tx *store.Tx, secret *store.KeySecret, hash tokenHash)
 		ID:        firstKeyID + secret.ID,
 		Key:       key,
 		Actor:     actor,
-		ExpiresAt: k.ExpiresAt,
+		ExpiresAt: min(k.ExpiresAt, k.SignInDue(tx)),
 		account:   store.Account{ID: actor.ID},
 		hash:      hash,
 	}

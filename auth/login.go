@@ -37,6 +37,7 @@ type Attempt struct {
 	MailReady func(*store.Tx) error
 	Language  string // language of a mail: en or zh
 	Solution  string // solution of a challenge, for a registration, see Challenge
+	Provider  string // title of the provider that the person comes from; "" for none
 
 	fingerprint string // set if no user has the name; Username is empty then
 }
@@ -47,6 +48,7 @@ type Grant struct {
 	Device     string // device token to send with the next attempt
 	ExpiresAt  store.Time
 	MustChange bool
+	Provider   string // title of the provider that the person comes from; "" for none
 	Pending    string // token for LoginCode or LoginPasskey, if the user has a second factor; Token is empty then
 
 	Methods []string        // methods that complete a pending sign-in: ByPasskey, ByCode, ByRecovery
@@ -260,6 +262,7 @@ func logRow(in Attempt, result string) *store.LoginLog {
 		Count:       1,
 		Browser:     version(ua.Name, ua.Version),
 		OS:          version(ua.OS, ua.OSVersion),
+		Provider:    in.Provider,
 	}
 }
 
@@ -276,14 +279,23 @@ type loginProof struct {
 	hash    string     // hash that the password was compared with; "" for no password
 	fresh   string     // hash of the password to store instead; "" for none
 	since   store.Time // seen, as of the first step; 0 in the first step
-	seen    store.Time // last change of the hash, or end of all sessions
+	seen    store.Time // last change of the hash, or end of all sessions; of the user, without a password
 	code    *string    // code of the second factor; nil for none
 	passkey *assertion // nil for none
+
+	arrival  *Arrival // answer of a provider; nil for a password
+	identity store.ID // identity of the person; 0 without arrival
 }
 
 // checkHash returns an error if the password has changed since it was compared, or the sessions of
-// the user were ended since the first step.
-func (p *loginProof) checkHash(tx *store.Tx, account store.Account) error {
+// the user were ended since the first step. Without a password, any change of the user ends it.
+func (p *loginProof) checkHash(tx *store.Tx, account store.Account) (err error) {
+	if p.arrival != nil {
+		if p.seen, err = account.ChangedAt(tx); err == nil && p.since != 0 && p.seen != p.since {
+			err = errPending
+		}
+		return err
+	}
 	if p.hash == "" {
 		return nil
 	}
@@ -331,14 +343,14 @@ func (a *Auth) grant(account store.Account, proof *loginProof, in Attempt,
 			}
 		}
 
-		g, err = open(tx, account, in, device, first)
+		g, err = open(tx, account, in, device, first, proof)
 		if err == nil {
 			g.MustChange = mustChange
 		}
 
 		return err
 	})
-	if errs.Is(err, errs.Full) {
+	if errs.Is(err, errs.Full) && proof.arrival == nil {
 		return a.hold(account, proof, in, err)
 	}
 
@@ -356,9 +368,9 @@ func (in *Attempt) familiar(tx *store.Tx, account store.Account, at store.Client
 // open opens a session, registers the device and logs the success. It tells the user of a sign-in
 // on a new device or from a new network, unless it is the first one.
 func open(tx *store.Tx, account store.Account, in Attempt, device *deviceUse,
-	first bool) (*Grant, error) {
+	first bool, proof *loginProof) (*Grant, error) {
 	row := logRow(in, store.LoginSucceeded)
-	at := store.Client{Browser: row.Browser, OS: row.OS, IP: row.IP}
+	at := store.Client{Browser: row.Browser, OS: row.OS, IP: row.IP, Provider: row.Provider}
 	familiar, err := in.familiar(tx, account, at)
 	if err != nil {
 		return nil, err
@@ -369,9 +381,19 @@ func open(tx *store.Tx, account store.Account, in Attempt, device *deviceUse,
 		return nil, err
 	}
 
-	session := &store.Session{DeviceID: deviceID, IP: row.IP, Browser: row.Browser, OS: row.OS}
+	session := &store.Session{DeviceID: deviceID, IP: row.IP, Browser: row.Browser, OS: row.OS,
+		Provider: row.Provider}
 	session.UserID, session.AppUserID = account.IDs()
+	if proof.arrival != nil && !account.App {
+		session.ExpiresAt = tx.Now().Add(time.Duration(store.ProviderSessionHours.Get(tx)) * time.Hour)
+	}
+	if proof.arrival != nil && proof.code == nil && proof.passkey == nil && !proof.arrival.AuthTime.IsZero() {
+		session.ProvedAt = kv.TimeOf(proof.arrival.AuthTime) // the provider may have asked for nothing today
+	}
 	token, err := Open(tx, session)
+	if err == nil {
+		err = proof.signedInWith(tx, session.ID)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -381,6 +403,7 @@ func open(tx *store.Tx, account store.Account, in Attempt, device *deviceUse,
 			Browser:   at.Browser,
 			OS:        at.OS,
 			IP:        at.IP,
+			Provider:  at.Provider,
 			SessionID: session.ID,
 			DeviceID:  deviceID,
 		}, in.Language)
@@ -391,7 +414,7 @@ func open(tx *store.Tx, account store.Account, in Attempt, device *deviceUse,
 
 	row.SessionID = session.ID
 	row.UserID, row.AppUserID = account.IDs()
-	return &Grant{Token: token, Device: known, ExpiresAt: session.ExpiresAt},
+	return &Grant{Token: token, Device: known, ExpiresAt: session.ExpiresAt, Provider: in.Provider},
 		store.LoginLogs.Create(tx, row)
 }
 

@@ -311,7 +311,7 @@ func (a *Auth) LoginPasskey(in Attempt, pending string,
 		}
 		defer func() { a.pending.release(p, err == nil) }()
 		who, username, purpose = p.account, p.name, toFinish
-		proof.hash, proof.fresh, proof.since = p.hash, p.fresh, p.since
+		proof, in.Provider = p.proof(), p.provider()
 	} else if who, username, err = a.ownerOf(parsed.RawID); err != nil {
 		return nil, "", err
 	}

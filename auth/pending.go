@@ -33,9 +33,12 @@ type pendingLogin struct {
 	hash    string     // hash that the password was compared with
 	fresh   string     // hash of the password to store instead; "" for none
 	since   store.Time // see loginProof
-	client  clientMark
-	expires time.Time
-	tries   int // attempts left; guarded by the mutex of pendingLogins
+
+	arrival  *Arrival // see loginProof
+	identity store.ID
+	client   clientMark
+	expires  time.Time
+	tries    int // attempts left; guarded by the mutex of pendingLogins
 
 	mu   sync.Mutex // held while one attempt is compared and opens the session
 	done bool       // whether one has
@@ -154,6 +157,25 @@ func (p *pendingLogins) expire(now time.Time) {
 	}
 }
 
+// proof returns what has been proved so far.
+func (p *pendingLogin) proof() loginProof {
+	return loginProof{
+		hash:     p.hash,
+		fresh:    p.fresh,
+		since:    p.since,
+		arrival:  p.arrival,
+		identity: p.identity,
+	}
+}
+
+// provider returns the title of the provider that the person has come from; "" for none.
+func (p *pendingLogin) provider() string {
+	if p.arrival == nil {
+		return ""
+	}
+	return p.arrival.Provider
+}
+
 // suspend returns the pending sign-in of a user whose second factor is asked for next.
 func (a *Auth) suspend(l *pendingLogin) (*Grant, error) {
 	now := a.counters.now()
@@ -162,7 +184,7 @@ func (a *Auth) suspend(l *pendingLogin) (*Grant, error) {
 		return nil, err
 	}
 
-	g := &Grant{Pending: token, ExpiresAt: kv.TimeOf(now.Add(pendingLife))}
+	g := &Grant{Pending: token, Provider: l.provider(), ExpiresAt: kv.TimeOf(now.Add(pendingLife))}
 	return g, a.db.View(store.Anonymous, func(tx *store.Tx) error {
 		passkeys, err := a.usablePasskeys(tx, l.account)
 		if err == nil && len(passkeys) > 0 {
@@ -203,7 +225,7 @@ func (a *Auth) LoginCode(in Attempt, pending, code string) (g *Grant, username s
 	}
 
 	defer func() { a.pending.release(p, err == nil) }()
-	in.Username = p.name
+	in.Username, in.Provider = p.name, p.provider()
 	device := a.useDevice(in.Device)
 	defer device.end()
 	if err := a.db.View(store.Anonymous, func(tx *store.Tx) error {
@@ -218,12 +240,9 @@ func (a *Auth) LoginCode(in Attempt, pending, code string) (g *Grant, username s
 		return nil, p.name, err
 	}
 
-	g, err = a.grant(p.account, &loginProof{
-		hash:  p.hash,
-		fresh: p.fresh,
-		since: p.since,
-		code:  &code,
-	}, in, device)
+	proof := p.proof()
+	proof.code = &code
+	g, err = a.grant(p.account, &proof, in, device)
 	switch {
 	case err == nil:
 		at.succeeded()

@@ -15,6 +15,8 @@ const (
 	ByPassword = "password"
 	ByCode     = "otp"
 	ByPasskey  = "passkey"
+	ByProvider = "provider" // with a new sign-in at a provider
+	BySignIn   = "sign_in"  // not in this session: with a new one
 	ByRecovery = "recovery" // with a recovery code, sent as otp
 )
 
@@ -24,6 +26,7 @@ type Confirmation struct {
 	Password *string
 	Code     *string         // code of the authenticator app, or a recovery code
 	Passkey  json.RawMessage // response of a passkey; nil for none
+	Arrival  string          // token of an arrival with the purpose ToConfirm; "" for none
 }
 
 // ProofMethod returns the way in which the user of a session has to confirm who it is: with the
@@ -40,10 +43,18 @@ func (a *Auth) ProofMethod(tx *store.Tx,
 		return ByPasskey, options, err
 	}
 	has, err := store.HasFactor(tx, s.account)
-	if has {
+	if err != nil || has {
 		return ByCode, nil, err
 	}
-	return ByPassword, nil, err
+	hash, err := store.SignInHash(tx, s.account)
+	if err != nil || hash != "" {
+		return ByPassword, nil, err
+	}
+	p, err := store.ConfirmingProvider(tx, s.account, s.ID)
+	if err != nil || p != nil {
+		return ByProvider, nil, err
+	}
+	return BySignIn, nil, nil
 }
 
 // Prove renews the proof of a session, see store.RequireProof, and replaces its token. On a full
@@ -79,6 +90,10 @@ func (a *Auth) Prove(s *Session, addr netip.Addr,
 		if errs.Is(err, errs.Full) {
 			full, err = true, nil
 		}
+	case method == ByProvider && in.Arrival != "":
+		err = a.proveByProvider(s, in.Arrival, hash, &full)
+	case method == BySignIn:
+		err = errSignInAgain
 	default:
 		err = errs.Field(errs.Invalid, method, "is required to confirm that it is you").Coded("proof_method")
 	}
@@ -99,6 +114,11 @@ func (a *Auth) Prove(s *Session, addr netip.Addr,
 // errReplaced rejects a confirmation with a token that another confirmation has replaced.
 var errReplaced = errs.New(errs.Conflict,
 	"this token was replaced by a confirmation; use the new one").Coded("token_replaced")
+
+// errSignInAgain rejects a confirmation by a user who has no factor, no password, and no provider that
+// says when its people sign in.
+var errSignInAgain = errs.New(errs.Conflict,
+	"you have nothing to confirm this session with: sign out and sign in again, then add a passkey or an authenticator app").Coded("proof_sign_in")
 
 // proveByCode uses up a code and renews the proof of a session. It sets full if that could not be
 // stored.

@@ -107,5 +107,5 @@ func register(tx *store.Tx, u store.AppUser, hash string, in Attempt) (*Grant, e
 	if err := store.SetHash(tx, account, hash, false, 0); err != nil {
 		return nil, err
 	}
-	return open(tx, account, in, &deviceUse{}, true)
+	return open(tx, account, in, &deviceUse{}, true, &loginProof{})
 }

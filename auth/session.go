@@ -79,7 +79,7 @@ func (a *Auth) Inspect(tx *store.Tx, token string) (*Session, error) {
 // inspect returns the session of a token hash. cached is the one in the cache; nil for none.
 func (a *Auth) inspect(tx *store.Tx, cached *Session, hash tokenHash,
 	isKey bool) (s *Session, err error) {
-	if s = cached; s != nil {
+	if s = cached; s != nil && !(isKey && s.expired(tx)) { // its owner may have a password since
 		tx.CountCacheHit(SessionCache)
 	} else {
 		epoch := a.sessions.currentEpoch()
@@ -314,7 +314,8 @@ func lifetime(tx *store.Tx, app bool) time.Duration {
 const maxSessions = 10
 
 // Open opens a session in the write transaction that authorizes it. The caller sets one
-// of the two user IDs, the address and the device.
+// of the two user IDs, the address, the device, ExpiresAt if it has to end sooner than others, and
+// ProvedAt if the user has proved to be there before now.
 func Open(tx *store.Tx, s *store.Session) (token string, err error) {
 	account := s.Account()
 	open, err := store.SessionsOf(tx, account)
@@ -329,8 +330,12 @@ func Open(tx *store.Tx, s *store.Session) (token string, err error) {
 	}
 
 	token, hash := newToken(tokenPrefix)
-	s.LastUsed, s.ProvedAt = tx.Now(), tx.Now()
-	s.ExpiresAt = tx.Now().Add(lifetime(tx, s.AppUserID != 0))
+	if s.LastUsed = tx.Now(); s.ProvedAt == 0 || s.ProvedAt > tx.Now() {
+		s.ProvedAt = tx.Now()
+	}
+	if end := tx.Now().Add(lifetime(tx, s.AppUserID != 0)); s.ExpiresAt == 0 || end < s.ExpiresAt {
+		s.ExpiresAt = end
+	}
 	if err := store.Sessions.Create(tx, s); err != nil {
 		return "", err
 	}

@@ -18,6 +18,7 @@ const (
 	codePrefix    = "rv_c_" // of a code of forward authentication
 	linkPrefix    = "rv_l_" // of a one-time link
 	pendingPrefix = "rv_p_" // of a sign-in that requires a second factor
+	arrivalPrefix = "rv_e_" // a person who comes from a sign-in provider
 	forwardPrefix = "rv_f_" // of a token of forward authentication, which has another form
 
 	secretText = 43
@@ -55,7 +56,7 @@ func hashToken(token string) (h tokenHash, prefix string, ok bool) {
 		return h, "", false
 	}
 	switch prefix = token[:n]; prefix {
-	case tokenPrefix, keyPrefix, codePrefix, linkPrefix, pendingPrefix:
+	case tokenPrefix, keyPrefix, codePrefix, linkPrefix, pendingPrefix, arrivalPrefix:
 		return sha256.Sum256([]byte(token)), prefix, true
 	}
 	return h, "", false

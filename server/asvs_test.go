@@ -164,7 +164,7 @@ func unmetInManual(t *testing.T) (ids []string) {
 func TestCryptography_KnownLibrariesOnly(t *testing.T) {
 	t.Parallel()
 	known := []string{"crypto/aes", "crypto/cipher", "crypto/ecdsa", "crypto/elliptic",
-		"crypto/hkdf", "crypto/hmac", "crypto/rand", "crypto/sha256", "crypto/sha512",
+		"crypto/hkdf", "crypto/hmac", "crypto/rand", "crypto/rsa", "crypto/sha256", "crypto/sha512",
 		"crypto/subtle", "crypto/tls", "crypto/x509", "golang.org/x/crypto/argon2",
 		"golang.org/x/crypto/bcrypt", "golang.org/x/crypto/scrypt"}
 

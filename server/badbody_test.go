@@ -288,6 +288,10 @@ func notThere(rt *web.Route, name, body string) (cases []servertest.Case) {
 		return []servertest.Case{{rt.Name() + " " + name, rt.Method, url("none"), body, holder(rt),
 			400, []string{`"code":"one_of"`}, nil}}
 	}
+	if name == "name" { // of a sign-in provider
+		return []servertest.Case{{rt.Name() + " " + name, rt.Method, url("999999"), body,
+			holder(rt), 404, []string{`"errorCode":"no_provider"`}, nil}}
+	}
 	if name == "key" || strings.HasPrefix(rt.Path, "/system/monitor/request/") { // any text is a valid key
 		return []servertest.Case{{rt.Name() + " " + name, rt.Method, url("999999"), body,
 			holder(rt), 404, []string{`"errorCode":"not_found"`}, nil}}

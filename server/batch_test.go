@@ -123,6 +123,7 @@ var deletable = sync.OnceValue(func() map[string]func(*servertest.Instance) []st
 			in.OK("DELETE", fmt.Sprintf("/file/list?ids=%d,%d", ids[0], ids[1]), "", "owner")
 			return ids
 		},
+		"/system/provider-person": connectedTwice, "/admin/account/provider": connectedTwice,
 		"/admin/invite": invitedTwo(false), "/user/invite": invitedTwo(true),
 		"/system/mail": queuedTwo,
 		"/admin/session": func(in *servertest.Instance) []store.ID {
@@ -151,6 +152,25 @@ var deletable = sync.OnceValue(func() map[string]func(*servertest.Instance) []st
 		},
 	})
 })
+
+// connectedTwice connects the owner to a sign-in provider as two people.
+func connectedTwice(in *servertest.Instance) (ids []store.ID) {
+	r := simpleAt("/system/provider")
+	r.needs(in)
+	provider := in.Made(r.path, r.nth(1))
+	in.Update(func(tx *store.Tx) error {
+		for _, subject := range []string{"a", "b"} {
+			v := &store.Identity{ProviderID: provider, UserID: 1, Issuer: "https://id.example.org/",
+				Subject: subject}
+			if err := store.Identities.Create(tx, v); err != nil {
+				return err
+			}
+			ids = append(ids, v.ID)
+		}
+		return nil
+	})
+	return ids
+}
 
 // TestBulkDelete_AllOrNothing also checks that parents are deleted after their
 // children, whatever the order of the IDs.

@@ -87,6 +87,13 @@ var nameByKind = map[*names.Kind]func(tx *store.Tx, id store.ID) (string, error)
 	names.Of("app_role"): func(tx *store.Tx, id store.ID) (string, error) {
 		return store.AppPolicyCache.Get(tx).RoleName(id), nil
 	},
+	names.Of("provider"): func(tx *store.Tx, id store.ID) (string, error) {
+		p, err := store.Providers.Get(tx, id)
+		if err != nil {
+			return "", err
+		}
+		return p.Name, nil
+	},
 	names.Of("permission"): func(tx *store.Tx, id store.ID) (string, error) {
 		p, err := store.Permissions.Get(tx, id)
 		if err != nil {

@@ -29,6 +29,10 @@ var sensitive = []string{
 	"POST /admin/key/:id/adopt", "POST /admin/key/:id/resume",
 	"POST /admin/account/key", "PUT /admin/account/key/:id", "POST /admin/account/key/:id/rotate",
 	"POST /system/setup/apply",
+	"POST /system/provider", "PUT /system/provider/:id", "DELETE /system/provider/:id",
+	"DELETE /system/provider", "DELETE /system/provider-person/:id", "DELETE /system/provider-person",
+	"POST /admin/account/provider/:name", "POST /admin/account/provider",
+	"DELETE /admin/account/provider/:id", "DELETE /admin/account/provider",
 	"POST /system/webhook", "PUT /system/webhook/:id", "POST /system/webhook/:id/secret",
 }
 

@@ -35,6 +35,7 @@ import (
 	"reeve/server/pages"
 	"reeve/server/people"
 	"reeve/server/person"
+	"reeve/server/providers"
 	"reeve/server/rights"
 	"reeve/server/settings"
 	"reeve/server/setup"
@@ -58,6 +59,7 @@ type features struct {
 	Fields  *people.FieldKeeper
 	Ops     *ops.Ops
 	Backups *backup.Service
+	SignIn  *providers.Providers
 	OpenAPI *openapi.Documents // made for the first request, not at start: it takes 20 ms
 }
 
@@ -127,6 +129,7 @@ func (f *features) routes() []web.Route {
 		ops.ClientRoutes(f.Ops),
 		choices.Routes(f.Choices),
 		setup.Routes(f.Jobs),
+		providers.Routes(f.SignIn),
 	)
 }
 
@@ -228,7 +231,7 @@ func newFeatures(c *web.Server) (f features, err error) {
 	}
 
 	f.Forward, f.Choices, f.Fields = &forward.Forwarder{Pages: f.Pages}, &choices.Choices{}, people.NewFieldKeeper(c)
-	f.Ops, f.Backups = ops.NewOps(c), backup.New(c)
+	f.Ops, f.Backups, f.SignIn = ops.NewOps(c), backup.New(c), providers.New(c)
 	f.Outbox.Unproven = f.Backups.Unproven
 	f.Backups.MailsSent = func(tx *store.Tx) bool { return mails.MailOff(c, tx).Empty() }
 	f.OpenAPI = openapi.NewDocuments(func() (openapi.Document, error) {

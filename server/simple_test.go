@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -46,6 +47,11 @@ var simpleResources = []simpleResource{
 	{
 		path: "/system/field",
 		body: `{"realm":"admin","key":"good%d","type":"input","title":"T","describe":"d","options":[{"label":"A","value":"a"}],"props":[{"name":"n","value":"v"}],"required":0,"self_access":"read","backend_access":"write","program_access":"read","searchable":0,"filterable":1,"unique":0,"listed":1,"sort":2}`,
+		edit: `"sort":77`,
+	},
+	{
+		path: "/system/provider",
+		body: `{"name":"good%d","title":"T","kind":"openid","issuer":"https://id.example.org/","client_id":"c","client_secret":"s","scopes":["email"],"domains":["example.org"],"users":1,"app_users":0,"creates":"always","trusts_address":0,"factor_values":["mfa"],"ends_session":1,"mappings":[{"claim":"groups","value":"staff","role_ids":[2]}],"status":0,"sort":1}`,
 		edit: `"sort":77`,
 	},
 	{
@@ -100,6 +106,12 @@ func withSimpleBodies(all map[string]goodBody) map[string]goodBody {
 		}
 	}
 	return all
+}
+
+// simpleAt returns the simple resource with a path.
+func simpleAt(path string) *simpleResource {
+	i := slices.IndexFunc(simpleResources, func(r simpleResource) bool { return r.path == path })
+	return &simpleResources[i]
 }
 
 // withSimpleRecords adds a record of each simple resource.

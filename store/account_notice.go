@@ -16,6 +16,7 @@ type Notice struct {
 	Browser   string `json:"browser"`
 	OS        string `json:"os"`
 	IP        string `json:"ip"`
+	Provider  string `json:"provider_name"` // title; "" for none
 	SessionID ID     `json:"session_id"`
 	DeviceID  ID     `json:"device_id"`
 

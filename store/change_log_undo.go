@@ -55,7 +55,7 @@ const (
 	LostSession  = "session"
 	LostFactor   = "second_factor"
 	LostAvatar   = "avatar"
-	LostSecret   = "secret"       // value of a secret setting
+	LostSecret   = "secret"       // value of a secret setting, or of a client secret
 	LostURL      = "public_url"   // address of a public file: it gets another one
 	LostContent  = "file_content" // a file that was deleted permanently
 	LostErased   = "erased"       // personal data of an erased person
@@ -186,7 +186,7 @@ func (p *undoPlanner) follower(c *audit.Change) {
 		}
 	case Avatars.Name():
 		p.lose(c, LostAvatar)
-	case SettingSecrets.Name():
+	case SettingSecrets.Name(), ProviderSecrets.Name():
 		p.lose(c, LostSecret)
 	case TOTPs.Name(), Passkeys.Name():
 		p.lose(c, LostFactor)

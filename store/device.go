@@ -26,13 +26,15 @@ type Device struct {
 	Browser  string   `json:"browser" log:"-"`
 	OS       string   `json:"os" log:"-"`
 	IP       string   `json:"ip" log:"-"`
+	Provider string   `json:"provider_name" log:"-"` // title of the sign-in provider; "" for none
 	LastUsed Time     `json:"last_used" log:"-"`
 	Networks []string `json:"networks" log:"-"` // networks of sign-ins, the newest last, see NetworkOf
 	Versioned
 }
 
-// Client is the browser or program of a sign-in, and its network.
-type Client struct{ Browser, OS, IP string }
+// Client is the browser or program of a sign-in, its network, and the title of the sign-in provider
+// that the person came from; "" for none.
+type Client struct{ Browser, OS, IP, Provider string }
 
 // Limits of devices.
 const (
@@ -99,7 +101,7 @@ func RenewDevice(tx *Tx, id ID, at Client) error {
 // use records a successful sign-in.
 func (d *Device) use(tx *Tx, at Client) {
 	d.Failures, d.ExpiresAt, d.LastUsed = 0, tx.Now().Add(DeviceLife), tx.Now()
-	d.Browser, d.OS, d.IP = at.Browser, at.OS, at.IP
+	d.Browser, d.OS, d.IP, d.Provider = at.Browser, at.OS, at.IP, at.Provider
 	if network := at.network(); network != "" {
 		d.Networks = slices.DeleteFunc(slices.Clone(d.Networks), func(n string) bool {
 			return n == network

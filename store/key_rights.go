@@ -2,7 +2,9 @@ package store
 
 import (
 	"maps"
+	"math"
 	"slices"
+	"time"
 
 	"reeve/store/errs"
 )
@@ -22,7 +24,8 @@ var notForKeys = map[string]bool{
 	"admin.list.act_as": true, "admin.list.act_as_write": true, "user.list.factor": true,
 	"admin.list.factor": true, "admin.list.password": true, "admin.list.erase": true,
 	"user.list.password": true, "user.list.erase": true, "system.setup.query": true,
-	"system.setup.apply": true,
+	"system.setup.apply": true, "system.provider.create": true, "system.provider.update": true,
+	"system.provider.delete": true,
 }
 
 // ForKeys reports whether an API key can have a permission.
@@ -53,8 +56,8 @@ func KeyActor(tx *Tx, k *APIKey) (*Actor, error) {
 }
 
 // Unusable returns why a key can't be used: key_disabled, personal_keys_off, no_owner,
-// user_disabled (the owner), key_paused or key_expired; "" if it can. owner is nil if it was
-// deleted.
+// user_disabled (the owner), key_paused, key_expired or sign_in_due; "" if it can. owner is nil if it
+// was deleted.
 func (k *APIKey) Unusable(tx *Tx, owner *User) string {
 	switch {
 	case !bool(k.Status):
@@ -69,8 +72,38 @@ func (k *APIKey) Unusable(tx *Tx, owner *User) string {
 		return "key_paused"
 	case tx.Now() >= k.ExpiresAt:
 		return "key_expired"
+	case tx.Now() >= k.SignInDue(tx):
+		return "sign_in_due"
 	}
 	return ""
+}
+
+// SignInDue returns until when the owner of a personal key has to sign in with a provider, without
+// which the key can't be used: a person who was removed there has no other way in. It is the end of
+// time for users with a password or without a provider.
+func (k *APIKey) SignInDue(tx *Tx) Time {
+	const never = Time(math.MaxInt64)
+	days := ProviderKeyDays.Get(tx)
+	if !k.Personal || days == 0 {
+		return never
+	}
+	who := Account{ID: k.UserID}
+	list, err := IdentitiesOf(tx, who)
+	if err == nil && len(list) == 0 {
+		return never
+	}
+	hash, e := SignInHash(tx, who)
+	if err != nil || e != nil {
+		return 0 // damaged: rather no access than that of a person who has left
+	}
+	if hash != "" {
+		return never
+	}
+	last := Time(0)
+	for _, i := range list {
+		last = max(last, i.LastLogin)
+	}
+	return last.Add(time.Duration(days) * 24 * time.Hour)
 }
 
 func keyActor(k *APIKey, owner *User) *Actor {

@@ -30,6 +30,7 @@ type LoginLog struct {
 	OS          string `json:"os"`
 	SessionID   ID     `json:"session_id" doc:"ID of the new session; 0 if there is none"`
 	Count       int64  `json:"count" doc:"Number of attempts that the row represents"`
+	Provider    string `json:"provider_name" doc:"Title of the sign-in provider that the person came from; empty otherwise"`
 	AttemptedAt Time   `json:"attempted_at" null:"true" doc:"Time of the attempt if the row was kept in memory while the disk was full and stored later; null otherwise"`
 	kv.Timestamps
 }

@@ -108,6 +108,22 @@ func (a Account) exists(tx *Tx) bool { return a.table().Exists(tx, a.ID) }
 // table returns the collection with the record of the user.
 func (a Account) table() kv.Table { return ByRealm[kv.Table](a.App, Users, AppUsers) }
 
+// ChangedAt returns when a user was changed last.
+func (a Account) ChangedAt(tx *Tx) (Time, error) {
+	if a.App {
+		u, err := AppUsers.Get(tx, a.ID)
+		if err != nil {
+			return 0, err
+		}
+		return u.UpdatedAt, nil
+	}
+	u, err := Users.Get(tx, a.ID)
+	if err != nil {
+		return 0, err
+	}
+	return u.UpdatedAt, nil
+}
+
 // Username returns the name of a user; "" if the user does not exist any more.
 func (a Account) Username(tx *Tx) (string, error) {
 	u, err := a.Member(tx)

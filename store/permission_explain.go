@@ -9,7 +9,7 @@ import (
 // Explanation explains why a user has or does not have a permission.
 type Explanation struct {
 	Allowed bool     `json:"allowed"`
-	Reason  string   `json:"reason" doc:"Reason: granted, owner, unknown_permission, user_disabled, permission_disabled, parent_disabled, role_disabled, not_granted or no_role; of an API key also key_disabled, key_paused, key_expired, personal_keys_off, no_owner, not_for_keys if no API key can have it, or beyond_owner if its owner may not grant it; with at also unknown_user, if the user did not exist, or unknown, if the change log does not go back that far"`
+	Reason  string   `json:"reason" doc:"Reason: granted, owner, unknown_permission, user_disabled, permission_disabled, parent_disabled, role_disabled, not_granted or no_role; of an API key also key_disabled, key_paused, key_expired, personal_keys_off, sign_in_due, no_owner, not_for_keys if no API key can have it, or beyond_owner if its owner may not grant it; with at also unknown_user, if the user did not exist, or unknown, if the change log does not go back that far"`
 	Roles   []RoleID `json:"roles" doc:"Roles that grant the permission; for role_disabled, the disabled roles that would"`
 	Path    []Step   `json:"path" doc:"Path to the permission in the permission tree, from the root"`
 	Limited Flag     `json:"limited" doc:"1 if the user's data scope is limited: users, departments and sessions outside it are hidden from the user, as are files uploaded by users outside it"`

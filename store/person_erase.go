@@ -23,7 +23,7 @@ type Erasure struct {
 	Ident
 	UserID    ID       `json:"user_id"`
 	AppUserID ID       `json:"app_user_id"`
-	Texts     []string `json:"texts"` // names of the person in monitoring: username, email and mobile
+	Texts     []string `json:"texts"` // names of the person in monitoring: username, addresses and mobile
 	kv.Timestamps
 }
 
@@ -148,7 +148,15 @@ func (a Account) delete(tx *Tx) (texts []string, err error) {
 			return nil, err
 		}
 	}
-	return notEmpty(*u.Username, *u.Email, *u.Mobile, pending), a.table().Delete(tx, a.ID)
+	texts = []string{*u.Username, *u.Email, *u.Mobile, pending}
+	known, err := IdentitiesOf(tx, a)
+	for _, i := range known {
+		texts = append(texts, i.Email)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return notEmpty(texts...), a.table().Delete(tx, a.ID)
 }
 
 func notEmpty(texts ...string) []string {

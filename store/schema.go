@@ -11,7 +11,7 @@
 //
 // The files by chapter:
 //   - Identity: account*, user*, app_sign_in, address, avatar, session, device, factor_* (second
-//     factors and proofs), link*, act_as, login_log.
+//     factors and proofs), link*, provider, identity (sign-in providers), act_as, login_log.
 //   - Rights: actor, policy, permission*, role*, app_role, scope, dept*, key*, access, choice.
 //   - Settings: setting*, dict*, custom_* (custom fields).
 //   - Content and work: file, job, mail, webhook, completed_request.
@@ -61,6 +61,7 @@ var reeve = kv.Schema{
 		Links, Mails,
 		TOTPs, RecoverySets, Passkeys,
 		CustomFields, SetupMarks,
+		Providers, ProviderSecrets, Identities, ProviderSessions,
 		kv.Objects, kv.ContentKeys,
 	},
 	Caches: []kv.AnyCache{PolicyCache, AppPolicyCache, PermissionTree, SettingCache, DictCache,
@@ -115,5 +116,6 @@ var reeve = kv.Schema{
 		{Title: "texts are compared as people read them; users have the API key that created them", Run: compareTexts},
 		{Title: "departments have a code; marks of setup files", Run: func(*Tx) error { return nil }},
 		{Title: "contents of files can be in a bucket; totals of local rows are kept apart", Run: kv.SplitTotals},
+		{Title: "sign-in providers", Run: func(*Tx) error { return nil }},
 	},
 }

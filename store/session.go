@@ -19,6 +19,7 @@ type Session struct {
 	IP        string `json:"ip" log:"personal"`
 	Browser   string `json:"browser" log:"personal"`
 	OS        string `json:"os" log:"personal"`
+	Provider  string `json:"provider_name"`     // title of the sign-in provider then; "" for none
 	LastUsed  Time   `json:"last_used" log:"-"` // written at most once a minute
 	ProvedAt  Time   `json:"proved_at" log:"-"` // last proof of identity, see Proof
 	ExpiresAt Time   `json:"expires_at"`        // latest end; an idle session ends sooner

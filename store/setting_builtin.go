@@ -59,6 +59,7 @@ var (
 
 	SessionIdleMinutes = secured(number("security", "session_idle_minutes", 30, 5, 7*24*60))
 	SessionHours       = secured(number("security", "session_hours", 12, 1, 30*24))
+	ProviderKeyDays    = secured(number("security", "provider_key_days", 30, 0, 3650)) // 0 for no limit
 	PasswordLength     = secured(number("security", "password_length", 8, 8, 128))
 	LoginTries         = secured(number("security", "login_tries", 5, 1, 50))
 	LoginWindowMinutes = secured(number("security", "login_window_minutes", 15, 5, 24*60))
@@ -88,6 +89,8 @@ var (
 	KeyMaxDays   = secured(number("security", "key_max_days", 365, 1, 3650))
 	KeyRate      = secured(number("security", "key_rate_limit", 6000, 60, 100_000_000)) // per minute
 	PersonalKeys = securedToggle("security", "personal_keys", "1")
+
+	ProviderSessionHours = secured(number("security", "provider_session_hours", 12, 1, 30*24))
 
 	// This server sends the links of all users, so a user who can change it can sign in as any of
 	// them.

@@ -15,7 +15,7 @@ type withdrawn struct {
 	People []withdrawnPerson `json:"people,omitempty"`
 
 	// IDs of records that are deleted.
-	Hashes, Authenticators, Recovery, Passkeys, Keys, Secrets []ID
+	Hashes, Authenticators, Recovery, Passkeys, Identities, Keys, Secrets []ID
 
 	NewHashes   []PasswordHash  `json:",omitempty"` // passwords that were changed since, with the IDs of the restored ones
 	NewTOTPs    []TOTP          `json:",omitempty"` // factors of people who have replaced theirs
@@ -25,6 +25,8 @@ type withdrawn struct {
 	NewSecrets  []KeySecret     `json:",omitempty"` // secrets of keys that were rotated since
 	Disabled    []ID            `json:",omitempty"` // API keys that were disabled
 	Losers      []ID            `json:",omitempty"` // users who lose a factor
+
+	Providers []withdrawnProvider `json:",omitempty"`
 }
 
 // withdrawnPerson is what a user loses.
@@ -39,7 +41,7 @@ type withdrawnPerson struct {
 // state that it replaces.
 func withdrawnSince(replaced, restored *Tx) (json.RawMessage, []string, error) {
 	c := &comparison{replaced: replaced, restored: restored, losers: map[Account]bool{}}
-	err := errors.Join(c.users(), c.credentials(), c.newFactors(), c.keys())
+	err := errors.Join(c.users(), c.credentials(), c.newFactors(), c.providers(), c.keys())
 	if err != nil || len(c.titles) == 0 {
 		return nil, nil, err
 	}
@@ -301,7 +303,11 @@ func withdraw(tx *Tx, rights json.RawMessage) (n int, err error) {
 	}
 	err = errors.Join(
 		deleteAll(tx, PasswordHashes, w.Hashes), deleteAll(tx, TOTPs, w.Authenticators), deleteAll(tx, RecoverySets, w.Recovery),
-		deleteAll(tx, Passkeys, w.Passkeys), deleteAll(tx, APIKeys, w.Keys), deleteAll(tx, KeySecrets, w.Secrets))
+		deleteAll(tx, Passkeys, w.Passkeys), deleteAll(tx, Identities, w.Identities),
+		deleteAll(tx, APIKeys, w.Keys), deleteAll(tx, KeySecrets, w.Secrets))
+	for _, p := range w.Providers {
+		err = errors.Join(err, p.withdraw(tx))
+	}
 	for _, h := range w.NewHashes {
 		err = errors.Join(err, quietly(tx, PasswordHashes, h.ID, func(old *PasswordHash) { old.Hash, old.Earlier = h.Hash, h.Earlier }))
 	}
@@ -329,8 +335,8 @@ func withdraw(tx *Tx, rights json.RawMessage) (n int, err error) {
 	for _, id := range w.Disabled {
 		err = errors.Join(err, quietly(tx, APIKeys, id, func(k *APIKey) { k.Status = false }))
 	}
-	n = len(w.People) + len(w.Hashes) + len(w.Authenticators) + len(w.Recovery) + len(w.Passkeys) + len(w.Keys) +
-		len(w.Secrets) + len(w.NewHashes) + len(w.NewRecovery) + len(w.Disabled)
+	n = len(w.People) + len(w.Hashes) + len(w.Authenticators) + len(w.Recovery) + len(w.Passkeys) + len(w.Identities) +
+		len(w.Providers) + len(w.Keys) + len(w.Secrets) + len(w.NewHashes) + len(w.NewRecovery) + len(w.Disabled)
 	return n, err
 }
 

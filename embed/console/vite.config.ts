@@ -44,5 +44,5 @@ export default defineConfig({
       },
     },
   },
-  server: { proxy: { '^/(admin|api|user|system|file|media|health|openapi.json)': 'http://127.0.0.1:8080' } },
+  server: { proxy: { '^/(admin|api|auth|user|system|file|media|health|openapi.json)': 'http://127.0.0.1:8080' } },
 })

@@ -100,14 +100,26 @@ func signIn(req *web.Request, app bool, username string, in *loginProof) (*Login
 	return granted(req, a, bool(in.Cookie), grant, err)
 }
 
-func Logout(req *web.Request, _ *web.None) (web.Nothing, error) {
+type LogoutOut struct {
+	ProviderURL string `json:"provider_url" doc:"URL where the browser signs out at the provider with which the session was opened, and then comes back; empty for none"`
+}
+
+func Logout(req *web.Request, _ *web.None) (*LogoutOut, error) {
 	req.Note("logout", req.Actor.Username, nil)
-	if err := req.Auth().Logout(req.Session); err != nil {
-		return web.Nothing{}, err
+	out := &LogoutOut{}
+	err := req.DB.View(store.System, func(tx *store.Tx) (err error) {
+		out.ProviderURL, err = store.ProviderEndURL(tx, req.SessionID())
+		return err
+	})
+	if err == nil {
+		err = req.Auth().Logout(req.Session)
+	}
+	if err != nil {
+		return nil, err
 	}
 	req.DropSession(req.Actor.App)
 	req.Writer.Header()["Clear-Site-Data"] = web.ClearCache
-	return web.Nothing{}, nil
+	return out, nil
 }
 
 type infoOut struct {
@@ -160,6 +172,7 @@ type Notice struct {
 	Browser  string     `json:"browser" doc:"Browser of a sign-in; empty otherwise"`
 	OS       string     `json:"os" doc:"Operating system of a sign-in; empty otherwise"`
 	IP       string     `json:"ip" doc:"Address of a sign-in; empty otherwise"`
+	Provider string     `json:"provider_name" doc:"Title of the sign-in provider that the person came from; empty otherwise"`
 	DeviceID store.ID   `json:"device_id" doc:"ID of the device of a sign-in, see GET /admin/account/device; 0 otherwise"`
 	By       string     `json:"by" doc:"Username of an administrator who acted as you; empty otherwise, and if the user was deleted"`
 	Reason   string     `json:"reason" doc:"Reason that the administrator gave; empty otherwise"`
@@ -183,6 +196,7 @@ func noticesFor(tx *store.Tx, req *web.Request, u *store.User) ([]Notice, error)
 			Browser:     n.Browser,
 			OS:          n.OS,
 			IP:          n.IP,
+			Provider:    n.Provider,
 			DeviceID:    n.DeviceID,
 			Reason:      n.Reason,
 			Dismissible: store.Flag(n.Dismissible),

@@ -58,7 +58,7 @@ func TestLogout_EndsOnlyThisSession(t *testing.T) {
 	in := servertest.Start(t)
 	in.Enter("here", "admin", servertest.OwnerPassword)
 	in.Enter("there", "admin", servertest.OwnerPassword)
-	in.OK("POST", "/admin/logout", "", "here").Is(`{"data":{},"success":true,"msg":"ok","showType":0}`)
+	in.OK("POST", "/admin/logout", "", "here").Is(`{"data":{"provider_url":""},"success":true,"msg":"ok","showType":0}`)
 	in.Call("GET", "/admin/info", "", "here").Brief(401)
 	in.Call("POST", "/admin/logout", "", "here").Brief(401)
 	in.OK("GET", "/admin/info", "", "there")

@@ -193,6 +193,7 @@ func granted(req *web.Request, a auth.Attempt, cookie bool, grant *auth.Grant,
 		return nil, err
 	}
 
+	req.NoteProvider(grant.Provider)
 	out := &LoginOut{grant.Token, grant.ExpiresAt, store.Flag(grant.MustChange), grant.Device,
 		grant.Pending, web.OrEmpty(grant.Methods), orNull(grant.Options)}
 	if grant.Pending != "" {

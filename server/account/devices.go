@@ -54,6 +54,7 @@ type Device struct {
 	Browser   string     `json:"browser" doc:"Browser of the last sign-in; empty if unknown"`
 	OS        string     `json:"os" doc:"Operating system of the last sign-in; empty if unknown"`
 	IP        string     `json:"ip" doc:"Address of the last sign-in; empty if unknown"`
+	Provider  string     `json:"provider_name" doc:"Title of the sign-in provider that you came from at the last sign-in; empty otherwise"`
 	LastUsed  store.Time `json:"last_used" null:"true" doc:"Time of the last sign-in, or of the last request of an open session; null if unknown"`
 	Sessions  int        `json:"sessions" doc:"Number of open sessions"`
 	Current   store.Flag `json:"current" doc:"1 if the session of this request was opened there, else 0"`
@@ -68,6 +69,7 @@ func deviceOf(tx *store.Tx, req *web.Request, d *store.Device) (*Device, error) 
 		Browser:   d.Browser,
 		OS:        d.OS,
 		IP:        d.IP,
+		Provider:  d.Provider,
 		LastUsed:  d.LastUsed,
 		Current:   store.Flag(d.ID == req.Session.DeviceID),
 		ExpiresAt: d.ExpiresAt,

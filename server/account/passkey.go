@@ -145,20 +145,25 @@ func loginPasskey(req *web.Request, in *passkeyLoginIn) (*LoginOut, error) {
 	if err != nil {
 		return nil, err
 	}
-	return completeLogin(req, false, in.Cookie, in.Device,
+	return CompleteLogin(req, false, in.Cookie, in.Device,
 		func(a auth.Attempt) (*auth.Grant, string, error) {
 			return req.Auth().LoginPasskey(a, in.Login, text)
 		})
 }
 
-// completeLogin runs a sign-in without a username, or the second step of one.
-func completeLogin(req *web.Request, app bool, cookie store.Flag, device string,
+// CompleteLogin runs a sign-in without a username, or the second step of one.
+func CompleteLogin(req *web.Request, app bool, cookie store.Flag, device string,
 	login func(auth.Attempt) (*auth.Grant, string, error)) (*LoginOut, error) {
 	if cookie {
 		if err := req.SameOrigin(); err != nil {
 			return nil, err
 		}
 	}
+	return completeLogin(req, app, cookie, device, login)
+}
+
+func completeLogin(req *web.Request, app bool, cookie store.Flag, device string,
+	login func(auth.Attempt) (*auth.Grant, string, error)) (*LoginOut, error) {
 	a := attempt(req, app, "", "")
 	a.Device = deviceToken(req, app, device)
 	a.Program = byProgram(req, cookie)

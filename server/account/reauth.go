@@ -6,11 +6,12 @@ import (
 	"reeve/auth"
 	"reeve/server/web"
 	"reeve/store"
+	"reeve/store/errs"
 )
 
 func init() {
 	web.Enums(map[string][]string{
-		"proof_method": {auth.ByPassword, auth.ByCode, auth.ByPasskey},
+		"proof_method": {auth.ByPassword, auth.ByCode, auth.ByPasskey, auth.ByProvider, auth.BySignIn},
 	})
 }
 
@@ -32,26 +33,41 @@ func ReauthRoutes() []web.Route {
 				MaxBody:             MaxAssertion,
 				RateLimited:         true,
 				Note: "With the strongest factor: a passkey, a code, or the password without a second " +
-					"factor. For the next minutes (security.reauth_minutes) the session can use " +
+					"factor. Those who have none of them sign in again at their provider, see POST " +
+					"/admin/reauth/provider/:name. For the next minutes (security.reauth_minutes) the session can use " +
 					"sensitive operations, which answer 403 reauth_required otherwise.",
 			}),
 	}
 }
 
 type ReauthOut struct {
-	Method    string          `json:"method" enum:"proof_method" doc:"Field that POST requires: that of your strongest factor"`
+	Method    string          `json:"method" enum:"proof_method" doc:"Field that POST requires: that of your strongest factor. sign_in: there is none, and only signing in again confirms it"`
 	Until     store.Time      `json:"until" doc:"Time until which no confirmation is required; it may have passed"`
 	PublicKey json.RawMessage `json:"public_key" doc:"For method passkey: PublicKeyCredentialRequestOptions as JSON, to ask a browser for it; null otherwise"`
+	Provider  string          `json:"provider" doc:"For method provider: its name; empty otherwise"`
+	Title     string          `json:"provider_name" doc:"For method provider: its title; empty otherwise"`
 }
 
 func readReauth(tx *store.Tx, req *web.Request, _ *web.None) (*ReauthOut, error) {
 	method, options, err := req.Auth().ProofMethod(tx, req.Session)
-	return &ReauthOut{method, req.Actor.Proof.Until(tx), orNull(options)}, err
+	if err != nil {
+		return nil, err
+	}
+	out := &ReauthOut{Method: method, Until: req.Actor.Proof.Until(tx), PublicKey: orNull(options)}
+	if method == auth.ByProvider {
+		p, err := store.ConfirmingProvider(tx, req.Actor.Account(), req.SessionID())
+		if err != nil {
+			return nil, err
+		}
+		out.Provider, out.Title = p.Name, p.Title
+	}
+	return out, nil
 }
 
 type reauthIn struct {
 	Password *string         `json:"password" check:"raw,max=1024" doc:"Password, unless you have a second factor"`
 	Code     *string         `json:"otp" check:"max=40,text" doc:"Code of the authenticator app, or a recovery code"`
+	Provider store.Flag      `json:"provider" doc:"1 for a browser that has come back from the provider with POST /admin/reauth/provider/:name"`
 	Passkey  passkeyResponse `json:"passkey" doc:"Response of the passkey: a PublicKeyCredential as toJSON() of a browser returns it"`
 }
 
@@ -66,11 +82,17 @@ func reauth(req *web.Request, in *reauthIn) (*ReauthDone, error) {
 		return nil, err
 	}
 
-	until, token, err := req.Auth().Prove(req.Session, req.Addr, auth.Confirmation{
-		Password: in.Password,
-		Code:     in.Code,
-		Passkey:  text,
-	})
+	confirmation := auth.Confirmation{Password: in.Password, Code: in.Code, Passkey: text}
+	cookie := ""
+	if in.Provider {
+		if confirmation.Arrival, cookie = req.KeptForProvider(ArrivalCookie); confirmation.Arrival == "" {
+			return nil, errs.Field(errs.Invalid, "provider", "the browser has not come back from the provider").Coded("provider_not_back")
+		}
+	}
+	until, token, err := req.Auth().Prove(req.Session, req.Addr, confirmation)
+	if err == nil && cookie != "" {
+		req.DropCookie(cookie)
+	}
 	req.Note("confirmed", req.Actor.Username, err)
 	if err == nil && token != "" && !req.SendsToken() {
 		req.SetSession(false, token, req.Session.ExpiresAt)

@@ -76,7 +76,7 @@ func loginCode(req *web.Request, in *CodeIn) (*LoginOut, error) {
 
 // completeByCode completes a sign-in to the realm app or admin.
 func completeByCode(req *web.Request, app bool, in *CodeIn) (*LoginOut, error) {
-	return completeLogin(req, app, in.Cookie, in.Device,
+	return CompleteLogin(req, app, in.Cookie, in.Device,
 		func(a auth.Attempt) (*auth.Grant, string, error) {
 			return req.Auth().LoginCode(a, in.Login, in.Code)
 		})

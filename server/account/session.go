@@ -45,6 +45,7 @@ type Session struct {
 	IP        string     `json:"ip"`
 	Browser   string     `json:"browser"`
 	OS        string     `json:"os"`
+	Provider  string     `json:"provider_name" doc:"Title of the sign-in provider that the person came from; empty otherwise"`
 	LastUsed  store.Time `json:"last_used" doc:"Time of the last request, accurate to a minute"`
 	ExpiresAt store.Time `json:"expires_at" doc:"Time at which the session expires; an idle session expires earlier"`
 	Current   store.Flag `json:"current" doc:"1 for the session of this request, else 0"`
@@ -60,6 +61,7 @@ func SessionOf(tx *store.Tx, req *web.Request, s *store.Session) (*Session, erro
 		IP:         s.IP,
 		Browser:    s.Browser,
 		OS:         s.OS,
+		Provider:   s.Provider,
 		LastUsed:   s.LastUsed,
 		ExpiresAt:  s.ExpiresAt,
 		Current:    store.Flag(s.ID == req.SessionID()),

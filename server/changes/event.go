@@ -43,7 +43,7 @@ var eventWords = map[string][3]string{ // created, updated, deleted
 }
 
 // unstreamed are collections without events: they follow another record, or are internal.
-var unstreamed = []string{"setting_secret", "password_hash", "authenticator", "recovery_code",
+var unstreamed = []string{"setting_secret", "provider_secret", "password_hash", "authenticator", "recovery_code",
 	"passkey", "device", "avatar", "install"}
 
 // typeOf returns the type of the event about a change; "" for none.

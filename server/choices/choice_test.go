@@ -18,6 +18,7 @@ import (
 var unpicked = map[string]string{
 	"/auth/check user_id":                  "programs send it",
 	"/auth/introspect client_id":           "programs send it",
+	"/system/provider client_id":           "the ID of this server at the provider",
 	"/auth/check app_user_id":              "programs send it",
 	"/system/monitor/trace user_id":        "searched in the list of users",
 	"/system/setting/flag-preview user_id": "searched in the list of users",

@@ -86,6 +86,8 @@ var keys = []key{
 		"Age up to which entries of the change log are kept even above audit.max_size; health reports it then.", nil},
 	{"webhooks.allow", []string{},
 		"Addresses, networks (10.0.0.0/8) and host names that webhooks may reach although they are not on the Internet, and by plain http.", nil},
+	{"providers.allow", []string{},
+		"Addresses, networks and host names of sign-in providers that are not on the Internet, and may be asked by plain http.", nil},
 	{"forward_auth.origins", []string{},
 		"Origins (https://app.example.org) of programs behind a proxy that asks GET /auth/verify who is signed in.", nil},
 	{"forward_auth.cross_origin", []string{},

@@ -37,7 +37,7 @@ func (c *Config) Server() (web.Config, error) {
 		Effective:      c.effective(),
 	}
 	for _, step := range []func(*web.Config) error{c.setRecipients, checkRedis, c.checkListener,
-		c.setStop, c.setMonitor, c.setProxies, setOrigins, checkHosts, c.setWebhooks, c.setPublicURL,
+		c.setStop, c.setMonitor, c.setProxies, setOrigins, checkHosts, c.setOutgoing, c.setPublicURL,
 		c.setForward} {
 		if err := step(&s); err != nil {
 			return s, err
@@ -145,8 +145,11 @@ func parseOrigins(key string, origins []string) error {
 	return nil
 }
 
-func (c *Config) setWebhooks(s *web.Config) (err error) {
+func (c *Config) setOutgoing(s *web.Config) (err error) {
 	s.WebhookAllow, err = outgoing.ParseAllow("webhooks.allow", c.values.Strings("webhooks.allow"))
+	if err == nil {
+		s.ProviderAllow, err = outgoing.ParseAllow("providers.allow", c.values.Strings("providers.allow"))
+	}
 	return err
 }
 

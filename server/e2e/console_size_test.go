@@ -13,7 +13,7 @@ import (
 var scriptLimits = map[string]int{
 	"/":                 375_000,
 	"/account":          352_000,
-	"/account/security": 376_000,
+	"/account/security": 378_000,
 	"/admin/list":       341_000,
 	"/user/list":        323_000,
 	"/admin/invite":     346_000,
@@ -36,6 +36,7 @@ var scriptLimits = map[string]int{
 	"/system/webhook":   312_000,
 	"/system/info":      335_000,
 	"/system/backup":    335_000,
+	"/system/provider":  308_000,
 	"/system/setup":     368_000,
 	"/file/list":        366_000,
 	"/file/group":       341_000,

@@ -67,6 +67,7 @@ func TestApply_BadFiles(t *testing.T) {
 		"file of key and webhook": {fmt.Sprintf(key, "s") + "webhooks.w = { url = \"https://example.org/\", types = [\"user.*\"], secret_file = \"s\" }\n", "line 3 webhooks.w.secret_file: .*/s is the file of .*shop.toml: keys.k, too"},
 		"unknown reference":       {"settings.\"a.b\" = { secret = \"vault:x\" }\n", "shop.toml: line 1 settings.a.b: a secret must be \"env:NAME\""},
 		"variable not set":        {"settings.\"a.b\" = { type = \"secret\", value = { secret = \"env:NOT_SET\" } }\n", "shop.toml: line 1 settings.a.b.value: the environment variable NOT_SET is not set"},
+		"client secret not set":   {"providers.p = { title = \"P\", client_secret = { secret = \"env:NOT_SET\" } }\n", "shop.toml: line 1 providers.p.client_secret: the environment variable NOT_SET is not set"},
 		"secret of a plain text":  {"settings.\"site.title\" = { secret = \"env:HOME\" }\n", "shop.toml: line 1 settings.site.title.value: must be the value itself"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -126,5 +127,59 @@ func TestApply_FileOfSecret(t *testing.T) {
 	applied(t, empty, out)
 	if secrets, err := filepath.Glob(filepath.Join(out, "keys-*.secret")); err != nil || len(secrets) != 2 {
 		t.Errorf("the export has led to the files %q, %v", secrets, err)
+	}
+}
+
+// TestApply_ProviderOfFiles applies a sign-in provider whose client secret is in a file, and its export
+// in an empty installation, where the secret comes from the file again.
+func TestApply_ProviderOfFiles(t *testing.T) {
+	t.Parallel()
+	const secret = "a secret of the provider"
+	data, dir := t.TempDir(), t.TempDir()
+	p := start(t, data)
+	file := filepath.Join(dir, "shop.toml")
+	text := "roles.Seller = {}\ndepartments.Sales = {}\n\n[providers.corp]\ntitle = \"Corp\"\nkind = \"keycloak\"\n" +
+		"issuer = \"https://id.example.org/realms/r\"\nclient_id = \"reeve\"\nclient_secret = { secret = \"file:client\" }\n\n" +
+		"[[providers.corp.mappings]]\nclaim = \"groups\"\nvalue = \"sales\"\nroles = [\"Seller\"]\ndepartment = \"Sales\"\n"
+	noErr(t, os.WriteFile(file, []byte(text), 0o600))
+	noErr(t, os.WriteFile(filepath.Join(dir, "client"), []byte(secret+"\n"), 0o600))
+	applied(t, data, file)
+	if r := run(t, "plan", file, "--data", data); r.code != 0 || strings.Contains(r.out+r.err, secret) {
+		t.Errorf("the second time: %+v", r)
+	}
+	want := `"has_secret":1`
+	if all := string(signedIn(t, p).want(200, "GET", "/system/provider", "").Data); !strings.Contains(all, want) || strings.Contains(all, secret) {
+		t.Errorf("%s, want %s", all, want)
+	}
+
+	out := filepath.Join(dir, "out")
+	if r := run(t, "export", out, "--data", data); r.code != 0 {
+		t.Fatalf("%+v", r)
+	}
+	p.stop()
+	exported, err := os.ReadFile(filepath.Join(out, "providers.toml"))
+	noErr(t, err)
+	if strings.Contains(string(exported), secret) || !strings.Contains(string(exported), "'unset'") {
+		t.Errorf("the export is %s", exported)
+	}
+
+	empty, again := t.TempDir(), filepath.Join(dir, "again")
+	start(t, empty).stop()
+	applied(t, empty, out)
+	if r := run(t, "export", again, "--data", empty); r.code != 0 {
+		t.Fatalf("%+v", r)
+	}
+	for _, name := range names(t, out) {
+		first, err := os.ReadFile(filepath.Join(out, name))
+		noErr(t, err)
+		second, err := os.ReadFile(filepath.Join(again, name))
+		noErr(t, err)
+		if string(first) != string(second) {
+			t.Errorf("%s: exported %s, then %s", name, first, second)
+		}
+	}
+	r := run(t, "plan", file, "--data", empty)
+	if r.code != 2 || !strings.Contains(r.out, "client_secret: changed (secret)") || strings.Contains(r.out, secret) {
+		t.Errorf("with the file of the secret: %+v", r)
 	}
 }

@@ -50,9 +50,10 @@ type Data struct {
 	Contact  string    // contact of the administrator; "" for none
 
 	// Of a sign-in, in sign_in_unknown; empty otherwise.
-	Device  string // browser and system, as they say themselves
-	Address string // IP address
-	Time    time.Time
+	Device   string // browser and system, as they say themselves
+	Address  string // IP address
+	Provider string // title of the sign-in provider that the person came from; empty for none
+	Time     time.Time
 
 	Problems []string // sentences, in backup_unproven
 }
@@ -66,8 +67,8 @@ type Data struct {
 //   - layout.html is the HTML of every message, see parseLayout.
 //
 // The values in a text are {site}, {username} and {email}, and those that may be empty: {name},
-// {expires}, {by}, {contact}, {device}, {address}, {time} and {problems}. The latter can only be in an optional
-// part of a line, in square brackets, which is left out if one of its values is empty:
+// {expires}, {by}, {contact}, {device}, {address}, {provider}, {time} and {problems}. The latter can only be in an
+// optional part of a line, in square brackets, which is left out if one of its values is empty:
 //
 //	Hello[ {name}],
 //	Ask [{contact}|the administrator of {site}].
@@ -200,6 +201,7 @@ func (d *Data) values(language string) values {
 	}
 
 	v["device"] = personName(d.Device) // a client can call itself anything
+	v["provider"] = shorten(oneLine(d.Provider), maxName)
 	if addr, err := netip.ParseAddr(d.Address); err == nil {
 		v["address"] = addr.String()
 	}

@@ -109,6 +109,27 @@ func TestOptionalData(t *testing.T) {
 	}
 }
 
+// TestSignInMail_NamesProvider checks that a mail does not blame a password that was not used.
+func TestSignInMail_NamesProvider(t *testing.T) {
+	d := testData
+	d.Provider = "login.example.org" // the owner chooses the title
+	for language, want := range map[string][]string{
+		"en": {"Signed in with: login.example.org\n", "someone else can sign in to login.example.org as you: change your password there at once, and sign out"},
+		"zh": {"登录方式：login.example.org\n", "说明有人能以您的身份登录“login.example.org”：请立即修改您在该处的密码，并在"},
+	} {
+		_, text, _, err := templates(t).Render("sign_in_unknown", language, d)
+		must(t, err)
+		for _, part := range want {
+			if !strings.Contains(text, part) {
+				t.Errorf("%s: %q is missing:\n%s", language, part, text)
+			}
+		}
+		if strings.Contains(text, "knows your password") || strings.Contains(text, "知道您的密码") {
+			t.Errorf("%s: somebody knows the password:\n%s", language, text)
+		}
+	}
+}
+
 // TestHostileNames renders names of which no mail program should make a link, and which must
 // not change the structure of a message.
 func TestHostileNames(t *testing.T) {

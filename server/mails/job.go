@@ -123,6 +123,7 @@ func (job *mailJob) signIn(tx *store.Tx, m *store.Mail) (bool, error) {
 		return false, nil
 	}
 	job.data.Device, job.data.Address, job.data.Time = clientName(n.Browser, n.OS), n.IP, n.At.Std()
+	job.data.Provider = n.Provider
 	return true, nil
 }
 

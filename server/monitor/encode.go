@@ -130,6 +130,7 @@ func (e *AuthEvent) appendJSON(b []byte) []byte {
 	b = appendText(b, `,"ability":`, e.Ability)
 	b = appendText(b, `,"result":`, e.Result)
 	b = appendText(b, `,"reason":`, e.Reason)
+	b = appendText(b, `,"provider_name":`, e.Provider)
 	b = append(b, `,"matched_by":`...)
 	if e.MatchedBy == nil {
 		b = append(b, "null"...)

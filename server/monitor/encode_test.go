@@ -112,6 +112,7 @@ func BenchmarkEncodeEvents(b *testing.B) {
 		Username:  "admin",
 		Ability:   "system.dict.item.update",
 		Result:    "allowed",
+		Provider:  "Company <login>",
 		MatchedBy: []string{"Owner"},
 		Route:     "/system/dict/:id/item/:item_id",
 	}, &CacheEvent{

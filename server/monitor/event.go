@@ -69,12 +69,13 @@ type RequestEvent struct {
 // Monitor.Done sets the other fields.
 type AuthEvent struct {
 	EventHead
-	Type      string   `json:"type" doc:"Type of event: login, login_failed, factor_required, locked, logout, revoked, password_changed, factor_added, factor_removed, unlocked or permission"`
+	Type      string   `json:"type" enum:"auth_event" doc:"Type of event: permission for a permission check; act_as if the user began to act as another user; confirmed if the user confirmed the session for a sensitive action; locked for a sign-in that was rate-limited; revoked if sessions were ended by an administrator or on another device"`
 	Username  string   `json:"username" doc:"Name of the user that the event is about; # and a fingerprint of the input for a sign-in with an unknown name"`
 	Address   string   `json:"address"`
 	Ability   string   `json:"ability" doc:"Permission that was checked"`
 	Result    string   `json:"result" doc:"Result: success or failed; for a permission, allowed or denied"`
 	Reason    string   `json:"reason" doc:"Code of the error (errorCode) if it failed or was denied"`
+	Provider  string   `json:"provider_name" doc:"Title of the sign-in provider that the event is about, such as that of a sign-in with it; empty for none"`
 	MatchedBy []string `json:"matched_by" doc:"Names of the roles that grant the permission"`
 	Route     string   `json:"route"`
 }

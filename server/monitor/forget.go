@@ -114,6 +114,9 @@ func (p *Person) path() string {
 	return "/admin/list/" + p.ID.String()
 }
 
+// appRoutes begin the routes whose events are about app users. The others are about users.
+var appRoutes = []string{"/api/", "/app/", "/user/"}
+
 // matchesAuth reports whether an event is about the person. Users of both realms can have the same
 // name.
 func (p *Person) matchesAuth(body []byte) bool {
@@ -121,7 +124,7 @@ func (p *Person) matchesAuth(body []byte) bool {
 	if json.Unmarshal(body, &e) != nil {
 		return true // whom it is about is unknown
 	}
-	app := strings.HasPrefix(e.Route, "/api/") || strings.HasPrefix(e.Route, "/user/")
+	app := slices.ContainsFunc(appRoutes, func(of string) bool { return strings.HasPrefix(e.Route, of) })
 	return app == p.App && slices.ContainsFunc(p.Texts, func(text string) bool {
 		return fold.Key(e.Username) == fold.Key(text) || fold.SameAddress(e.Username, text)
 	})

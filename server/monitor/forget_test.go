@@ -142,6 +142,20 @@ func TestForget_TextsThatReadTheSame(t *testing.T) {
 		m.Done(f)
 		return f.RequestID
 	}
+	for route, app := range map[string]bool{
+		"/admin/login": false, "/admin/list/:id": false, "/admin/login/provider": false,
+		"/api/login": true, "/app/sign-in": true, "/app/sign-in/provider": true, "/user/list/:id": true,
+	} {
+		id := request(&Route{Pattern: route}, "", "", "Ann")
+		m.Flush()
+		for _, realm := range []bool{!app, app} {
+			_, err := m.Forget(Person{ID: 7, App: realm, Texts: []string{"Ann"}})
+			must(t, err)
+			if gone := len(m.journal.Load().Group(id)) == 0; gone != (realm == app) {
+				t.Errorf("%s, erased in the app realm %v: gone %v", route, realm, gone)
+			}
+		}
+	}
 	for name, writings := range map[string][]string{
 		"Straße":  {"STRASSE", "strasse", "straße", "STRAẞE"},
 		"İzmir":   {"i\u0307zmir", "İZMIR"},

@@ -233,6 +233,9 @@ func (words *appPageTexts) sessionForm(s *account.Session) htmlForm {
 	}
 	form := htmlForm{Lines: []string{device, s.IP,
 		words.LastActive + " " + s.LastUsed.Std().UTC().Format("2006-01-02 15:04 UTC")}}
+	if s.Provider != "" {
+		form.Lines = append(form.Lines, words.SignedInWith+" "+s.Provider)
+	}
 	if s.Current {
 		form.Lines = append(form.Lines, words.ThisDevice)
 		return form
@@ -295,6 +298,9 @@ func deleteByForm(req *web.Request, in *account.OwnPassword) (string, error) {
 }
 
 func signOutByForm(req *web.Request, _ *web.None) (string, error) {
-	_, err := account.Logout(req, nil)
-	return SignInPath + "?done=signed_out", err
+	out, err := account.Logout(req, nil)
+	if err != nil || out.ProviderURL == "" {
+		return SignInPath + "?done=signed_out", err
+	}
+	return out.ProviderURL, nil
 }

@@ -29,6 +29,13 @@ func signInPage(tx *store.Tx, req *web.Request, p *HTMLPage) error {
 		presentPassword("password", words.Password),
 	}}}
 
+	providers, err := store.EnabledProviders(tx, true)
+	if err != nil {
+		return err
+	}
+	for _, v := range providers {
+		p.Links = append(p.Links, PageLink{"/auth/provider/" + v.Name + "/start?app=1", fmt.Sprintf(words.WithProvider, v.Title)})
+	}
 	if mails.MailOff(req.Server, tx).Empty() {
 		p.Links = append(p.Links, PageLink{ForgotPath, words.Forgot})
 	}
@@ -37,6 +44,41 @@ func signInPage(tx *store.Tx, req *web.Request, p *HTMLPage) error {
 	}
 
 	return nil
+}
+
+// arrivalPage returns the route where a browser comes back from a sign-in provider, and is signed in.
+func arrivalPage(ps *Pages) web.Route {
+	rt := web.Raw(ProviderPath, web.Public, "Complete a sign-in with a provider on the page", web.HTMLMedia,
+		func(req *web.Request, _ *appPageIn, w http.ResponseWriter) error {
+			out, err := account.LoginArrival(req, true, true, "")
+			switch {
+			case err == nil && out.LoginToken != "":
+				keepPending(req, out.LoginToken)
+				seeOther(req, CodePath)
+				return nil
+			case err == nil:
+				seeOther(req, AccountPath)
+				return nil
+			}
+			known := errs.Of(err)
+			if known.Kind == errs.Internal {
+				return err
+			}
+			p, err := ps.view(req, signInPage, "")
+			if err != nil {
+				return err
+			}
+			p.setError(req, known)
+			return sendAppPage(req, w, p)
+		})
+	rt.Page, rt.Visible = true, store.AppPages.Get
+	return rt.With(web.Options{AnyQuery: true, Closable: true, RateLimited: true, Answers: web.Answers{
+		303: "To the page of the account, or to that of the second factor",
+		403: "The sign-in page, and why the provider's sign-in is not accepted",
+		404: "The setting app.pages is off",
+		409: "The sign-in page, and that the sign-in has to begin again",
+		429: "The sign-in page, and how long to wait",
+	}, Note: "Where browsers come back from a sign-in provider."})
 }
 
 func signInByForm(req *web.Request, in *account.AppLoginIn) (string, error) {

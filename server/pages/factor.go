@@ -6,11 +6,12 @@ import (
 	"net/http"
 	"strings"
 
+	"rsc.io/qr"
+
 	"reeve/server/account"
 	"reeve/server/web"
 	"reeve/store"
 	"reeve/store/errs"
-	"rsc.io/qr"
 )
 
 // Pages for the second factor of app users. The secret and the recovery codes are shown in the

@@ -21,6 +21,7 @@ const (
 	SignInPath   = "/app/sign-in"
 	RegisterPath = "/app/register"
 	ForgotPath   = "/app/forgot"
+	ProviderPath = "/app/sign-in/provider"
 	SignOutPath  = "/app/sign-out"
 	AccountPath  = "/app/account"
 	ProfilePath  = "/app/account/profile"
@@ -37,6 +38,7 @@ func Routes(ps *Pages) []web.Route {
 				Note: "Does what POST /api/login does, with the session in a cookie. A form that a page of " +
 					"another origin sends is rejected, here and on the other pages.",
 			}),
+		arrivalPage(ps),
 		appPage(ps, RegisterPath, web.Public, "Open the registration page", registerPage,
 			web.Options{
 				Note: "The page with the form, if the settings allow it. It has a script only if the " +
@@ -83,7 +85,7 @@ func Routes(ps *Pages) []web.Route {
 type appPageTexts struct {
 	Optional, Username, UsernameRules, DisplayName, Email, Mobile, Password, Again, CurrentPassword string
 
-	SignInName, SignUp, Forgot, HaveAccount string
+	SignInName, SignUp, Forgot, HaveAccount, WithProvider string
 
 	RegisterTitle, RegisterSubmit, EmailConfirmed, EmailDomains, NeedsScript, Checking, Unchecked string
 	ClosedTitle, ClosedText, SentTitle, SentText                                                  string
@@ -92,10 +94,10 @@ type appPageTexts struct {
 
 	AccountTitle, Confirmed, Unconfirmed, None, Yes, No, SignOut, Back string
 
-	ProfileTitle, EmailPassword, Save, Stale, YourVersion            string
-	PasswordTitle, MustChange                                        string
-	SessionsTitle, ThisDevice, LastActive, EndSession, UnknownDevice string
-	DeleteTitle, DeleteText, DeleteSubmit, FailedTitle, BackToSignIn string
+	ProfileTitle, EmailPassword, Save, Stale, YourVersion                          string
+	PasswordTitle, MustChange                                                      string
+	SessionsTitle, ThisDevice, LastActive, SignedInWith, EndSession, UnknownDevice string
+	DeleteTitle, DeleteText, DeleteSubmit, FailedTitle, BackToSignIn               string
 
 	Factor factorTexts
 

@@ -63,6 +63,8 @@ user.json         the account: names, contact, department, roles, last sign-in
 avatar.*          the picture of the account, if there is one
 sessions.json     open sessions: where and when the person signed in
 devices.json      browsers and apps that are known from earlier sign-ins
+providers.json    connections to sign-in providers: how each knows the person, when the person
+                  was connected and last signed in with it, and what it has given
 notices.json      notices to the person: sign-ins on other devices or networks, a second
                   factor that was removed, administrators who acted as the person
 second-factor.json when an authenticator app was set up and used, and passkeys, if there are any
@@ -148,7 +150,7 @@ func (p *personData) send(w http.ResponseWriter, name string) error {
 		write func() error
 	}{
 		{"avatar", p.avatar}, {"sessions.json", p.sessions}, {"devices.json", p.devices},
-		{"notices.json", p.notices},
+		{"providers.json", p.connections}, {"notices.json", p.notices},
 		{"second-factor.json", p.secondFactor}, {"mails.jsonl", p.mails},
 		{"invitation.json", p.invitation}, {"keys.json", p.keys},
 		{"sign-ins.jsonl", p.signIns}, {"files.jsonl", p.files}, {"jobs.jsonl", p.jobs},

@@ -197,7 +197,7 @@ func TestPersonData_EverythingButSecrets(t *testing.T) {
 		}
 	}
 
-	if len(files) != 14 {
+	if len(files) != 15 {
 		t.Errorf("%d files", len(files))
 	}
 

@@ -13,7 +13,6 @@ import (
 	"reeve/server/mails"
 	"reeve/server/people"
 	"reeve/server/rights"
-	"reeve/server/web"
 	"reeve/store"
 	"reeve/store/audit"
 	"reeve/store/errs"
@@ -84,40 +83,6 @@ func (p *personData) sessions() error {
 		return nil
 	})
 	return errors.Join(err, p.json("sessions.json", all))
-}
-
-// exportedDevice is a device without the hash of its token.
-type exportedDevice struct {
-	store.Ident
-	Name      string     `json:"name"`
-	Browser   string     `json:"browser"`
-	OS        string     `json:"os"`
-	IP        string     `json:"ip"`
-	LastUsed  store.Time `json:"last_used"`
-	Networks  []string   `json:"networks"`
-	Failures  int64      `json:"failures"`
-	ExpiresAt store.Time `json:"expires_at"`
-	kv.Timestamps
-}
-
-func (p *personData) devices() error {
-	all := []exportedDevice{}
-	by := store.ByRealm(p.who.App, store.DeviceByUser, store.DeviceByAppUser)
-	err := p.read(func(tx *store.Tx) error {
-		for d, err := range by.All(tx, p.who.ID) {
-			if p.passes(tx, "devices.json", err) {
-				continue
-			}
-			if err != nil {
-				return err
-			}
-			all = append(all,
-				exportedDevice{d.Ident, d.Name, d.Browser, d.OS, d.IP, d.LastUsed,
-					web.OrEmpty(d.Networks), d.Failures, d.ExpiresAt, d.Timestamps})
-		}
-		return nil
-	})
-	return errors.Join(err, p.json("devices.json", all))
 }
 
 // exportedNotice is a notice with the name of the administrator whom it is about.

@@ -14,7 +14,7 @@ func init() {
 	web.Enums(map[string][]string{
 		"key_scope": {"", store.ScopeAll, store.ScopeTree, store.ScopeDept, store.ScopeSelf,
 			store.ScopeCustom},
-		"key_state": {KeyActive, KeyUnused, KeyDisabled, KeyExpired, KeyPaused, KeyNoOwner},
+		"key_state": {KeyActive, KeyUnused, KeyDisabled, KeyExpired, KeyPaused, KeyNoOwner, KeySignIn},
 	})
 }
 
@@ -121,7 +121,7 @@ type ApiKey struct {
 	Networks      []string   `json:"networks" doc:"IP addresses and networks that it may be used from; empty for all"`
 	Rate          int64      `json:"rate_limit" doc:"Requests per minute; 0 for the setting security.key_rate_limit"`
 	Status        store.Flag `json:"status" doc:"Status: 1 enabled, 0 disabled"`
-	State         string     `json:"state" enum:"key_state" doc:"State: active; unused for 90 days; disabled, also while personal keys are turned off; expired; paused since a backup was restored; or no_owner, if the owner was disabled or deleted"`
+	State         string     `json:"state" enum:"key_state" doc:"State: active; unused for 90 days; disabled, also while personal keys are turned off; expired; paused since a backup was restored; sign_in_due, if the owner has to sign in with a provider, see the setting security.provider_key_days; or no_owner, if the owner was disabled or deleted"`
 	Hint          string     `json:"hint" doc:"First characters of the key, by which you can recognize it"`
 	PreviousUntil store.Time `json:"previous_until" null:"true" doc:"Time until which the key from before the last rotation is valid too; null if there is none"`
 	ExpiresAt     store.Time `json:"expires_at"`
@@ -140,6 +140,7 @@ const (
 	KeyExpired  = "expired"
 	KeyPaused   = "paused"
 	KeyNoOwner  = "no_owner"
+	KeySignIn   = "sign_in_due"
 )
 
 var keyColumns = []web.Column[store.APIKey]{
@@ -230,6 +231,8 @@ func KeyState(tx *store.Tx, k *store.APIKey, owner *store.User) string {
 		return KeyPaused
 	case "key_expired":
 		return KeyExpired
+	case "sign_in_due":
+		return KeySignIn
 	}
 	if max(k.LastUsed, k.CreatedAt).Add(store.KeyUnused) < tx.Now() {
 		return KeyUnused

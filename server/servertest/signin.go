@@ -101,7 +101,7 @@ func (in *Instance) AppFirstStep(name, device string) string {
 
 // ownName matches the names of cookies: with the mark of an installation, or on the origin of a
 // program, with its port.
-var ownName = regexp.MustCompile(`^(__(Host|Secure)-)?(reeve_[a-z_]+_[0-9a-f]{8}|reeve-(forward|state)(-[0-9]+)?)$`)
+var ownName = regexp.MustCompile(`^(__(Host|Secure)-)?(reeve_[a-z_]+_([a-z2-7]{8}_)?[0-9a-f]{8}|reeve-(forward|state)(-[0-9]+)?)$`)
 
 // checkCookieNames checks the name of each cookie that a response sets. Every request that a test
 // sends is checked.

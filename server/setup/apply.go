@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"reeve/auth"
 	"reeve/server/jobs"
 	"reeve/server/web"
 	"reeve/store"
@@ -332,16 +331,6 @@ func (r *runner) setRefs(k *kind, op *operation, id store.ID) error {
 	return nil
 }
 
-// setKeySecret gives a new API key the secret that the command has written to a file.
-func (r *runner) setKeySecret(w *wanted, id store.ID) error {
-	token, _ := secretOf(w.Fields["secret"])
-	hash, hint, ok := auth.KeyHash(token)
-	if !ok {
-		return errs.Field(errs.Invalid, "secret_file", "has no API key")
-	}
-	return store.RotateKeySecret(r.tx, id, hash, hint, 0)
-}
-
 func (r *runner) update(k *kind, op *operation, id store.ID) error {
 	before, err := k.records.FieldsOf(r.tx, id)
 	if err != nil {
@@ -379,8 +368,9 @@ func (r *runner) update(k *kind, op *operation, id store.ID) error {
 			back.Fields[name] = value
 		}
 	}
-	r.inverse = append(r.inverse, inverse{UndoStep: back})
-	return nil
+	with, err := secretBack(r.tx, k, id, secrets)
+	r.inverse = append(r.inverse, inverse{back, with})
+	return err
 }
 
 func (r *runner) remove(k *kind, op *operation) error {

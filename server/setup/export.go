@@ -29,6 +29,7 @@ var defaults = map[string]object{
 	itemKind:         {"switch": true, "status": "default"},
 	"custom field":   {},
 	"webhook":        {"status": true},
+	providerKind:     {"kind": "openid", "users": true, "creates": "never", "scopes": nil}, // those of scopes depend on the kind
 	"API key":        {"status": true},
 }
 

@@ -28,6 +28,7 @@ type kind struct {
 	load func(*state) error                                                // adds the current objects
 	body func(s *state, w *wanted, body map[string]any, create bool) error // completes the body of a request
 	hide func(field string, of object) bool                                // reports whether a value is secret; nil for none
+	form func(s *state, w *wanted, fields object)                          // brings checked fields into the form of current ones; nil for none
 }
 
 // ref is a field with the names of other objects.
@@ -107,6 +108,12 @@ func allKinds() []*kind {
 			load: loadFields, body: fieldBody,
 		},
 		{
+			name: providerKind, table: "providers", records: store.Providers,
+			create: "POST /system/provider", update: "PUT /system/provider/:id",
+			remove: "DELETE /system/provider/:id",
+			load:   loadProviders, body: providerBody, hide: hidesProvider, form: providerForm,
+		},
+		{
 			name: "webhook", table: "webhooks", records: store.Webhooks,
 			create: "POST /system/webhook", update: "PUT /system/webhook/:id",
 			remove: "DELETE /system/webhook/:id",
@@ -137,6 +144,21 @@ func kindOf(name string) *kind {
 		}
 	}
 	panic("setup: there is no kind " + name)
+}
+
+// refersTo returns the kinds of the objects that a field refers to.
+func (k *kind) refersTo(field string) (kindNames []string) {
+	switch ref := k.ref(field); {
+	case ref != nil:
+		return []string{ref.kind}
+	case field == "parent":
+		return []string{k.name}
+	case field == "mappings":
+		for _, of := range mappingNames {
+			kindNames = append(kindNames, of.kind)
+		}
+	}
+	return kindNames
 }
 
 // tables returns the names of the tables of a file.

@@ -129,7 +129,7 @@ func (r *reader) compare(w *wanted) *Change {
 		was, exists := had.fields[name]
 		secret := k.hide != nil && k.hide(name, r.merged(had, w))
 		changed := !exists || !sameValue(was, value)
-		if secret && c.Operation == "update" {
+		if text, is := secretOf(value); secret && (c.Operation == "update" || is && text == "unset") {
 			changed = r.s.secretChanged(k, c.id, name, value)
 		}
 		if !changed || name == "type" && exists && sameValue(was, value) {
@@ -210,6 +210,9 @@ func (r *reader) check(k *kind, w *wanted, had *current, create bool) object {
 			clean[name] = value
 		}
 	}
+	if k.form != nil {
+		k.form(r.s, w, clean)
+	}
 	return clean
 }
 
@@ -282,6 +285,9 @@ func (s *state) secretChanged(k *kind, id store.ID, name string, value any) bool
 	case name == "url":
 		w, err := store.Webhooks.Get(s.tx, id)
 		return err != nil || w.URL != text
+	case name == "client_secret":
+		had, err := store.ProviderSecretOf(s.tx, id)
+		return err != nil || had != text
 	}
 	return false
 }

@@ -86,10 +86,8 @@ func (r *reader) pruned(in *filesIn, items, changes []*Change) (all []*Change, e
 	}
 	for _, c := range changes {
 		for _, f := range c.Fields {
-			if ref := kindOf(c.Kind).ref(f.Name); c.Operation == "update" && ref != nil {
-				lost.set(c, true, ref.kind)
-			} else if c.Operation == "update" && f.Name == "parent" {
-				lost.set(c, true, c.Kind)
+			if c.Operation == "update" {
+				lost.set(c, true, kindOf(c.Kind).refersTo(f.Name)...)
 			}
 		}
 	}
@@ -134,6 +132,7 @@ func (r *reader) named() map[string]bool {
 				add(ref.kind, fmt.Sprint(name))
 			}
 		}
+		eachMapped(w.Fields, add)
 		if _, err := r.s.renamed(w.Fields["value"], func(kindName string, element any) (any, error) {
 			if !strings.HasSuffix(kindName, "user") {
 				add(kindName, fmt.Sprint(element))
@@ -201,10 +200,16 @@ func (s *state) hasChild(c *Change, lost gone) bool {
 // checkUnused returns an error if a record that stays refers to an object, or if the object is a
 // field that has values, which nothing brings back.
 func (r *reader) checkUnused(k *kind, c *Change, lost gone) error {
+	users, n := "", 0 // collection of records that stay, and their number
 	for collection, id := range k.records.Restricting(r.s.tx, c.id) {
-		if !lost[reference{collection, id, c.Kind}] {
-			return k.records.ValidateDelete(r.s.tx, c.id)
+		if stays := !lost[reference{collection, id, c.Kind}]; stays && (n == 0 || collection == users) {
+			users = collection
+			n++
 		}
+	}
+	if n > 0 {
+		return errs.New(errs.Conflict, "%s %s is still used by %s", errs.Noun(k.records.Noun()), c.Key,
+			errs.Number(n, users)).Coded("in_use")
 	}
 	if k.name != "custom field" || !r.checkValues {
 		return nil

@@ -30,7 +30,7 @@ func (i *inverse) apply(tx *store.Tx) error {
 }
 
 // dependents returns steps that create what the deletion of a record deletes with it: its mark, the
-// secrets of an API key or a webhook, and how far the webhook has come.
+// secrets of an API key, a webhook or a provider, and how far the webhook has come.
 func dependents(tx *store.Tx, k *kind, id store.ID) (steps []store.UndoStep, err error) {
 	add := func(table kv.Table, ids []store.ID, failed error) {
 		if err = cmp.Or(err, failed); err != nil {
@@ -54,11 +54,33 @@ func dependents(tx *store.Tx, k *kind, id store.ID) (steps []store.UndoStep, err
 		add(store.WebhookSecrets, ids, failed)
 		ids, failed = store.StateByWebhook.IDs(tx, id)
 		add(store.WebhookStates, ids, failed)
+	case providerKind:
+		ids, failed := store.SecretByProvider.IDs(tx, id)
+		add(store.ProviderSecrets, ids, failed)
 	case "API key":
 		ids, failed := store.SecretByKey.IDs(tx, id)
 		add(store.KeySecrets, ids, failed)
 	}
 	return steps, err
+}
+
+// secretBack returns steps that give a provider the client secret that it had. before has what depended
+// on the provider then.
+func secretBack(tx *store.Tx, k *kind, id store.ID, before []store.UndoStep) (steps []store.UndoStep, err error) {
+	if k.name != providerKind {
+		return nil, nil
+	}
+	now, err := store.SecretByProvider.IDs(tx, id)
+	had := slices.DeleteFunc(slices.Clone(before), func(s store.UndoStep) bool {
+		return s.Collection != store.ProviderSecrets.Name()
+	})
+	if len(had) == len(now) && (len(now) == 0 || had[0].ID == now[0]) {
+		return nil, err
+	}
+	for _, id := range now {
+		steps = append(steps, store.UndoStep{Collection: store.ProviderSecrets.Name(), ID: id, Operation: "delete"})
+	}
+	return append(steps, had...), err
 }
 
 // keepSecret gives a webhook back the secret that it had before its URL was changed: the file of the

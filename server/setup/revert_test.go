@@ -16,7 +16,7 @@ import (
 // secret is what a command reads from the file of a secret.
 func secret(text string) map[string]any { return map[string]any{"secret": text} }
 
-// secretsIn returns the secrets of webhooks and the hashes of API keys.
+// secretsIn returns the secrets of webhooks and providers, and the hashes of API keys.
 func secretsIn(t *testing.T, in *servertest.Instance) (all []string) {
 	t.Helper()
 	in.View(func(tx *store.Tx) error {
@@ -29,6 +29,12 @@ func secretsIn(t *testing.T, in *servertest.Instance) (all []string) {
 		for s, err := range store.KeySecrets.All(tx) {
 			servertest.Must(t, err)
 			all = append(all, fmt.Sprint("key ", s.KeyID, s.Hash))
+		}
+		for p, err := range store.Providers.All(tx) {
+			servertest.Must(t, err)
+			text, err := store.ProviderSecretOf(tx, p.ID)
+			servertest.Must(t, err)
+			all = append(all, fmt.Sprint("provider ", p.ID, text))
 		}
 		return nil
 	})
@@ -48,16 +54,17 @@ func TestSetup_FailedJobRestoresSecrets(t *testing.T) {
 			roles[fmt.Sprintf("Old %03d", i)] = map[string]any{"sort": i}
 		}
 		return map[string]any{
-			"roles":    roles,
-			"webhooks": map[string]any{"erp": map[string]any{"url": "https://example.org/a", "types": []any{"user.*"}, "secret": secret(webhook.NewSecret())}},
-			"keys":     map[string]any{"shop": map[string]any{"roles": []any{"Old 000"}, "secret": secret(old)}},
+			"roles":     roles,
+			"webhooks":  map[string]any{"erp": map[string]any{"url": "https://example.org/a", "types": []any{"user.*"}, "secret": secret(webhook.NewSecret())}},
+			"providers": map[string]any{"corp": map[string]any{"title": "Corp", "issuer": "https://id.example.org", "client_id": "x", "client_secret": secret("s3cr3t")}},
+			"keys":      map[string]any{"shop": map[string]any{"roles": []any{"Old 000"}, "secret": secret(old)}},
 		}
 	}
 	for name, change := range map[string]func(values map[string]any){
 		"another URL, and nested objects": func(values map[string]any) {
 			departments := map[string]any{}
 			path := "Top"
-			for i := range 120 {
+			for i := range 99 { // so many that the provider and the webhook are the last of a step that succeeds
 				if i%8 == 0 {
 					path = fmt.Sprint("Branch ", i)
 				}
@@ -67,6 +74,7 @@ func TestSetup_FailedJobRestoresSecrets(t *testing.T) {
 			key := map[string]any{"roles": []any{"Old 001"}, "secret": secret(twice)}
 			values["departments"], values["keys"] = departments, map[string]any{"shop": values["keys"].(map[string]any)["shop"], "a": key, "b": key}
 			values["webhooks"].(map[string]any)["erp"].(map[string]any)["url"] = "https://example.org/b"
+			corp(values)["client_secret"] = secret("another")
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -76,7 +84,7 @@ func TestSetup_FailedJobRestoresSecrets(t *testing.T) {
 			in.OK("POST", "/system/setup/apply", file(t, values, false), "cli")
 			change(values)
 			before, all, secrets := in.State(), exported(in), secretsIn(t, in)
-			if len(secrets) != 2 {
+			if len(secrets) != 3 {
 				t.Fatalf("%q", secrets)
 			}
 			in.Call("POST", "/system/setup/apply", file(t, values, false), "cli").Brief(409, "job_failed")

@@ -116,6 +116,9 @@ func rowFields(k *kind, routes map[string]*web.Route) described {
 		fields["url"] = described{"anyOf": []any{described{"type": "string"}, secretSchema()}}
 		delete(fields, "secret")
 		fields["secret_file"] = secretFileSchema()
+	case providerKind:
+		fields["client_secret"] = described{"anyOf": []any{described{"type": "string"}, secretSchema()}}
+		fields["mappings"] = mappingsSchema(fields["mappings"].(described)["description"].(string))
 	case "API key":
 		fields["secret_file"] = secretFileSchema()
 	}
@@ -136,6 +139,7 @@ func followsFromKey(k *kind, field string) bool {
 		"setting group key": true, "role name": true, "app role name": true, "setting key": true,
 		"dictionary code": true, "dictionary item value": true, "custom field realm": true,
 		"custom field key": true, "webhook description": true, "API key name": true,
+		providerKind + " name": true,
 	}[k.name+" "+field]
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"reeve/auth"
 	"reeve/server/webhook"
+	"reeve/store"
 	"reeve/store/errs"
 )
 
@@ -58,9 +59,10 @@ func (t *Text) checkSecrets() error {
 }
 
 // Resolve replaces the references to secrets, {secret = "env:NAME"}, by the secrets that read
-// returns, where a file can have them: values of settings and URLs of webhooks.
+// returns, where a file can have them: values of settings, URLs of webhooks and client secrets of
+// providers.
 func (t *Text) Resolve(read func(reference string) (string, error)) error {
-	for table, field := range map[string]string{"settings": "value", "webhooks": "url"} {
+	for table, field := range map[string]string{"settings": "value", "webhooks": "url", "providers": "client_secret"} {
 		rows, _ := t.Values[table].(map[string]any)
 		for key, value := range rows {
 			holder, name, at := rows, key, table+"."+key
@@ -85,4 +87,14 @@ func (t *Text) Resolve(read func(reference string) (string, error)) error {
 // hasSecret reports whether objects of a kind get a secret when they are created.
 func hasSecret(k *kind) bool {
 	return slices.ContainsFunc(SecretTables(), func(of SecretTable) bool { return of.Kind == k.name })
+}
+
+// setKeySecret gives a new API key the secret that the command has written to a file.
+func (r *runner) setKeySecret(w *wanted, id store.ID) error {
+	token, _ := secretOf(w.Fields["secret"])
+	hash, hint, ok := auth.KeyHash(token)
+	if !ok {
+		return errs.Field(errs.Invalid, "secret_file", "has no API key")
+	}
+	return store.RotateKeySecret(r.tx, id, hash, hint, 0)
 }

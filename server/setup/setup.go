@@ -1,5 +1,6 @@
 // Package setup brings an installation to the state that setup files describe: permissions, roles,
-// departments, settings, flags, dictionaries, custom fields, webhooks and API keys, by their names.
+// departments, settings, flags, dictionaries, custom fields, sign-in providers, webhooks and API keys, by
+// their names.
 //
 // A file is read into objects (file.go), which are compared with the current ones (current.go) in
 // a plan of changes (plan.go). Applying a plan (apply.go) calls the routes of the resources in one

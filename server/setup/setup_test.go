@@ -47,6 +47,8 @@ const shop = `{"permissions":{"shop.order.refund":"Refund"},
 		"payment.key":{"type":"secret","value":{"secret":"s3cr3t"}}},
 	"flags":{"payment.new":true},
 	"dictionaries":{"size":{"name":"Size","items":["S",{"value":"L","label":"Large"}]}},
+	"providers":{"corp":{"title":"Corp","issuer":"https://id.example.org","client_id":"reeve","client_secret":{"secret":"s3cr3t"},
+		"mappings":[{"claim":"groups","value":"support","roles":["Support"],"department":"Sales/EU"}]}},
 	"fields":{"admin.badge":{"title":"Badge","type":"input"}}}`
 
 func decodedShop(t *testing.T) (values map[string]any) {
@@ -310,7 +312,21 @@ func randomSetup(r *rand.Rand) map[string]any {
 		"dictionaries": rows([]any{"size", "color"}[:r.IntN(3)], func(int) map[string]any {
 			return map[string]any{"name": "D", "type": "tag", "status": r.IntN(2) == 0, "items": []any{"S", map[string]any{"value": "L/XL", "label": "Large", "switch": false, "sort": 2}}}
 		}),
-		"fields":   map[string]any{"admin.badge": map[string]any{"title": "Badge", "type": "input", "searchable": r.IntN(2) == 0}, "app.size": map[string]any{"title": "Size", "type": "number", "required": r.IntN(2) == 0}},
+		"fields": map[string]any{"admin.badge": map[string]any{"title": "Badge", "type": "input", "searchable": r.IntN(2) == 0}, "app.size": map[string]any{"title": "Size", "type": "number", "required": r.IntN(2) == 0}},
+		"providers": rows([]any{"corp", "git-hub"}[:r.IntN(3)], func(i int) map[string]any {
+			row := map[string]any{"title": "P", "kind": []string{"keycloak", "github"}[i], "issuer": "https://id.example.org", "client_id": "x",
+				"users": r.IntN(2) == 0, "app_users": true, "creates": []string{"never", "invitation", "always"}[r.IntN(3)], "status": r.IntN(2) == 0,
+				"domains": some([]any{"example.org", "Example.COM"}), "trusts_address": r.IntN(2) == 0, "factor_values": some([]any{"mfa"}), "sort": r.IntN(3),
+				"mappings": []any{map[string]any{"claim": "a.b", "value": "x y", "roles": some(roles), "department": depts[0]},
+					map[string]any{"claim": "a.b", "value": "z"}}}
+			if r.IntN(2) == 0 {
+				row["scopes"] = some([]any{"openid", "profile", "email"})
+			}
+			if r.IntN(2) == 0 {
+				row["client_secret"] = map[string]any{"secret": "s3cr3t"}
+			}
+			return row
+		}),
 		"webhooks": map[string]any{"erp": map[string]any{"url": "https://example.org/hook", "types": []any{"user.*"}, "status": r.IntN(2) == 0, "secret": map[string]any{"secret": webhook.NewSecret()}}},
 		"keys": rows([]any{"deploy", "ci"}[:r.IntN(3)], func(int) map[string]any {
 			token, _, _ := auth.NewKey()

@@ -63,10 +63,14 @@ func (t *Text) index(text []byte) {
 		}
 	}
 
+	arrays := map[string]int{} // number of tables [[so]] in an array of tables, by place
 	var keys func(at string, n *unstable.Node) string
 	var value func(at string, n *unstable.Node)
 	keys = func(at string, n *unstable.Node) string {
 		for key := n.Key(); key.Next(); {
+			if n := arrays[at]; n > 0 { // the last table of an array
+				at = fmt.Sprintf("%s[%d]", at, n-1)
+			}
 			at = strings.TrimPrefix(at+"."+string(key.Node().Data), ".")
 			note(at, key.Node())
 		}
@@ -89,8 +93,13 @@ func (t *Text) index(text []byte) {
 	table := ""
 	for t.count <= web.MaxValues && p.NextExpression() {
 		switch e := p.Expression(); e.Kind {
-		case unstable.Table, unstable.ArrayTable:
+		case unstable.Table:
 			table = keys("", e)
+		case unstable.ArrayTable:
+			all := keys("", e)
+			table = fmt.Sprintf("%s[%d]", all, arrays[all])
+			t.lines[table] = line
+			arrays[all]++
 		case unstable.KeyValue:
 			value(keys(table, e), e.Value())
 		}

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"reeve/store"
 )
@@ -48,12 +49,12 @@ const (
 
 // SessionCookie returns the name of a realm's cookie with the session.
 func (s *Server) SessionCookie(app, secure bool) string {
-	return s.prefixed(RealmName(app, SessionName, AppSessionName)+s.Cookies.Session, secure)
+	return s.CookieName(RealmName(app, SessionName, AppSessionName)+s.Cookies.Session, secure)
 }
 
 // OldSessionCookie is SessionCookie without a mark.
 func (s *Server) OldSessionCookie(app, secure bool) string {
-	return s.prefixed(RealmName(app, SessionName, AppSessionName), secure)
+	return s.CookieName(RealmName(app, SessionName, AppSessionName), secure)
 }
 
 // DeviceCookie returns the name of a realm's cookie with the device token.
@@ -71,9 +72,9 @@ func RealmName(app bool, admin, other string) string {
 	return admin
 }
 
-// prefixed returns a name with the prefix of secure cookies. Browsers accept __Host- only from the
+// CookieName returns a name with the prefix of secure cookies. Browsers accept __Host- only from the
 // host itself, over HTTPS, and only for the whole host; over plain HTTP they refuse both.
-func (s *Server) prefixed(name string, secure bool) string {
+func (s *Server) CookieName(name string, secure bool) string {
 	switch {
 	case !secure:
 		return name
@@ -126,4 +127,22 @@ func (req *Request) setsCookie(name string) bool {
 // DropCookie deletes a cookie.
 func (req *Request) DropCookie(name string) {
 	req.SetCookie(req.Server.HiddenCookie(name, "", -1, strings.HasPrefix(name, "__")))
+}
+
+// KeepForProvider sends a cookie for the way to a sign-in provider and back. Browsers come back to the
+// public URL, so its scheme counts.
+func (req *Request) KeepForProvider(name, value string, life time.Duration) {
+	s := req.Server
+	secure := strings.HasPrefix(s.Config.PublicURL, "https://")
+	req.SetCookie(s.HiddenCookie(s.CookieName(name+s.Cookies.Session, secure), value, int(life/time.Second), secure))
+}
+
+// KeptForProvider returns the value of a cookie of KeepForProvider, "" for none, and its whole name.
+func (req *Request) KeptForProvider(name string) (value, whole string) {
+	s := req.Server
+	whole = s.CookieName(name+s.Cookies.Session, strings.HasPrefix(s.Config.PublicURL, "https://"))
+	if c, err := req.HTTP.Cookie(whole); err == nil {
+		value = c.Value
+	}
+	return value, whole
 }

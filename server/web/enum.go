@@ -12,6 +12,9 @@ import (
 var valuesOf = map[string][]string{
 	"job_state": {store.JobPreparing, store.JobRunning, store.JobUndoing, store.JobDone,
 		store.JobFailed},
+	"auth_event": {"login", "login_failed", "factor_required", "locked", "logout", "revoked",
+		"password_changed", "factor_added", "factor_removed", "provider_connected",
+		"provider_disconnected", "unlocked", "confirmed", "act_as", "permission"},
 }
 
 // Enums declares enums of a resource. It is called while the program starts.

@@ -89,6 +89,13 @@ func (req *Request) Note(event, username string, err error) {
 	req.Observed.notes = append(req.Observed.notes, e)
 }
 
+// NoteProvider names the sign-in provider that the last event is about, by its title.
+func (req *Request) NoteProvider(title string) {
+	if n := len(req.Observed.notes); n > 0 {
+		req.Observed.notes[n-1].Provider = title
+	}
+}
+
 // facts returns the description of an answered request for monitoring.
 func (req *Request) facts(err error, took time.Duration) monitor.Facts {
 	f := monitor.Facts{

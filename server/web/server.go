@@ -79,6 +79,7 @@ type Config struct {
 	MetricsToken     string         // bearer token of GET /metrics; "" turns the endpoint off
 	Forward          Forward        // forward authentication; without origins there is none
 	WebhookAllow     outgoing.Allow // destinations of webhooks beyond the Internet
+	ProviderAllow    outgoing.Allow // sign-in providers beyond the Internet
 	Effective        []ConfigValue  // configuration for display, secrets masked
 }
 

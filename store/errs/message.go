@@ -223,7 +223,7 @@ type entry struct {
 
 // catalogue is every part of the catalogue.
 var catalogue = [][]entry{generalMessages, nouns, requestMessages, accountMessages, fileMessages,
-	storeMessages, healthMessages, webhookMessages, mailMessages, appMessages, keyMessages,
+	storeMessages, healthMessages, webhookMessages, providerMessages, mailMessages, appMessages, keyMessages,
 	flagMessages}
 
 // declared are the messages and nouns of resources that declare their own.

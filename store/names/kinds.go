@@ -23,6 +23,8 @@ var (
 	appPermissions = named(store.AppPermissions, store.AppPermissionByKey,
 		"Key of the app permission", "Keys of the app permissions",
 		func(p *store.AppPermission) string { return p.Key }, anyone)
+	providers = named(store.Providers, store.ProviderByName, "Name of the sign-in provider",
+		"Names of the sign-in providers", func(p *store.Provider) string { return p.Name }, anyone)
 	settingGroups = named(store.SettingGroups, store.SettingGroupByKey, "Key of the setting group",
 		"Keys of the setting groups", func(g *store.SettingGroup) string { return g.Key }, anyone)
 	fileGroups = named(store.FileGroups, store.FileGroupByName, "Name of the folder",

@@ -51,6 +51,7 @@ var kinds = map[string]*Kind{
 	"department":     departments,
 	"app_role":       appRoles,
 	"app_permission": appPermissions,
+	"provider":       providers,
 	"setting_group":  settingGroups,
 	"file_group":     fileGroups,
 	"user":           users,

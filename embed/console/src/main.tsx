@@ -3,6 +3,7 @@
 import { createRoot } from 'react-dom/client'
 import { consoleURL } from './api/base'
 import { askEarly } from './api/early'
+import { isReturned, tellReturned } from './api/returned'
 import { isPending, mark } from './api/session'
 import { finishSignOut } from './api/sign-out'
 import { language, loadTexts, t } from './i18n'
@@ -13,7 +14,10 @@ document.documentElement.lang = language
 localStorage.removeItem('reeve.token') // of versions that kept the session there
 const root = createRoot(document.getElementById('root')!)
 
-if (mark() && location.pathname === consoleURL('open')) {
+if (isReturned()) {
+  tellReturned()
+  root.render(<Returned />)
+} else if (mark() && location.pathname === consoleURL('open')) {
   void import('./pages/Open').then(({ Open }) => root.render(<Open />), unreachable)
 } else if (mark()) {
   askEarly()
@@ -38,6 +42,16 @@ function Waiting() {
       <svg viewBox="0 0 24 24">
         <circle cx="12" cy="12" r="10" />
       </svg>
+    </main>
+  )
+}
+
+// Returned is shown after a confirmation with a sign-in provider, in a window that the browser does not close.
+function Returned() {
+  return (
+    <main className="sign-in">
+      <h1>Reeve</h1>
+      <p role="status">{t('sign_in.returned')}</p>
     </main>
   )
 }

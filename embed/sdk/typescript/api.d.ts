@@ -87,8 +87,8 @@ export type ApiKey = {
   role_ids: number[]
   /** Names of the roles, in the order of role_ids */
   role_names: string[]
-  /** State: active; unused for 90 days; disabled, also while personal keys are turned off; expired; paused since a backup was restored; or no_owner, if the owner was disabled or deleted */
-  state: "active" | "unused" | "disabled" | "expired" | "paused" | "no_owner"
+  /** State: active; unused for 90 days; disabled, also while personal keys are turned off; expired; paused since a backup was restored; sign_in_due, if the owner has to sign in with a provider, see the setting security.provider_key_days; or no_owner, if the owner was disabled or deleted */
+  state: "active" | "unused" | "disabled" | "expired" | "paused" | "no_owner" | "sign_in_due"
   /** Status: 1 enabled, 0 disabled */
   status: 0 | 1
   updated_at: string
@@ -277,6 +277,8 @@ export type AuthEvent = {
   id: number
   /** Names of the roles that grant the permission */
   matched_by: string[]
+  /** Title of the sign-in provider that the event is about, such as that of a sign-in with it; empty for none */
+  provider_name: string
   /** Code of the error (errorCode) if it failed or was denied */
   reason: string
   /** Time of the event, or of its start if it took time */
@@ -288,8 +290,8 @@ export type AuthEvent = {
   route: string
   /** Number of similar events that this one represents; more than 1 if events are sampled under load */
   sampled: number
-  /** Type of event: login, login_failed, factor_required, locked, logout, revoked, password_changed, factor_added, factor_removed, unlocked or permission */
-  type: string
+  /** Type of event: permission for a permission check; act_as if the user began to act as another user; confirmed if the user confirmed the session for a sensitive action; locked for a sign-in that was rate-limited; revoked if sessions were ended by an administrator or on another device */
+  type: "login" | "login_failed" | "factor_required" | "locked" | "logout" | "revoked" | "password_changed" | "factor_added" | "factor_removed" | "provider_connected" | "provider_disconnected" | "unlocked" | "confirmed" | "act_as" | "permission"
   /** User who was signed in; null for none */
   user: EventUser | null
   /** Name of the user that the event is about; # and a fingerprint of the input for a sign-in with an unknown name */
@@ -566,6 +568,16 @@ export type CheckedUser = {
   username: string
 }
 
+export type Choice = {
+  /** Domains of the addresses of its people; empty for any */
+  domains: string[]
+  kind: "openid" | "google" | "microsoft" | "github" | "gitlab" | "keycloak" | "authentik"
+  name: string
+  title: string
+  /** URL to which the browser is sent */
+  url: string
+}
+
 export type ChoiceNode = {
   children?: ChoiceNode[]
   id: number
@@ -580,6 +592,10 @@ export type ChoiceNode = {
 
 export type ChoiceTree = {
   data: ChoiceNode[]
+}
+
+export type Choices = {
+  data: Choice[]
 }
 
 export type Clients = {
@@ -650,6 +666,13 @@ export type CompleteSignInWithCodeAsAppUser = {
   otp: string
 }
 
+export type CompleteSignInWithProvider = {
+  /** 1 to get the token as a cookie that scripts cannot read, instead of in the response */
+  cookie?: 0 | 1
+  /** device_token from the response to an earlier sign-in; browsers send it as a cookie */
+  device_token?: string | null
+}
+
 export type Config = {
   /** Enabled dictionaries with their enabled items, by code */
   dicts: Record<string, OpenDict>
@@ -699,6 +722,8 @@ export type ConfirmIdentity = {
   passkey?: Record<string, unknown>
   /** Password, unless you have a second factor */
   password?: string
+  /** 1 for a browser that has come back from the provider with POST /admin/reauth/provider/:name */
+  provider?: 0 | 1
 }
 
 export type CreateAPIKey = {
@@ -979,6 +1004,53 @@ export type CreateSettingGroup = {
   title: string
 }
 
+export type CreateSignInProvider = {
+  /** 1 if app users can sign in with it */
+  app_users?: 0 | 1
+  client_id: string
+  /** Client secret; never returned. Absent to keep it, empty for a public client */
+  client_secret?: string
+  /** Who without an account gets one: never, invitation for those whose address was invited, or always */
+  creates?: "never" | "invitation" | "always"
+  /** Domains in which people must have a verified address; empty for any address. The sign-in page proposes the provider to addresses in them */
+  domains?: string[] | null
+  /** 1 if signing out here signs out at the provider */
+  ends_session?: 0 | 1
+  /** Values of the claims amr and acr that stand for a second factor, such as mfa; empty to ask for the factor here */
+  factor_values?: string[] | null
+  /** URL by which the provider calls itself; for GitHub https://github.com, or that of your server */
+  issuer: string
+  /** Kind of provider; openid by default */
+  kind?: "openid" | "google" | "microsoft" | "github" | "gitlab" | "keycloak" | "authentik"
+  /** Which claims give which roles and department, at each sign-in. What a claim has given is taken away when it is gone */
+  mappings?: ({
+  /** IDs of the app roles that such app users have */
+  app_role_ids?: number[] | null
+  /** Name of a claim, such as groups; nested ones are separated by dots */
+  claim: string
+  /** ID of the department that such users are in; 0 for no change */
+  dept_id?: number | null
+  /** IDs of the roles that such users have */
+  role_ids?: number[] | null
+  /** Value that the claim has, or that is in its list */
+  value: string
+})[] | null
+  /** Name in URLs: lower-case letters, digits and hyphens; it is part of the address that is registered at the provider */
+  name: string
+  /** Scopes to ask for besides openid */
+  scopes?: string[] | null
+  /** Position on the sign-in page, ascending */
+  sort?: number
+  /** Status: 1 enabled; 0 disabled, the default of a new provider */
+  status?: 0 | 1
+  /** Title on the sign-in page */
+  title: string
+  /** 1 if addresses are those of the person even if the provider does not say that it has verified them */
+  trusts_address?: 0 | 1
+  /** 1 if users of the console can sign in with it */
+  users?: 0 | 1
+}
+
 export type CreateUser = {
   /** Path of the department, instead of dept_id; such as Sales/EU, where \/ is a slash in a name; or # and the code, such as #sales-eu */
   department?: string | null
@@ -1213,6 +1285,8 @@ export type Device = {
   name: string
   /** Operating system of the last sign-in; empty if unknown */
   os: string
+  /** Title of the sign-in provider that you came from at the last sign-in; empty otherwise */
+  provider_name: string
   /** Number of open sessions */
   sessions: number
   updated_at: string
@@ -1344,6 +1418,10 @@ export type EndSessionOnPage = {
   id: string
 }
 
+export type EndSessionsForProvider = {
+  logout_token: string
+}
+
 export type EraseAppUser = {
   /** Username of the user, exactly as stored, as a confirmation */
   username: string
@@ -1427,7 +1505,7 @@ export type Explanation = {
   limited: 0 | 1
   /** Path to the permission in the permission tree, from the root */
   path: Step[]
-  /** Reason: granted, owner, unknown_permission, user_disabled, permission_disabled, parent_disabled, role_disabled, not_granted or no_role; of an API key also key_disabled, key_paused, key_expired, personal_keys_off, no_owner, not_for_keys if no API key can have it, or beyond_owner if its owner may not grant it; with at also unknown_user, if the user did not exist, or unknown, if the change log does not go back that far */
+  /** Reason: granted, owner, unknown_permission, user_disabled, permission_disabled, parent_disabled, role_disabled, not_granted or no_role; of an API key also key_disabled, key_paused, key_expired, personal_keys_off, sign_in_due, no_owner, not_for_keys if no API key can have it, or beyond_owner if its owner may not grant it; with at also unknown_user, if the user did not exist, or unknown, if the change log does not go back that far */
   reason: string
   /** Roles that grant the permission; for role_disabled, the disabled roles that would */
   roles: RoleID[]
@@ -1862,8 +1940,8 @@ export type KeyWithToken = {
   role_ids: number[]
   /** Names of the roles, in the order of role_ids */
   role_names: string[]
-  /** State: active; unused for 90 days; disabled, also while personal keys are turned off; expired; paused since a backup was restored; or no_owner, if the owner was disabled or deleted */
-  state: "active" | "unused" | "disabled" | "expired" | "paused" | "no_owner"
+  /** State: active; unused for 90 days; disabled, also while personal keys are turned off; expired; paused since a backup was restored; sign_in_due, if the owner has to sign in with a provider, see the setting security.provider_key_days; or no_owner, if the owner was disabled or deleted */
+  state: "active" | "unused" | "disabled" | "expired" | "paused" | "no_owner" | "sign_in_due"
   /** Status: 1 enabled, 0 disabled */
   status: 0 | 1
   /** The new key, to be sent in the header Authorization: Bearer <token>; no other response contains it */
@@ -1881,6 +1959,11 @@ export type Link = {
   /** Time at which the link expires */
   expires_at: string
   /** URL of the file, relative to the origin of the server */
+  url: string
+}
+
+export type LinkURL = {
+  /** URL of the provider to which the browser is sent */
   url: string
 }
 
@@ -2063,6 +2146,8 @@ export type LoginLog = {
   /** Time until which the user can't sign in after failed sign-ins, as of now; null if that is not so */
   locked_until: string | null
   os: string
+  /** Title of the sign-in provider that the person came from; empty otherwise */
+  provider_name: string
   /** Realm: admin or app */
   realm: string
   /** Reason of a failure: unknown_user, wrong_password, wrong_code, disabled or pending; or rate_limited if the password was not compared, because there were too many attempts for the app user under other names */
@@ -2089,6 +2174,11 @@ export type LoginLogOutPage = {
   pageSize: number
   /** Number of matching records, damaged ones included */
   total: number
+}
+
+export type Logout = {
+  /** URL where the browser signs out at the provider with which the session was opened, and then comes back; empty for none */
+  provider_url: string
 }
 
 export type Mail = {
@@ -2181,6 +2271,19 @@ export type ManualTopic = {
   key: string
   /** Title of the topic, in English */
   title: string
+}
+
+export type Mapping = {
+  /** IDs of the app roles that such app users have */
+  app_role_ids: number[]
+  /** Name of a claim, such as groups; nested ones are separated by dots */
+  claim: string
+  /** ID of the department that such users are in; 0 for no change */
+  dept_id: number
+  /** IDs of the roles that such users have */
+  role_ids: number[]
+  /** Value that the claim has, or that is in its list */
+  value: string
 }
 
 export type MemoryInfo = {
@@ -2324,6 +2427,8 @@ export type Notice = {
   kind: "acted_as" | "factor_removed" | "new_device" | "new_network"
   /** Operating system of a sign-in; empty otherwise */
   os: string
+  /** Title of the sign-in provider that the person came from; empty otherwise */
+  provider_name: string
   /** Reason that the administrator gave; empty otherwise */
   reason: string
 }
@@ -2547,6 +2652,41 @@ export type PermissionTree = {
   data: PermissionNode[]
 }
 
+export type Person = {
+  /** ID of the app user; 0 for a user */
+  app_user_id: number
+  created_at: string
+  /** ID of the department that a mapping has set; 0 for none */
+  dept_id: number
+  /** Address at the provider, as of the last sign-in */
+  email: string
+  id: number
+  /** Time of the last sign-in with the provider; null before the first */
+  last_login: string | null
+  provider_id: number
+  /** Title of the provider */
+  provider_name: string
+  /** IDs of the roles that the account has only by a mapping */
+  role_ids: number[]
+  updated_at: string
+  /** ID of the user; 0 for an app user */
+  user_id: number
+  username: string
+}
+
+export type PersonPage = {
+  /** Number of this page, from 1 */
+  current: number
+  /** IDs of records of this page that data lacks, because they, or records that they need, are damaged; the system's health names the damage; absent if none */
+  damaged_ids?: number[]
+  /** Records of this page */
+  data: Person[]
+  /** Maximum number of records per page */
+  pageSize: number
+  /** Number of matching records, damaged ones included */
+  total: number
+}
+
 export type Plan = {
   /** Changes, in the order in which they are made */
   changes: Change[]
@@ -2597,6 +2737,51 @@ export type PreviewVariant = {
 export type Prop = {
   name: string
   value: string
+}
+
+export type Provider = {
+  app_users: 0 | 1
+  /** URL to register at the provider for coming back; empty without server.public_url in the configuration */
+  callback_url: string
+  client_id: string
+  created_at: string
+  creates: "never" | "invitation" | "always"
+  domains: string[]
+  ends_session: 0 | 1
+  factor_values: string[]
+  /** 1 if there is a client secret */
+  has_secret: 0 | 1
+  id: number
+  issuer: string
+  kind: "openid" | "google" | "microsoft" | "github" | "gitlab" | "keycloak" | "authentik"
+  /** URL to register at the provider for back-channel logout; empty without server.public_url */
+  logout_url: string
+  mappings: Mapping[]
+  name: string
+  /** Number of users and app users who are linked to it */
+  people: number
+  scopes: string[]
+  sort: number
+  status: 0 | 1
+  title: string
+  trusts_address: 0 | 1
+  updated_at: string
+  users: 0 | 1
+  /** grows with every change of the record */
+  version: number
+}
+
+export type ProviderPage = {
+  /** Number of this page, from 1 */
+  current: number
+  /** IDs of records of this page that data lacks, because they, or records that they need, are damaged; the system's health names the damage; absent if none */
+  damaged_ids?: number[]
+  /** Records of this page */
+  data: Provider[]
+  /** Maximum number of records per page */
+  pageSize: number
+  /** Number of matching records, damaged ones included */
+  total: number
 }
 
 export type QueryEvent = {
@@ -2668,8 +2853,12 @@ export type Reason = {
 }
 
 export type Reauth = {
-  /** Field that POST requires: that of your strongest factor */
-  method: "password" | "otp" | "passkey"
+  /** Field that POST requires: that of your strongest factor. sign_in: there is none, and only signing in again confirms it */
+  method: "password" | "otp" | "passkey" | "provider" | "sign_in"
+  /** For method provider: its name; empty otherwise */
+  provider: string
+  /** For method provider: its title; empty otherwise */
+  provider_name: string
   /** For method passkey: PublicKeyCredentialRequestOptions as JSON, to ask a browser for it; null otherwise */
   public_key: unknown
   /** Time until which no confirmation is required; it may have passed */
@@ -3106,6 +3295,8 @@ export type Session = {
   /** Time of the last request, accurate to a minute */
   last_used: string
   os: string
+  /** Title of the sign-in provider that the person came from; empty otherwise */
+  provider_name: string
   updated_at: string
   /** ID of the user; 0 for a session of an app user */
   user_id: number
@@ -3401,6 +3592,30 @@ export type SystemInfo = {
   started_at: string
   uptime_seconds: number
   version: string
+}
+
+export type Test = {
+  /** 1 if the domains of the provider allow the person */
+  accepted: 0 | 1
+  /** 1 if the provider says when the person signed in there */
+  auth_time: 0 | 1
+  /** Everything that the provider has said */
+  claims: Record<string, unknown>
+  /** ID of the department that the mappings would set; 0 for none */
+  dept_id: number
+  email: string
+  /** 1 if the address counts as that of the person */
+  email_verified: 0 | 1
+  /** 1 if the claims amr or acr stand for a second factor */
+  factor: 0 | 1
+  /** Why the provider has not said who the person is, in the language of the request; empty otherwise */
+  fault: string
+  issuer: string
+  /** Title of the provider */
+  provider_name: string
+  /** IDs of the roles that the mappings would give */
+  role_ids: number[]
+  subject: string
 }
 
 export type Trace = {
@@ -3907,6 +4122,57 @@ export type UpdateSettingGroup = {
   version?: number
 }
 
+export type UpdateSignInProvider = {
+  /** 1 if app users can sign in with it */
+  app_users?: 0 | 1
+  client_id?: string
+  /** Client secret; never returned. Absent to keep it, empty for a public client */
+  client_secret?: string
+  /** Who without an account gets one: never, invitation for those whose address was invited, or always */
+  creates?: "never" | "invitation" | "always"
+  /** Domains in which people must have a verified address; empty for any address. The sign-in page proposes the provider to addresses in them */
+  domains?: string[] | null
+  /** 1 if signing out here signs out at the provider */
+  ends_session?: 0 | 1
+  /** Values of the claims amr and acr that stand for a second factor, such as mfa; empty to ask for the factor here */
+  factor_values?: string[] | null
+  /** URL by which the provider calls itself; for GitHub https://github.com, or that of your server */
+  issuer?: string
+  /** Kind of provider; openid by default */
+  kind?: "openid" | "google" | "microsoft" | "github" | "gitlab" | "keycloak" | "authentik"
+  /** Which claims give which roles and department, at each sign-in. What a claim has given is taken away when it is gone */
+  mappings?: ({
+  /** IDs of the app roles that such app users have */
+  app_role_ids?: number[] | null
+  /** Name of a claim, such as groups; nested ones are separated by dots */
+  claim: string
+  /** ID of the department that such users are in; 0 for no change */
+  dept_id?: number | null
+  /** IDs of the roles that such users have */
+  role_ids?: number[] | null
+  /** Value that the claim has, or that is in its list */
+  value: string
+})[] | null
+  /** Name in URLs: lower-case letters, digits and hyphens; it is part of the address that is registered at the provider */
+  name?: string
+  /** Scopes to ask for besides openid */
+  scopes?: string[] | null
+  /** Position on the sign-in page, ascending */
+  sort?: number
+  /** Status: 1 enabled; 0 disabled, the default of a new provider */
+  status?: 0 | 1
+  /** Title on the sign-in page */
+  title?: string
+  /** 1 if addresses are those of the person even if the provider does not say that it has verified them */
+  trusts_address?: 0 | 1
+  /** Time of the last change as it was read, in any precision; 409 stale if the record has changed since */
+  updated_at?: string
+  /** 1 if users of the console can sign in with it */
+  users?: 0 | 1
+  /** Version of the record as it was read; 409 stale if the record has changed since */
+  version?: number
+}
+
 export type UpdateUser = {
   /** Path of the department, instead of dept_id; such as Sales/EU, where \/ is a slash in a name; or # and the code, such as #sales-eu */
   department?: string | null
@@ -4254,6 +4520,10 @@ export type Access =
   | 'system.monitor.request'
   | 'system.monitor.stats'
   | 'system.monitor.trace'
+  | 'system.provider.create'
+  | 'system.provider.delete'
+  | 'system.provider.query'
+  | 'system.provider.update'
   | 'system.session.delete'
   | 'system.session.query'
   | 'system.setting.create'
@@ -4312,6 +4582,7 @@ export type Api = {
     '/admin/account/passkey': { body: undefined; answer: PasskeyPage }
     '/admin/account/passkey-options': { body: undefined; answer: NewPasskeyOptions }
     [path: `/admin/account/passkey/${number}`]: { body: undefined; answer: Passkey }
+    '/admin/account/provider': { body: undefined; answer: PersonPage }
     '/admin/account/totp': { body: undefined; answer: SecondFactor }
     '/admin/choice': { body: undefined; answer: ChoiceTree }
     '/admin/dept': { body: undefined; answer: DeptTree }
@@ -4359,6 +4630,10 @@ export type Api = {
     '/app/register': { body: undefined; answer: unknown }
     '/app/sign-in': { body: undefined; answer: unknown }
     '/app/sign-in/code': { body: undefined; answer: unknown }
+    '/app/sign-in/provider': { body: undefined; answer: unknown }
+    '/auth/provider': { body: undefined; answer: Choices }
+    [path: `/auth/provider/${string}/callback`]: { body: undefined; answer: unknown }
+    [path: `/auth/provider/${string}/start`]: { body: undefined; answer: unknown }
     '/auth/verify': { body: undefined; answer: unknown }
     '/config': { body: undefined; answer: Config }
     '/file/group': { body: undefined; answer: FileGroupPage }
@@ -4410,6 +4685,10 @@ export type Api = {
     [path: `/system/monitor/request/${string}`]: { body: undefined; answer: RequestStory }
     '/system/monitor/stats': { body: undefined; answer: Stats }
     '/system/monitor/trace': { body: undefined; answer: TraceList }
+    '/system/provider': { body: undefined; answer: ProviderPage }
+    '/system/provider-person': { body: undefined; answer: PersonPage }
+    '/system/provider-test': { body: undefined; answer: Test }
+    [path: `/system/provider/${number}`]: { body: undefined; answer: Provider }
     '/system/session': { body: undefined; answer: SessionPage }
     '/system/setting': { body: undefined; answer: SettingPage }
     '/system/setting-builtin': { body: undefined; answer: Record<string, string[]> }
@@ -4438,6 +4717,8 @@ export type Api = {
     '/admin/account/key': { body: CreateOwnAPIKey; answer: KeyWithToken }
     [path: `/admin/account/key/${number}/rotate`]: { body: RotateOwnAPIKey; answer: KeyWithToken }
     '/admin/account/passkey': { body: AddPasskey; answer: NewPasskey }
+    '/admin/account/provider': { body: undefined; answer: Person }
+    [path: `/admin/account/provider/${string}`]: { body: undefined; answer: LinkURL }
     '/admin/account/recovery': { body: undefined; answer: RecoveryCodes }
     '/admin/account/totp': { body: undefined; answer: AuthenticatorApp }
     '/admin/avatar': { body: undefined; answer: Avatar }
@@ -4456,17 +4737,19 @@ export type Api = {
     [path: `/admin/list/${number}/reset-link`]: { body: CreatePasswordResetLink; answer: OneTimeLink }
     '/admin/login': { body: SignIn; answer: Login }
     '/admin/login/passkey': { body: SignInWithPasskey; answer: Login }
+    '/admin/login/provider': { body: CompleteSignInWithProvider; answer: Login }
     '/admin/login/totp': { body: CompleteSignInWithCode; answer: Login }
-    '/admin/logout': { body: undefined; answer: Record<string, never> }
+    '/admin/logout': { body: undefined; answer: Logout }
     '/admin/password/forgot': { body: RequestPasswordReset; answer: Record<string, never> }
     '/admin/password/link': { body: SetPasswordWithLink; answer: LinkUsed }
     '/admin/reauth': { body: ConfirmIdentity; answer: ReauthDone }
+    [path: `/admin/reauth/provider/${string}`]: { body: undefined; answer: LinkURL }
     '/admin/role': { body: CreateRole; answer: Role }
     '/admin/rule': { body: CreatePermission; answer: Permission }
     '/admin/verify': { body: ConfirmEmailAddress; answer: LinkUsed }
     '/api/login': { body: SignInAsAppUser; answer: Login }
     '/api/login/totp': { body: CompleteSignInWithCodeAsAppUser; answer: Login }
-    '/api/logout': { body: undefined; answer: Record<string, never> }
+    '/api/logout': { body: undefined; answer: Logout }
     '/api/password/forgot': { body: RequestAppPasswordReset; answer: Record<string, never> }
     '/api/password/link': { body: SetAppPasswordWithLink; answer: LinkUsed }
     '/api/register': { body: RegisterAsAppUser; answer: Registration }
@@ -4490,6 +4773,7 @@ export type Api = {
     '/auth/check': { body: CheckPermissions; answer: Check }
     '/auth/forward': { body: OpenProxiedProgram; answer: OpenForwarded }
     '/auth/introspect': { body: undefined; answer: unknown }
+    [path: `/auth/provider/${string}/logout`]: { body: undefined; answer: unknown }
     '/file/group': { body: CreateFileGroup; answer: FileGroup }
     '/file/list': { body: undefined; answer: Files }
     [path: `/file/list/${number}/link`]: { body: CreateFileLink; answer: Link }
@@ -4510,6 +4794,8 @@ export type Api = {
     '/system/mail-test': { body: SendTestMail; answer: MailTest }
     [path: `/system/mail/${number}/retry`]: { body: undefined; answer: Mail }
     '/system/monitor/trace': { body: StartTrace; answer: Trace }
+    '/system/provider': { body: CreateSignInProvider; answer: Provider }
+    [path: `/system/provider/${number}/test`]: { body: undefined; answer: LinkURL }
     '/system/setting': { body: CreateSetting; answer: Setting }
     '/system/setting-group': { body: CreateSettingGroup; answer: SettingGroup }
     '/system/setting/flag-preview': { body: PreviewFlag; answer: FlagPreview }
@@ -4559,6 +4845,7 @@ export type Api = {
     [path: `/system/dict/${number}`]: { body: UpdateDict; answer: Dict }
     [path: `/system/dict/${number}/item/${number}`]: { body: UpdateDictItem; answer: DictItem }
     [path: `/system/field/${number}`]: { body: UpdateCustomField; answer: CustomField }
+    [path: `/system/provider/${number}`]: { body: UpdateSignInProvider; answer: Provider }
     '/system/setting': { body: SaveSettingValues; answer: Record<string, never> }
     [path: `/system/setting-group/${number}`]: { body: UpdateSettingGroup; answer: SettingGroup }
     [path: `/system/setting/${number}`]: { body: UpdateSetting; answer: Setting }
@@ -4580,6 +4867,8 @@ export type Api = {
     [path: `/admin/account/key/${number}`]: { body: undefined; answer: KeyDeleted }
     '/admin/account/passkey': { body: undefined; answer: Record<string, never> }
     [path: `/admin/account/passkey/${number}`]: { body: undefined; answer: Record<string, never> }
+    '/admin/account/provider': { body: undefined; answer: Record<string, never> }
+    [path: `/admin/account/provider/${number}`]: { body: undefined; answer: Record<string, never> }
     '/admin/account/totp': { body: undefined; answer: Record<string, never> }
     '/admin/act-as': { body: undefined; answer: Record<string, never> }
     '/admin/dept': { body: undefined; answer: Record<string, never> }
@@ -4618,6 +4907,10 @@ export type Api = {
     [path: `/system/mail/${number}`]: { body: undefined; answer: Record<string, never> }
     '/system/monitor/trace': { body: undefined; answer: Record<string, never> }
     [path: `/system/monitor/trace/${number}`]: { body: undefined; answer: Record<string, never> }
+    '/system/provider': { body: undefined; answer: Record<string, never> }
+    '/system/provider-person': { body: undefined; answer: Record<string, never> }
+    [path: `/system/provider-person/${number}`]: { body: undefined; answer: Record<string, never> }
+    [path: `/system/provider/${number}`]: { body: undefined; answer: Record<string, never> }
     '/system/session': { body: undefined; answer: Record<string, never> }
     [path: `/system/session/${number}`]: { body: undefined; answer: Record<string, never> }
     '/system/setting': { body: undefined; answer: Record<string, never> }

@@ -157,7 +157,7 @@ function confirm(): Promise<boolean> {
 }
 
 // What users do to sign in and out, for which they need no session.
-const signing = /^\/admin\/(login|logout|password)|^\/api\/home$/
+const signing = /^\/admin\/(login|logout|password)|^\/(api\/home|auth\/provider)$/
 
 // attempt sends a request. If the session has ended and the user signs in again, it is sent once more.
 async function attempt(method: Method, path: Path, o: Options, why: string): Promise<Response> {

@@ -87,6 +87,13 @@ test('signing out ends the session at the server', async () => {
   expect([sent, mark(), isPending(), left]).toEqual([['/admin/logout'], '', false, ['/console/']])
 })
 
+test('signing out goes on at the page of the sign-in provider', async () => {
+  begin()
+  responds = async () => Response.json({ data: { provider_url: 'https://id.example.org/end' } })
+  await signOut()
+  expect([mark(), left]).toEqual(['', ['https://id.example.org/end']])
+})
+
 test('a page that is leaving signs out once, and cannot be used', async () => {
   begin()
   await Promise.all([signOut(), signOut()])

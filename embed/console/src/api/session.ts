@@ -26,14 +26,14 @@ export function begin(): void {
 }
 
 // end leaves the page, whose session has ended. `back` returns to it after the next sign-in. code is the error code for
-// which the server has rejected the session.
-export function end(back: boolean, code = ''): void {
+// which the server has rejected the session, next another page to open.
+export function end(back: boolean, code = '', next = ''): void {
   if (code) sessionStorage.setItem(why, code)
   else sessionStorage.removeItem(why)
   localStorage.removeItem(key)
   forgetActing()
   const here = location.pathname + location.search
-  location.replace(back && here !== consoleURL() ? `${consoleURL()}?back=${encodeURIComponent(here)}` : consoleURL())
+  location.replace(next || (back && here !== consoleURL() ? `${consoleURL()}?back=${encodeURIComponent(here)}` : consoleURL()))
 }
 
 // Ask lets the user of the page sign in without leaving it, and resolves once this user has.

@@ -2,20 +2,21 @@ import { t } from '../i18n'
 import { Failure, post } from './request'
 import { end, isPending, setPending } from './session'
 
-// tell tells the server to end the session and delete its cookie, and reports whether there is none now. A session that is
-// bound to another network goes on.
-const tell = (): Promise<boolean> =>
+// tell tells the server to end the session and delete its cookie, and returns whether there is none now, and the page of the
+// sign-in provider where the browser signs out as well, if there is one. A session that is bound to another network goes on.
+const tell = (): Promise<{ ended: boolean; next?: string }> =>
   post('/admin/logout', undefined, { quiet: true, signal: AbortSignal.timeout(10_000) }).then(
-    () => true,
-    (cause: unknown) => cause instanceof Failure && cause.status === 401 && cause.code !== 'session_network',
+    ({ provider_url }) => ({ ended: true, next: provider_url }),
+    (cause: unknown) => ({ ended: cause instanceof Failure && cause.status === 401 && cause.code !== 'session_network' }),
   )
 
 let leaving: Promise<void> | undefined
 
 async function leave(): Promise<void> {
   cover()
-  if (!(await tell())) setPending(true)
-  end(false)
+  const { ended, next } = await tell()
+  if (!ended) setPending(true)
+  end(false, '', next)
 }
 
 // signOut ends the session, once. If the server does not answer, the page leaves nevertheless, and the
@@ -41,5 +42,5 @@ function cover(): void {
 
 // finishSignOut completes a sign-out that the server did not answer.
 export async function finishSignOut(): Promise<void> {
-  if (isPending() && (await tell())) setPending(false)
+  if (isPending() && (await tell()).ended) setPending(false)
 }

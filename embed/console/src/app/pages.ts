@@ -37,6 +37,7 @@ export const pages: Record<string, Page> = {
   '/system/setting': page('system.setting.query', async () => (await import('../pages/settings/Settings')).Settings, 'settings', 'builtins'),
   '/system/dict': page('system.dict.query', async () => (await import('../pages/dicts/Dicts')).Dicts, 'dicts'),
   '/system/field': page('system.field.query', async () => (await import('../pages/fields/Fields')).Fields, 'fields', 'settings'),
+  '/system/provider': page('system.provider.query', async () => (await import('../pages/providers/Providers')).Providers, 'providers'),
   '/admin/invite': page('admin.invite.query', async () => (await import('../pages/invite/Invitations')).Invitations, 'invite', 'people'),
   '/user/invite': page('user.invite.query', async () => (await import('../pages/invite/Invitations')).AppInvitations, 'invite', 'people'),
   '/admin/role': page('admin.role.query', async () => (await import('../pages/rights/Roles')).Roles, 'rights', 'actions', 'builtins'),

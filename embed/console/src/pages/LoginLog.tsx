@@ -91,6 +91,11 @@ function Result({ row, result }: { row: Row; result: string }) {
         {t(`loginlog.${result}` as Key)}
         {row.count > 1 ? ` × ${row.count}` : ''}
       </Tag>
+      {row.provider_name && (
+        <Typography.Text type="secondary" style={{ marginInlineEnd: 8 }}>
+          {t('loginlog.with', { name: row.provider_name })}
+        </Typography.Text>
+      )}
       {row.session_id > 0 && may('system.audit.query') && (
         <Link
           style={{ textDecoration: 'underline', marginInlineEnd: 8 }}

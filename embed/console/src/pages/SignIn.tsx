@@ -8,6 +8,7 @@ import { languages } from '../i18n/languages'
 import { failureText } from '../ui/failure-text'
 import { Mark } from '../ui/Mark'
 import { Strength } from '../ui/Strength'
+import type { Props as ProviderProps } from './connect/ProviderSignIn'
 import './sign-in.css'
 
 // Again is a sign-in over a page that is not left.
@@ -20,6 +21,7 @@ export function SignIn({ mustChange = false, again }: { mustChange?: boolean; ag
   const [old, setOld] = useState<string>() // the password that must be changed
   const [forgot, setForgot] = useState<{ Form: ComponentType<{ onBack: () => void }> }>()
   const [second, setSecond] = useState<Second>() // the password was right, and the second factor is required
+  const [link, setLink] = useState<Link>() // the sign-in is followed by a connection to a provider
   const over = again !== undefined
   useEffect(() => {
     get('/api/home', {}, { quiet: true }).then(
@@ -40,7 +42,8 @@ export function SignIn({ mustChange = false, again }: { mustChange?: boolean; ag
 
   // done goes on after the sign-in.
   function done(): void {
-    if (again) {
+    if (link && !link.now) setLink({ ...link, now: true })
+    else if (again) {
       begin() // tells other tabs that wait for it
       again.onDone()
     } else location.replace(back())
@@ -51,14 +54,23 @@ export function SignIn({ mustChange = false, again }: { mustChange?: boolean; ag
     <Place className="sign-in">
       <Mark logo={home.logo} size={40} />
       <h1>{home.title}</h1>
-      {mustChange || old !== undefined ? (
+      {link?.now ? (
+        <link.Form onDone={done} />
+      ) : mustChange || old !== undefined ? (
         <ChangePassword old={old || undefined} shortest={home.password_length ?? 8} onDone={done} />
       ) : forgot ? (
         <forgot.Form onBack={() => setForgot(undefined)} />
       ) : second ? (
         <second.Form login={second.login} onDone={(login) => enter(login, () => setOld(second.password))} onBack={() => setSecond(undefined)} />
       ) : (
-        <Credentials again={again} onEnter={(login, password) => enter(login, () => setOld(password))} onSecond={setSecond} first={home.first_sign_in === 1}>
+        <Credentials
+          again={again}
+          linking={link !== undefined}
+          onEnter={(login, password) => enter(login, () => setOld(password))}
+          onSecond={setSecond}
+          onLink={setLink}
+          first={home.first_sign_in === 1}
+        >
           <div className="help">
             <Help home={home} onForgot={(Form) => setForgot({ Form })} />
           </div>
@@ -148,6 +160,29 @@ async function passkeys(): Promise<Passkey | undefined> {
   return { Part: PasskeySignIn, options }
 }
 
+// Providers is the part for a sign-in with a provider.
+type Providers = { Part: ComponentType<ProviderProps>; Connected: Link['Form']; choices: ProviderProps['choices'] }
+
+// Link is a connection to a provider, which is made now or after the sign-in.
+type Link = { Form: ComponentType<{ onDone: () => void }>; now: boolean }
+
+// providers loads that part, if the server has providers or the browser has just come from one.
+async function providers(arrived: boolean): Promise<Providers | undefined> {
+  const { data: choices } = await get('/auth/provider', {}, { quiet: true })
+  if (!choices.length && !arrived) return undefined
+  const [{ ProviderSignIn, Connected }] = await Promise.all([import('./connect/ProviderSignIn'), loadTexts('connect')])
+  return { Part: ProviderSignIn, Connected, choices }
+}
+
+// takeArrival reports whether the browser has come from a provider, and removes that from the URL: it is used once.
+function takeArrival(): boolean {
+  const { searchParams, pathname } = new URL(location.href)
+  if (!searchParams.has('arrived')) return false
+  searchParams.delete('arrived')
+  history.replaceState(history.state, '', searchParams.size ? `${pathname}?${searchParams}` : pathname)
+  return true
+}
+
 // endedHint says why the user has to sign in again; '' at the first sign-in.
 function endedHint(again?: Again): string {
   if ((again ? again.code : endedBy()) === 'session_network') return t('error.session_network')
@@ -157,33 +192,41 @@ function endedHint(again?: Again): string {
 
 type CredentialsProps = {
   again?: Again
+  linking: boolean
   onEnter: (login: Login, password: string) => void
   onSecond: (second: Second) => void
+  onLink: (link: Link) => void
   first: boolean
   children: ReactNode
 }
 
-function Credentials({ again, onEnter, onSecond, first, children }: CredentialsProps) {
+function Credentials({ again, linking, onEnter, onSecond, onLink, first, children }: CredentialsProps) {
   const [username, setUsername] = useState(again?.username ?? '')
   const [password, setPassword] = useState('')
   const [problem, setProblem] = useState('')
   const [busy, setBusy] = useState(false)
   const [passkey, setPasskey] = useState<Passkey>()
-  const ended = endedHint(again)
+  const [provider, setProvider] = useState<Providers>()
+  const [arrived] = useState(() => !again && takeArrival())
+  const ended = arrived ? '' : endedHint(again)
   useEffect(() => {
     passkeys().then(setPasskey, () => {}) // the password is enough
-  }, [])
+    providers(arrived).then(setProvider, (cause) => arrived && setProblem(failureText(cause)))
+  }, [arrived])
+
+  // next goes on after the first step of a sign-in.
+  async function next(login: Login, password: string) {
+    if (!login.login_token) return onEnter(login, password)
+    const [{ Code }] = await Promise.all([import('./factor/Code'), loadTexts('factor')])
+    onSecond({ Form: Code, login, password })
+  }
 
   async function submit(event: FormEvent) {
     event.preventDefault()
     setBusy(true)
     setProblem('')
     try {
-      const login = await post('/admin/login', { username, password, cookie: 1 }, { quiet: true })
-      if (login.login_token) {
-        const [{ Code }] = await Promise.all([import('./factor/Code'), loadTexts('factor')])
-        onSecond({ Form: Code, login, password })
-      } else onEnter(login, password)
+      await next(await post('/admin/login', { username, password, cookie: 1 }, { quiet: true }), password)
     } catch (cause) {
       setProblem(failureText(cause))
       setBusy(false)
@@ -214,6 +257,18 @@ function Credentials({ again, onEnter, onSecond, first, children }: CredentialsP
         {t('sign_in')}
       </button>
       {passkey && <passkey.Part options={passkey.options} onDone={(login) => onEnter(login, '')} onProblem={setProblem} />}
+      {provider && (
+        <provider.Part
+          choices={provider.choices}
+          address={username}
+          arrived={arrived}
+          over={again !== undefined}
+          linking={linking}
+          onLogin={(login) => void next(login, '').catch(() => setProblem(t('error.unreachable')))}
+          onLink={() => onLink({ Form: provider.Connected, now: false })}
+          onProblem={setProblem}
+        />
+      )}
       {children}
     </form>
   )

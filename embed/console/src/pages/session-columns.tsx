@@ -41,7 +41,8 @@ export function sessionColumns(): NonNullable<TableProps<Session>['columns']> {
       key: 'device',
       render: (_, s) => (
         <>
-          {device(s) || '—'} {s.current === 1 && <Tag color="blue">{t('sessions.current')}</Tag>}
+          {device(s) || '—'} {s.provider_name && <span className="second">{t('loginlog.with', { name: s.provider_name })}</span>}{' '}
+          {s.current === 1 && <Tag color="blue">{t('sessions.current')}</Tag>}
         </>
       ),
     },

@@ -67,6 +67,9 @@ export const audit = {
   'audit.what.webhook': 'webhook',
   'audit.what.key': 'API key',
   'audit.what.custom_field': 'custom field',
+  'audit.what.provider': 'sign-in provider',
+  'audit.what.provider_secret': 'client secret',
+  'audit.what.identity': 'connection to a sign-in provider',
   'audit.many.user': '{n} users',
   'audit.many.app_user': '{n} app users',
   'audit.many.link': '{n} one-time {n|link|links}',
@@ -89,6 +92,9 @@ export const audit = {
   'audit.many.webhook': '{n} webhooks',
   'audit.many.key': '{n} API keys',
   'audit.many.custom_field': '{n} custom fields',
+  'audit.many.provider': '{n} sign-in providers',
+  'audit.many.provider_secret': '{n} client secrets',
+  'audit.many.identity': '{n} connections to sign-in providers',
   'audit.many.record': '{n} records',
 
   // Did

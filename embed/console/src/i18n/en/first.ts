@@ -15,6 +15,7 @@ export const first = {
   'forgot.contact': 'Forgot your password? Contact: {contact}',
   'forgot.ask': 'Forgot your password? Ask your administrator.',
   'open.going': 'Opening {origin}…',
+  'sign_in.returned': 'You can close this window and go on where you were.',
   'sign_out': 'Sign out',
   'sign_out.busy': 'Signing out…',
   'password.must_change': 'Set a new password to continue.',

@@ -71,6 +71,7 @@ export const frame = {
   'menu.system.setting.read': 'Read settings',
   'menu.system.dict': 'Dictionaries',
   'menu.system.field': 'Custom fields',
+  'menu.system.provider': 'Sign-in providers',
   'menu.system.session': 'Sessions',
   'menu.system.loginlog': 'Sign-in log',
   'menu.system.monitor': 'Monitoring',

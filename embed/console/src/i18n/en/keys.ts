@@ -21,6 +21,7 @@ export const keys = {
   'keys.state.expired': 'Expired',
   'keys.state.paused': 'Paused: data restored',
   'keys.state.no_owner': 'No owner',
+  'keys.state.sign_in_due': 'Sign-in due',
   'keys.expires': 'Expires',
   'keys.expires.at': 'Until {date}',
   'keys.expired.at': 'Since {date}',

@@ -241,6 +241,7 @@ export const people = {
   'people.explain.key_paused': '{name} is paused because the data was restored from a backup.',
   'people.explain.key_expired': '{name} has expired.',
   'people.explain.no_owner': 'The owner of {name} was deleted.',
+  'people.explain.sign_in_due': 'The owner of {name} has not signed in with a provider for too long.',
   'people.explain.personal_keys_off': 'Personal API keys are turned off in the settings.',
   'people.explain.not_for_keys': 'No API key can have this permission: only a signed-in user can do this.',
   'people.explain.beyond_owner': 'The roles of {name} grant this permission, but its owner can’t pass it on.',

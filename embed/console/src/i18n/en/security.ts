@@ -32,4 +32,5 @@ export const security = {
   'security.recent': 'Recent sign-ins',
   'security.devices': 'Devices',
   'security.factor': 'Second factor',
+  'security.providers': 'Sign-in providers',
 } as const

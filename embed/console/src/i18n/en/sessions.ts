@@ -2,6 +2,7 @@ export const sessions = {
   locked: 'Locked out until {time}',
   'locked.tries': 'Locked out until {time} after {n} failed {n|sign-in|sign-ins}',
   'loginlog.result': 'Result',
+  'loginlog.with': 'with {name}',
   'loginlog.success': 'Signed in',
   'loginlog.failed': 'Failed',
   'loginlog.throttled': 'Rate-limited',

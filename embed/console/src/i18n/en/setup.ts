@@ -39,6 +39,7 @@ export const setup = {
   'setup.kind.dictionary': 'dictionary',
   'setup.kind.dictionary item': 'dictionary item',
   'setup.kind.custom field': 'custom field',
+  'setup.kind.sign-in provider': 'sign-in provider',
   'setup.kind.webhook': 'webhook',
   'setup.kind.API key': 'API key',
 }

@@ -39,6 +39,11 @@ export const builtins: Record<string, string> = {
   'given.Sign users out after this many minutes of inactivity': '用户无操作多少分钟后退出登录',
   'given.Session length': '会话时长',
   'given.Maximum session duration in hours': '会话最长时长（小时）',
+  'given.Session length with a provider': '通过提供方登录的会话时长',
+  'given.Maximum duration in hours of the sessions of users who have signed in with a sign-in provider': '通过登录提供方登录的用户的会话最长时长（小时）',
+  'given.Personal API keys with a provider': '使用提供方的用户的个人 API 密钥',
+  "given.Days since the last sign-in with a provider after which personal API keys of users without a password can't be used; 0 for no limit":
+    '距上次通过提供方登录多少天后，没有密码的用户的个人 API 密钥不能使用；0 表示不限制',
   'given.Password length': '密码长度',
   'given.Minimum password length': '密码最小长度',
   'given.Sign-in log, days': '登录日志保留天数',

@@ -16,6 +16,7 @@ export const first: Record<keyof typeof en, string> = {
   'forgot.contact': '忘记密码？请联系：{contact}',
   'forgot.ask': '忘记密码？请联系管理员。',
   'open.going': '正在打开 {origin}…',
+  'sign_in.returned': '您可以关闭此窗口，回到原来的页面继续。',
   'sign_out': '退出登录',
   'sign_out.busy': '正在退出登录…',
   'password.must_change': '请设置新密码后继续。',

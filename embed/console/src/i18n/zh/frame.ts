@@ -73,6 +73,7 @@ export const frame: Record<keyof typeof en, string> = {
   'menu.system.setting.read': '读取设置',
   'menu.system.dict': '字典',
   'menu.system.field': '自定义字段',
+  'menu.system.provider': '登录提供方',
   'menu.system.session': '会话',
   'menu.system.loginlog': '登录日志',
   'menu.system.monitor': '监控',

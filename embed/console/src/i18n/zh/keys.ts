@@ -23,6 +23,7 @@ export const keys: Record<keyof typeof en, string> = {
   'keys.state.expired': '已过期',
   'keys.state.paused': '已暂停：数据已恢复',
   'keys.state.no_owner': '无所有者',
+  'keys.state.sign_in_due': '需登录',
   'keys.expires': '到期时间',
   'keys.expires.at': '有效期至 {date}',
   'keys.expired.at': '已于 {date} 到期',

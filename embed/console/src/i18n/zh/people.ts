@@ -242,6 +242,7 @@ export const people: Record<keyof typeof en, string> = {
   'people.explain.key_paused': '数据已从备份恢复，因此 {name} 已暂停。',
   'people.explain.key_expired': '{name} 已过期。',
   'people.explain.no_owner': '{name} 的所有者已被删除。',
+  'people.explain.sign_in_due': '{name} 的所有者太久没有通过登录提供方登录。',
   'people.explain.personal_keys_off': '设置中已关闭个人 API 密钥。',
   'people.explain.not_for_keys': 'API 密钥不能拥有此权限：只有已登录的用户才能执行此操作。',
   'people.explain.beyond_owner': '{name} 的角色包含此权限，但其所有者无权授予。',

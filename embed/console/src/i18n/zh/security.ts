@@ -34,4 +34,5 @@ export const security: Record<keyof typeof en, string> = {
   'security.recent': '最近登录',
   'security.devices': '设备',
   'security.factor': '双重验证',
+  'security.providers': '登录提供方',
 }

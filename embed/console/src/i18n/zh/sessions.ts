@@ -4,6 +4,7 @@ export const sessions: Record<keyof typeof en, string> = {
   locked: '已锁定至 {time}',
   'locked.tries': '登录失败 {n} 次，已锁定至 {time}',
   'loginlog.result': '结果',
+  'loginlog.with': '通过 {name}',
   'loginlog.success': '登录成功',
   'loginlog.failed': '失败',
   'loginlog.throttled': '被限流',

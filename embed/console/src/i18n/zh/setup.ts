@@ -41,6 +41,7 @@ export const setup: Record<keyof typeof en, string> = {
   'setup.kind.dictionary': '字典',
   'setup.kind.dictionary item': '字典项',
   'setup.kind.custom field': '自定义字段',
+  'setup.kind.sign-in provider': '登录提供方',
   'setup.kind.webhook': 'Webhook',
   'setup.kind.API key': 'API 密钥',
 }

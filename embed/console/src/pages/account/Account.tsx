@@ -8,7 +8,7 @@ import { LoginLog } from '../LoginLog'
 import { Profile } from './Profile'
 
 const OwnKeys = lazy(async () => ({ default: (await Promise.all([import('../keys/OwnKeys'), loadTexts('keys')]))[0].OwnKeys }))
-const Security = lazy(async () => ({ default: (await Promise.all([import('../security/Security'), loadTexts('security', 'factor')]))[0].Security }))
+const Security = lazy(async () => ({ default: (await Promise.all([import('../security/Security'), loadTexts('security', 'factor', 'connect')]))[0].Security }))
 
 const OwnActivity = lazy(async () => ({
   default: (await Promise.all([import('../activity/OwnActivity'), loadTexts('activity', 'actions', 'builtins')]))[0].OwnActivity,
@@ -24,8 +24,10 @@ export function AccountPage() {
   const { info } = useAccount()
   const navigate = useNavigate()
   const md = useWider('md')
-  const part = useLocation().pathname.split('/')[2] ?? ''
+  const { pathname, search } = useLocation()
+  const part = pathname.split('/')[2] ?? ''
   if (Object.hasOwn(moved, part)) return <Navigate to={`/account/security#${moved[part]}`} replace />
+  if (!part && new URLSearchParams(search).has('connected')) return <Navigate to="/account/security?connected=1#providers" replace />
   if (info.acting) return <Alert type="info" showIcon title={t('error.acting')} />
   const items = [
     { key: 'profile', label: t('account.profile'), children: <Profile /> },

@@ -30,6 +30,8 @@ const collections = [
   'webhook',
   'key',
   'custom_field',
+  'provider',
+  'identity',
   'session',
 ]
 const changes = ['create', 'update', 'delete'] as const

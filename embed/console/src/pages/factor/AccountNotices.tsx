@@ -5,19 +5,19 @@ import { Failure, put } from '../../api/request'
 import { mark } from '../../api/session'
 import type { Notice } from '../../api/types'
 import { useAccount } from '../../app/account'
-import { maybe, t } from '../../i18n'
+import { type Key, maybe, t } from '../../i18n'
 import { Time } from '../../ui/Time'
 import { inWords } from '../session-columns'
 
 // said is what a notice tells.
 function said(notice: Notice): string {
-  const { kind, by, reason, ip } = notice
+  const { kind, by, reason, ip, provider_name: provider } = notice
   switch (kind) {
     case 'acted_as':
       return by ? t('notice.acted_as', { by, reason }) : t('notice.acted_as.deleted', { reason })
     case 'new_device':
     case 'new_network':
-      return t(`notice.${kind}`, { device: inWords(notice) || t('account.device.unknown'), ip })
+      return t(`notice.${kind}${provider && '.with'}` as Key, { device: inWords(notice) || t('account.device.unknown'), ip, provider })
     default:
       return maybe(`notice.${kind}`) ?? kind
   }

@@ -4,10 +4,12 @@ import { type Ref, useEffect, useRef, useState } from 'react'
 import type { Body } from '../../api/paths'
 import { Failure, get, post } from '../../api/request'
 import type { Reauth } from '../../api/types'
+import { signOut } from '../../api/sign-out'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
 import { Question } from '../../ui/Question'
 import { canUse, request, whyNot } from './passkey'
+import { signInAgain } from './provider'
 
 type Values = Body<'POST', '/admin/reauth'>
 
@@ -26,8 +28,17 @@ export function Confirm({ open, how, onConfirmed, onClose, onClosed }: Props) {
     if (!open) stop.current?.abort()
   }, [open])
 
+  async function proofOf(values: Values): Promise<Values> {
+    if (byPasskey) return { passkey: await askPasskey() }
+    if (how.method !== 'provider') return values
+    stop.current = new AbortController()
+    await signInAgain(how.provider, stop.current.signal)
+    return { provider: 1 }
+  }
+
   async function run(values: Values) {
-    const proof = byPasskey ? { passkey: await askPasskey() } : values
+    if (how.method === 'sign_in') return signOut()
+    const proof = await proofOf(values)
     const send = () => post('/admin/reauth', proof, { quiet: true })
     try {
       await send()
@@ -56,7 +67,7 @@ export function Confirm({ open, how, onConfirmed, onClose, onClosed }: Props) {
     <Question<Values>
       open={open}
       title={t('factor.confirm')}
-      ok={t(byPasskey ? 'passkey.use' : 'factor.confirm.ok')}
+      ok={okText(how, byPasskey)}
       initial={{}}
       run={run}
       onClose={onClose}
@@ -71,6 +82,8 @@ export function Confirm({ open, how, onConfirmed, onClose, onClosed }: Props) {
       <div ref={inside}>
         <p style={{ marginTop: 0 }}>{t('factor.confirm.text')}</p>
         {how.method === 'password' && <ByPassword ref={field} />}
+        {how.method === 'provider' && <p>{t('factor.provider', { title: how.provider_name })}</p>}
+        {how.method === 'sign_in' && <p>{t('factor.sign_in')}</p>}
         {how.method === 'otp' && <ByCode ref={field} label={t('factor.either')} />}
         {how.method === 'passkey' && (
           <>
@@ -86,6 +99,12 @@ export function Confirm({ open, how, onConfirmed, onClose, onClosed }: Props) {
       </div>
     </Question>
   )
+}
+
+function okText({ method, provider_name: title }: Reauth, byPasskey: boolean): string {
+  if (byPasskey) return t('passkey.use')
+  if (method === 'provider') return t('factor.provider.ok', { title })
+  return t(method === 'sign_in' ? 'sign_out' : 'factor.confirm.ok')
 }
 
 const required = () => [{ required: true, message: t('form.required') }]

@@ -6,7 +6,7 @@ import { PersonLink } from '../../ui/PersonLink'
 import { Time } from '../../ui/Time'
 import type { ApiKey } from './key'
 
-const colors = { active: 'success', unused: 'warning', paused: 'error', disabled: 'default', expired: 'error', no_owner: 'error' }
+const colors = { active: 'success', unused: 'warning', paused: 'error', disabled: 'default', expired: 'error', no_owner: 'error', sign_in_due: 'error' }
 
 const tag = { margin: 0, maxWidth: 160, overflow: 'hidden', textOverflow: 'ellipsis' } as const
 

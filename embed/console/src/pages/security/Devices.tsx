@@ -148,6 +148,7 @@ function Item({ of, onRename, onSignOut, onForget }: ItemProps) {
         </Flex>
         <Flex gap="0 16px" wrap className="second">
           {of.name && <span>{inWords(of)}</span>}
+          {of.provider_name && <span>{t('loginlog.with', { name: of.provider_name })}</span>}
           {of.ip && (
             <span>
               {t('security.device.address')} <bdi>{of.ip}</bdi>

@@ -46,6 +46,7 @@ export function OtherSessions({ sessions, reload }: { sessions: Session[]; reloa
                   )}
                 </Flex>
                 <Flex gap="0 16px" wrap className="second">
+                  {session.provider_name && <span>{t('loginlog.with', { name: session.provider_name })}</span>}
                   <span>
                     {t('security.device.address')} <bdi>{session.ip}</bdi>
                   </span>

@@ -26,6 +26,7 @@ export function RecentSignIns() {
                 </Tag>
                 {row.reason && <span className="second">{maybe(`loginlog.reason.${row.reason}`) ?? row.reason}</span>}
                 <span>{inWords(row) || t('account.device.unknown')}</span>
+                {row.provider_name && <span className="second">{t('loginlog.with', { name: row.provider_name })}</span>}
                 <bdi className="second">{row.ip}</bdi>
                 <span className="second">
                   <Time at={row.created_at} />

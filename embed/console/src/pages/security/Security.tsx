@@ -1,9 +1,10 @@
 import { Alert, Flex, Typography } from 'antd'
 import { type ReactNode, useRef } from 'react'
-import { Link } from 'react-router'
+import { Link, useSearchParams } from 'react-router'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
 import { useGet } from '../../ui/useGet'
+import { OwnProviders } from '../connect/OwnProviders'
 import { dueText } from '../factor/FactorDue'
 import { SecondFactor } from '../factor/SecondFactor'
 import { Devices } from './Devices'
@@ -18,6 +19,10 @@ export function Security() {
   const { info, reload } = useAccount()
   const due = info.factor_due
   const keys = useGet('/admin/account/key', { pageSize: 1 }).data?.total
+  const providers = useGet('/auth/provider').data?.data
+  const connected = useGet('/admin/account/provider', { pageSize: 100 })
+  const own = connected.data?.data
+  const arrived = useSearchParams()[0].has('connected')
   return (
     <Flex ref={page} vertical gap={32} style={{ paddingTop: 8 }}>
       <Section id="password" title={t('sign_in.password')}>
@@ -27,6 +32,11 @@ export function Security() {
         {due && <Alert type="warning" showIcon title={dueText(due)} style={{ marginBottom: 16 }} />}
         <SecondFactor level={3} onChanged={reload} />
       </Section>
+      {providers && own && (providers.length > 0 || own.length > 0 || arrived) && (
+        <Section id="providers" title={t('security.providers')}>
+          <OwnProviders own={own} choices={providers} reload={connected.reload} />
+        </Section>
+      )}
       <Section id="devices" title={t('security.devices')}>
         <Devices />
       </Section>

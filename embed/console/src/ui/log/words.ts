@@ -6,7 +6,7 @@ import type { Key } from '../../i18n'
 export type Texts = (key: Key, values?: Record<string, string | number>) => string
 
 // Records that change along with others. The first of them is named only if nothing else changed.
-const companions = ['session', 'password_hash', 'recovery_code', 'device', 'avatar', 'setting_secret', 'job', 'installation']
+const companions = ['session', 'password_hash', 'recovery_code', 'device', 'avatar', 'setting_secret', 'provider_secret', 'job', 'installation']
 
 const operations: Record<string, LogChange['operation']> = { POST: 'create', PUT: 'update', DELETE: 'delete' }
 

@@ -1,0 +1,58 @@
+import { lazy, type ReactNode, Suspense } from 'react'
+import { del, Failure, post } from '../../api/request'
+import type { Provider } from '../../api/types'
+import { t } from '../../i18n'
+import { useAction } from '../../ui/useAction'
+import { usePanel } from '../../ui/usePanel'
+
+const ProviderForm = lazy(async () => ({ default: (await import('./ProviderForm')).ProviderForm }))
+
+export type ProviderActions = {
+  edit: (provider?: Provider) => void // creates one without
+  test: (provider: Provider) => Promise<void>
+  remove: (provider: Provider, then: () => unknown) => Promise<void>
+  panels: ReactNode
+}
+
+// useProviders are the actions on sign-in providers, with their form. Failures are shown.
+export function useProviders(reload: () => Promise<void>): ProviderActions {
+  const { confirm, notify } = useAction()
+  const form = usePanel<{ provider?: Provider }>()
+
+  // test leaves the page; the browser comes back to the list with the result.
+  async function test({ id }: Provider) {
+    try {
+      location.assign((await post(`/system/provider/${id}/test`)).url)
+    } catch (cause) {
+      if (!(cause instanceof Failure)) throw cause // already shown
+    }
+  }
+
+  async function saved(provider: Provider, created: boolean) {
+    await reload()
+    if (!created) return
+    notify(
+      t('providers.created', { name: provider.title }),
+      undefined,
+      provider.callback_url ? { label: t('providers.test'), onClick: () => void test(provider) } : undefined,
+    )
+  }
+
+  return {
+    edit: (provider) => form.show({ provider }),
+    test,
+    remove: async (provider, then) => {
+      const name = provider.title
+      if (!(await confirm({ title: t('delete.sure', { name }), text: t('providers.delete.text'), ok: t('delete') }))) return
+      try {
+        await del(`/system/provider/${provider.id}`)
+      } catch (cause) {
+        if (!(cause instanceof Failure)) throw cause // already shown
+        return
+      }
+      notify(t('deleted', { name }))
+      await then()
+    },
+    panels: <Suspense>{form.of && <ProviderForm open={form.open} provider={form.of.provider} onClose={form.hide} onSaved={saved} />}</Suspense>,
+  }
+}

@@ -1,0 +1,260 @@
+package providers
+
+import (
+	"reeve/auth"
+	"reeve/server/account"
+	"reeve/server/web"
+	"reeve/store"
+	"reeve/store/errs"
+	"reeve/store/fold"
+)
+
+// Choice is a provider on a sign-in page.
+type Choice struct {
+	Name    string   `json:"name"`
+	Title   string   `json:"title"`
+	Kind    string   `json:"kind" enum:"provider_kind"`
+	Domains []string `json:"domains" doc:"Domains of the addresses of its people; empty for any"`
+	URL     string   `json:"url" doc:"URL to which the browser is sent"`
+}
+
+// choices is a list without pages.
+type choices struct {
+	Data []Choice `json:"data"`
+}
+
+type listIn struct {
+	App store.Flag `query:"app" doc:"1 for the providers of app users"`
+}
+
+// list returns the providers for a sign-in page.
+func (p *Providers) list(req *web.Request, in *listIn) (*choices, error) {
+	out := &choices{Data: []Choice{}}
+	return out, req.DB.View(store.System, func(tx *store.Tx) error {
+		all, err := store.EnabledProviders(tx, bool(in.App))
+		for _, v := range all {
+			out.Data = append(out.Data, Choice{v.Name, v.Title, v.Kind, v.Domains,
+				p.s.Config.PublicURL + addressOf(v, "start")})
+		}
+		return err
+	})
+}
+
+type signInIn struct {
+	Cookie store.Flag `json:"cookie" doc:"1 to get the token as a cookie that scripts cannot read, instead of in the response"`
+	Device string     `json:"device_token" check:"max=64" doc:"device_token from the response to an earlier sign-in; browsers send it as a cookie"`
+}
+
+// signIn completes the sign-in of a browser that has come back from a provider.
+func (p *Providers) signIn(req *web.Request, in *signInIn) (*account.LoginOut, error) {
+	if err := req.SameOrigin(); err != nil {
+		return nil, err
+	}
+	return account.LoginArrival(req, false, in.Cookie, in.Device)
+}
+
+// linkURL is where a browser is sent.
+type linkURL struct {
+	URL string `json:"url" doc:"URL of the provider to which the browser is sent"`
+}
+
+type namedIn struct {
+	Name string `path:"name"`
+}
+
+// beginLink sends a browser to a provider to connect the account of its session.
+func (p *Providers) beginLink(req *web.Request, in *namedIn) (*linkURL, error) {
+	if err := requireProof(req); err != nil {
+		return nil, err
+	}
+	v, config, err := p.find(req, byName(in.Name))
+	if err == nil && !v.Serves(false) {
+		err = errProviderOff
+	}
+	if err != nil {
+		return nil, err
+	}
+	one := &flow{Purpose: auth.ToLink, Session: req.SessionID()}
+	address, err := p.begin(req, v, config, one, "")
+	return &linkURL{address}, err
+}
+
+// beginConfirm sends a browser to a provider where the person has to sign in again.
+func (p *Providers) beginConfirm(req *web.Request, in *namedIn) (*linkURL, error) {
+	v, config, err := p.find(req, byName(in.Name))
+	if err == nil && (!v.Serves(false) || v.Kind == store.KindGitHub) {
+		err = errProviderOff
+	}
+	if err != nil {
+		return nil, err
+	}
+	one := &flow{Purpose: auth.ToConfirm, Session: req.SessionID()}
+	address, err := p.begin(req, v, config, one, "")
+	return &linkURL{address}, err
+}
+
+func requireProof(req *web.Request) error {
+	return req.DB.View(req.Actor, store.RequireProof)
+}
+
+// link connects the account of the session to the person whom the provider has told of.
+func (p *Providers) link(req *web.Request, _ *web.None) (out *Person, err error) {
+	if err := requireProof(req); err != nil {
+		return nil, err
+	}
+	token, cookie := req.KeptForProvider(account.ArrivalCookie)
+	i, err := req.Auth().LinkArrival(req.Session, token)
+	if err != nil {
+		return nil, err
+	}
+	req.DropCookie(cookie)
+	req.Note("provider_connected", req.Actor.Username, nil)
+	return out, req.DB.View(req.Actor, func(tx *store.Tx) error {
+		if out, err = personOf(tx, req, i); err == nil {
+			req.NoteProvider(out.ProviderName)
+		}
+		return err
+	})
+}
+
+func disconnect(tx *store.Tx, req *web.Request, in *web.ByID) (web.Nothing, error) {
+	if _, err := people.Get(tx, req, in.ID); err != nil {
+		return web.Nothing{}, err
+	}
+	return web.Nothing{}, store.Identities.Delete(tx, in.ID)
+}
+
+// disconnectOwn disconnects the caller, who must have another way in.
+func disconnectOwn(tx *store.Tx, req *web.Request, in *web.ByID) (web.Nothing, error) {
+	one, err := ownPeople.Get(tx, req, in.ID)
+	if err != nil {
+		return web.Nothing{}, err
+	}
+	other, err := store.CanSignInWithout(tx, req.Actor.Account(), in.ID)
+	if err == nil && !other {
+		err = errs.New(errs.Conflict, "this is your only way to sign in; set a password or add a passkey first").Coded("only_sign_in")
+	}
+	if err == nil {
+		req.Note("provider_disconnected", req.Actor.Username, nil)
+		req.NoteProvider(one.ProviderName)
+		err = store.Identities.Delete(tx, in.ID)
+	}
+	return web.Nothing{}, err
+}
+
+// beginTest sends a browser to a provider to see what it says.
+func (p *Providers) beginTest(req *web.Request, in *web.ByID) (*linkURL, error) {
+	if !req.Actor.IsOwner() {
+		return nil, store.ErrProviderOwner
+	}
+	v, config, err := p.find(req, func(tx *store.Tx) (*store.Provider, error) {
+		return store.Providers.Get(tx, in.ID)
+	})
+	if err != nil {
+		return nil, err
+	}
+	one := &flow{Purpose: auth.ToTest, Session: req.SessionID()}
+	address, err := p.begin(req, v, config, one, "")
+	return &linkURL{address}, err
+}
+
+// testOut is the result of a test.
+type testOut struct {
+	Fault    string         `json:"fault" doc:"Why the provider has not said who the person is, in the language of the request; empty otherwise"`
+	Provider string         `json:"provider_name" doc:"Title of the provider"`
+	Issuer   string         `json:"issuer"`
+	Subject  string         `json:"subject"`
+	Email    string         `json:"email"`
+	Verified store.Flag     `json:"email_verified" doc:"1 if the address counts as that of the person"`
+	Accepted store.Flag     `json:"accepted" doc:"1 if the domains of the provider allow the person"`
+	Factor   store.Flag     `json:"factor" doc:"1 if the claims amr or acr stand for a second factor"`
+	AuthTime store.Flag     `json:"auth_time" doc:"1 if the provider says when the person signed in there"`
+	RoleIDs  []store.ID     `json:"role_ids" doc:"IDs of the roles that the mappings would give"`
+	DeptID   store.ID       `json:"dept_id" doc:"ID of the department that the mappings would set; 0 for none"`
+	Claims   map[string]any `json:"claims" doc:"Everything that the provider has said"`
+}
+
+// testResult returns what a provider has said in a test.
+func (p *Providers) testResult(req *web.Request, _ *web.None) (*testOut, error) {
+	if !req.Actor.IsOwner() {
+		return nil, store.ErrProviderOwner
+	}
+	token, _ := req.KeptForProvider(account.ArrivalCookie)
+	from := req.Auth().TestArrival(req.Session, token)
+	if from == nil {
+		return nil, errs.New(errs.NotFound, "no test was made in this browser, or its result has expired").Coded("no_provider_test")
+	}
+	if from.Err != nil {
+		return &testOut{Fault: errs.Of(from.Err).Msg.In(req.Language()), RoleIDs: []store.ID{}, Claims: map[string]any{}}, nil
+	}
+	who := &from.Person
+	out := &testOut{
+		Provider: from.Provider,
+		Issuer:   who.Issuer,
+		Subject:  who.Subject,
+		Email:    who.Email,
+		Verified: store.Flag(who.Verified),
+		Factor:   store.Flag(from.Factor),
+		AuthTime: store.Flag(!from.AuthTime.IsZero()),
+		RoleIDs:  web.OrEmpty(who.RoleIDs),
+		DeptID:   who.DeptID,
+		Claims:   from.Claims,
+	}
+	return out, req.DB.View(store.System, func(tx *store.Tx) error {
+		v, err := store.Providers.Get(tx, who.ProviderID)
+		if err == nil {
+			out.Accepted = store.Flag(v.Accepts(who.Email, who.Verified))
+		}
+		return err
+	})
+}
+
+type backChannelIn struct {
+	Name  string `path:"name"`
+	Token string `form:"logout_token" check:"required,max=200000"`
+}
+
+// backChannel ends the sessions of a person who has signed out at the provider.
+func (p *Providers) backChannel(req *web.Request, in *backChannelIn) (web.Nothing, error) {
+	if err := p.limit(req); err != nil {
+		return web.Nothing{}, err
+	}
+	v, config, err := p.find(req, byName(in.Name))
+	if err != nil {
+		return web.Nothing{}, err
+	}
+	out, err := p.client.Logout(req.HTTP.Context(), config, in.Token)
+	if errs.Is(err, errs.Denied) {
+		bad := *errs.Of(err)
+		bad.Kind = errs.Malformed // as the standard has it
+		err = &bad
+	}
+	if err != nil {
+		return web.Nothing{}, err
+	}
+	if !p.seen.add(v.Name + " " + out.ID) {
+		return web.Nothing{}, errs.New(errs.Malformed, "this logout token was used already").Coded("provider_replay")
+	}
+	return web.Nothing{}, req.DB.Update(store.System, func(tx *store.Tx) error {
+		return store.EndPersonSessions(tx, v.ID, out.Issuer, out.Subject, out.SID)
+	})
+}
+
+// plainAddress returns an address of a provider if it is one; "" otherwise.
+func plainAddress(text string) string {
+	text = fold.Clean(text)
+	if web.Forbidden(text, true).Empty() && store.AddressPattern.MatchString(text) && store.IsAddress(text) {
+		return text
+	}
+	return ""
+}
+
+// plainName returns a name of a provider as one that a user may have here; "" for one that can't be.
+func plainName(text string) string {
+	const longest = 64
+	if !web.Forbidden(text, true).Empty() {
+		return ""
+	}
+	runes := []rune(fold.Clean(text))
+	return fold.Clean(string(runes[:min(len(runes), longest)]))
+}

@@ -1,0 +1,274 @@
+package providers_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"reeve/server/servertest"
+	"reeve/store"
+)
+
+// A person without an account gets one, with what the mappings give, and keeps it under another name
+// and address.
+func TestSignIn_CreatesAccount(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, `"creates":"always"`)
+	dept := w.Dept("Sales", 0)
+	role := w.Role("Seller", nil, "admin.list.query")
+	w.set(fmt.Sprintf(`"mappings":[{"claim":"groups","value":"sales","role_ids":[%d],"dept_id":%d}]`, role, dept))
+	w.idp.Claims["groups"] = []string{"all", "sales"}
+
+	first := w.browser().known()
+	if i := first.Info; i.Username != "ann" || i.Nickname != "Ann Example" || i.Email != "ann@example.org" ||
+		!bool(i.EmailVerified) || !slices.Equal(i.RoleIDs, []store.ID{role}) || i.DeptID != dept {
+		t.Errorf("created %+v", i)
+	}
+
+	w.idp.Claims["email"], w.idp.Claims["preferred_username"] = "other@example.org", "other"
+	delete(w.idp.Claims, "groups")
+	again := w.browser().known()
+	if i := again.Info; i.ID != first.Info.ID || len(i.RoleIDs) != 0 || i.DeptID != 0 {
+		t.Errorf("without the claim: %+v", i)
+	}
+
+	w.idp.Claims["sub"] = "subject-2"
+	w.idp.Claims["email"] = "ann2@example.org"
+	w.idp.Claims["preferred_username"] = "ann"
+	if other := w.browser().known(); other.Info.ID == first.Info.ID || other.Info.Username != "ann2" {
+		t.Errorf("another subject: %+v", other.Info)
+	}
+}
+
+// What people have given stays, whatever the claims are.
+func TestSignIn_MappingLeavesGivenRoles(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, `"creates":"always"`)
+	given, mapped := w.Role("Given", nil, "admin.list.query"), w.Role("Mapped", nil, "admin.dept.query")
+	w.set(fmt.Sprintf(`"mappings":[{"claim":"groups","value":"both","role_ids":[%d,%d]}]`, given, mapped))
+	who := w.browser().known()
+	w.OK("PUT", fmt.Sprint("/admin/list/", who.Info.ID), fmt.Sprintf(`{"role_ids":[%d]}`, given), "owner")
+	for _, step := range []struct {
+		groups string
+		want   []store.ID
+	}{{"both", []store.ID{given, mapped}}, {"none", []store.ID{given}}} {
+		w.idp.Claims["groups"] = step.groups
+		if i := w.browser().known(); !slices.Equal(i.Info.RoleIDs, step.want) {
+			t.Errorf("%s: roles %v, want %v", step.groups, i.Info.RoleIDs, step.want)
+		}
+	}
+}
+
+// An address makes nobody the owner of an account.
+func TestSignIn_AddressOfAnotherAccount(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, `"creates":"always"`)
+	id := w.Person("ann-here").ID
+	address := func(verified bool) {
+		w.Update(func(tx *store.Tx) error {
+			return store.SetEmail(tx, store.Account{ID: id}, "ann@example.org", verified)
+		})
+	}
+
+	address(true)
+	b := w.browser()
+	b.arrives()
+	if code := b.refused(); code != "provider_link" {
+		t.Errorf("verified here: %s", code)
+	}
+	// The owner of the account connects it.
+	if a := b.sendAs("POST", "/admin/account/provider", "", "ann-here"); a.Code != 200 {
+		t.Fatalf("%d %s", a.Code, a.Body)
+	}
+	if who := w.browser().known(); who.Info.ID != id {
+		t.Errorf("connected: %+v", who.Info)
+	}
+
+	w.idp.Claims["sub"], w.idp.Claims["email"] = "subject-2", "ann2@example.org"
+	w.Update(func(tx *store.Tx) error {
+		return store.SetEmail(tx, store.Account{ID: id}, "ann2@example.org", false)
+	})
+	who := w.browser().known()
+	if who.Info.ID == id || who.Info.Email != "ann2@example.org" {
+		t.Errorf("an address that was never verified holds it: %+v", who.Info)
+	}
+
+	w.idp.Claims["sub"], w.idp.Claims["email"], w.idp.Claims["email_verified"] = "subject-3", "ann2@example.org", false
+	if third := w.browser().known(); third.Info.Email != "" || third.Info.ID == who.Info.ID {
+		t.Errorf("an address that the provider has not verified: %+v", third.Info)
+	}
+}
+
+func TestSignIn_WhoGetsAnAccount(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	b := w.browser()
+	b.arrives()
+	if code := b.refused(); code != "provider_no_account" {
+		t.Errorf("never: %s", code)
+	}
+	w.set(`"creates":"invitation"`)
+	b = w.browser()
+	b.arrives()
+	if code := b.refused(); code != "provider_no_account" {
+		t.Errorf("without an invitation: %s", code)
+	}
+	var made struct {
+		ID store.ID `json:"id"`
+	}
+	w.OK("POST", "/admin/list", `{"username":"invited","email":"ann@example.org","invite":"link"}`, "owner").Data(&made)
+	if who := w.browser().known(); who.Info.ID != made.ID || !bool(who.Info.EmailVerified) {
+		t.Errorf("invited %d: %+v", made.ID, who.Info)
+	}
+	w.set(`"creates":"always","domains":["example.com"]`)
+	w.idp.Claims["sub"] = "subject-2"
+	b = w.browser()
+	b.arrives()
+	if code := b.refused(); code != "provider_domain" {
+		t.Errorf("another domain: %s", code)
+	}
+}
+
+func TestSignIn_Disabled(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, `"creates":"always"`)
+	who := w.browser().known()
+	w.OK("PUT", fmt.Sprintf("/admin/list/%d/status", who.Info.ID), `{"status":0}`, "owner")
+	if a := w.Call("GET", "/admin/info", "", "person"); a.Code != 401 {
+		t.Errorf("an open session of a disabled user: %d", a.Code)
+	}
+	b := w.browser()
+	b.arrives()
+	if code := b.refused(); code != "user_disabled" {
+		t.Errorf("a disabled user: %s", code)
+	}
+	w.set(`"status":0`)
+	if to := w.browser().send("GET", "/auth/provider/idp/start", "").Header.Get("Location"); !strings.HasPrefix(to, "/console/") {
+		t.Errorf("a disabled provider: %s", to)
+	}
+}
+
+// A second factor is asked for, unless the provider is trusted with it and has checked one.
+func TestSignIn_SecondFactor(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, `"creates":"always"`)
+	w.browser().known()
+	w.SetUpFactor("person")
+
+	pending := func() bool {
+		var out struct {
+			Token string `json:"token"`
+			Login string `json:"login_token"`
+		}
+		a := w.browser().comes()
+		a.Data(&out)
+		if a.Code != 200 || (out.Token == "") == (out.Login == "") {
+			t.Errorf("%d %s", a.Code, a.Body)
+		}
+		return out.Login != ""
+	}
+	w.idp.Claims["amr"] = []string{"pwd", "mfa"}
+	if !pending() {
+		t.Error("the factor is bypassed by a provider that is not trusted with it")
+	}
+	w.set(`"factor_values":["mfa"]`)
+	if pending() {
+		t.Error("the factor of a trusted provider does not count")
+	}
+	w.idp.Claims["amr"] = []string{"pwd"}
+	if !pending() {
+		t.Error("the factor is bypassed without one at the provider")
+	}
+}
+
+// Back-channel logout ends the sessions at once, by session or by person, and each message works once.
+func TestBackChannelLogout(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, `"creates":"always"`)
+	logout := func(token string) int {
+		r := w.Request("POST", "/auth/provider/idp/logout", "logout_token="+token, "nobody")
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		return w.Send(r).Code
+	}
+	for n, without := range []string{"sub", "sid"} {
+		w.browser().known()
+		w.idp.Alter = func(claims map[string]any) { delete(claims, without) }
+		token := w.idp.LogoutToken(fmt.Sprint("message", n))
+		w.idp.Alter = nil
+		if code := logout(token); code != 200 {
+			t.Errorf("without %s: %d", without, code)
+		}
+		if a := w.Call("GET", "/admin/info", "", "person"); a.Code != 401 {
+			t.Errorf("without %s, the session lives: %d", without, a.Code)
+		}
+		w.browser().known()
+		if code := logout(token); code == 200 {
+			t.Error("a message was accepted twice")
+		}
+		if a := w.Call("GET", "/admin/info", "", "person"); a.Code != 200 {
+			t.Errorf("a replayed message has ended a session: %d", a.Code)
+		}
+	}
+	w.browser().known()
+	for name, alter := range map[string]func(map[string]any){
+		"with a nonce":      func(c map[string]any) { c["nonce"] = "n" },
+		"without the event": func(c map[string]any) { delete(c, "events") },
+		"for another":       func(c map[string]any) { c["aud"] = "another" },
+		"of another":        func(c map[string]any) { c["iss"] = "https://example.org" },
+		"old":               func(c map[string]any) { c["iat"] = 1000 },
+		"without an ID":     func(c map[string]any) { delete(c, "jti") },
+	} {
+		w.idp.Alter = alter
+		if code := logout(w.idp.LogoutToken("x" + name)); code != 403 && code != 400 {
+			t.Errorf("a token %s: %d", name, code)
+		}
+	}
+	if code := logout(w.idp.Token("")); code == 200 {
+		t.Error("an ID token ends sessions")
+	}
+	w.idp.Alter = nil
+	if a := w.Call("GET", "/admin/info", "", "person"); a.Code != 200 {
+		t.Errorf("a wrong token has ended a session: %d", a.Code)
+	}
+}
+
+// App users come back to the pages for them, with a session in a cookie.
+func TestSignIn_AppUser(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, `"app_users":1`, `"users":0`, `"creates":"always"`)
+	if a := w.browser().send("GET", "/auth/provider/idp/start?app=1", ""); a.Code != 403 {
+		t.Errorf("without pages: %d %s", a.Code, a.Body)
+	}
+	w.ShowPages()
+	if a := w.browser().send("GET", "/app/sign-in", ""); !strings.Contains(a.Body, "/auth/provider/idp/start?app=1") {
+		t.Errorf("the page has no link to the provider: %s", a.Body)
+	}
+	come := func() (*browser, *servertest.Reply) {
+		b := w.browser()
+		a := b.send("GET", "/auth/provider/idp/start?app=1", "")
+		if to := b.returns(w.idp.Authorize(a.Header.Get("Location"))); to != "/app/sign-in/provider" {
+			t.Fatalf("the browser goes on at %s", to)
+		}
+		return b, b.send("GET", "/app/sign-in/provider", "")
+	}
+	b, a := come()
+	if a.Code != 303 || a.Header.Get("Location") != "/app/account" {
+		t.Fatalf("%d %v %s", a.Code, a.Header, a.Body)
+	}
+	if a = b.send("GET", "/app/account", ""); a.Code != 200 || !strings.Contains(a.Body, "ann@example.org") {
+		t.Errorf("the account: %d %s", a.Code, a.Body)
+	}
+	if a = b.send("GET", "/app/sign-in/provider", ""); a.Code != 409 || !strings.Contains(a.Body, "begin again") {
+		t.Errorf("once more: %d %s", a.Code, a.Body)
+	}
+	if a = b.send("GET", "/admin/info", ""); a.Code != 401 {
+		t.Errorf("in the console: %d", a.Code)
+	}
+
+	w.set(`"creates":"never"`)
+	w.idp.Claims["sub"], w.idp.Claims["email"] = "another", "bea@example.org"
+	if _, a = come(); a.Code != 403 || !strings.Contains(a.Body, "<form") {
+		t.Errorf("without an account: %d %s", a.Code, a.Body)
+	}
+}
