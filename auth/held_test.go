@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"crypto/rand"
 	"errors"
 	"os"
 	"path/filepath"
@@ -37,27 +38,40 @@ func onSmallDisk(t *testing.T) (in *instance, fill func() (free func())) {
 			}
 		}
 
-		for full, size := 0, 4000; full < 5; { // use up the free pages in data.db, also those that a reader beside still holds
-			err := in.db.Update(store.System, func(tx *store.Tx) error {
-				return store.LoginLogs.Create(tx, &store.LoginLog{
-					Username: "filler",
-					Browser:  string(make([]byte, size)),
-					Result:   store.LoginFailed,
-					Realm:    "admin",
-					Count:    1,
-				})
+		in.fill(4000, func(tx *store.Tx, size int) error {
+			return store.LoginLogs.Create(tx, &store.LoginLog{
+				Username: "filler",
+				Browser:  string(make([]byte, size)),
+				Result:   store.LoginFailed,
+				Realm:    "admin",
+				Count:    1,
 			})
-			if errs.Is(err, errs.Full) {
-				full, size = full+1, 1
-				time.Sleep(time.Millisecond)
-				continue
+		})
+		in.fill(1, func(tx *store.Tx, _ int) error { // a smaller commit than any that is tested
+			open, err := store.SessionsOf(tx, store.Account{ID: FirstUser})
+			if err != nil || len(open) == 0 {
+				return errors.Join(err, errs.New(errs.Full, "no session to fill with"))
 			}
-
-			must(t, err)
-			full = 0
-		}
+			return store.SessionTokens.Create(tx, &store.SessionToken{SessionID: open[0], Hash: rand.Text(), EndsAt: 1})
+		})
 
 		return func() { must(t, os.Remove(ballast)) }
+	}
+}
+
+// fill uses up the free pages in data.db with commits of up to size bytes, also those that a reader
+// beside still holds.
+func (in *instance) fill(size int, commit func(tx *store.Tx, size int) error) {
+	in.t.Helper()
+	for full := 0; full < 5; {
+		err := in.db.Update(store.System, func(tx *store.Tx) error { return commit(tx, size) })
+		if errs.Is(err, errs.Full) {
+			full, size = full+1, 1
+			time.Sleep(time.Millisecond)
+			continue
+		}
+		must(in.t, err)
+		full = 0
 	}
 }
 
