@@ -34,8 +34,8 @@ type typedSetting struct {
 }
 
 // typeWriters write the types of an installation, by language.
-var typeWriters = map[string]func(*installation, string) ([]byte, error){
-	"typescript": func(i *installation, _ string) ([]byte, error) { return i.typescript(), nil },
+var typeWriters = map[string]func(i *installation, name string) []byte{
+	"typescript": func(i *installation, _ string) []byte { return i.typescript() },
 	"go":         (*installation).golang,
 }
 
@@ -59,10 +59,7 @@ func (p *program) writeTypes(c *client) error {
 	if err != nil {
 		return err
 	}
-	text, err := write(i, p.text("package"))
-	if err != nil {
-		return err
-	}
+	text := write(i, p.text("package"))
 	if len(p.args) == 1 {
 		_, err := p.out.Write(text)
 		return err
