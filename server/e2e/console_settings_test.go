@@ -354,9 +354,9 @@ func TestConsoleSettings_Units(t *testing.T) {
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
 	for language, units := range map[string][]string{
-		"en": {"session_idle_minutes minutes", "session_hours hours", "login_log_days days",
+		"en": {"session_idle_minutes minutes", "provider_session_hours hours", "login_log_days days",
 			"slow_request_ms ms", "image_megabytes MiB"},
-		"zh": {"session_idle_minutes 分钟", "session_hours 小时", "login_log_days 天",
+		"zh": {"session_idle_minutes 分钟", "provider_session_hours 小时", "login_log_days 天",
 			"slow_request_ms 毫秒", "image_megabytes MiB"},
 	} {
 		p := console(t, server)
