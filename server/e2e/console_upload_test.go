@@ -65,6 +65,9 @@ func TestConsoleUploads_PageStaysResponsive(t *testing.T) {
 				fmt.Sprint(n, strings.Repeat(" some words", 40_000))))
 	}
 
+	p.upload(onDisk(t, "first.txt", "first")) // loads the scripts
+	p.see("1 uploaded")
+	p.click("button", "Close")
 	uploading := p.work("20 uploaded", func() { p.upload(paths...) })
 	p.in(".file-grid").see("19.txt")
 	p.click("button", "Close")
