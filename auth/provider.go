@@ -44,7 +44,7 @@ const (
 const (
 	arrivalLife = 5 * time.Minute
 	maxArrivals = 10_000 // of those without an error; they cost a sign-in at a provider each
-	maxFailed   = 1000   // of those with one, which anybody can cause: another one replaces the oldest
+	maxFailed   = 1000   // of those with one, which any client can cause: another one replaces the oldest
 )
 
 // arrivals are the arrivals that wait for a session, by the hash of their token.

@@ -135,9 +135,9 @@ func followIdentity(tx *Tx, old, new *Identity) error {
 	return endProviderSessions(tx, SessionByIdentity.All(tx, old.ID))
 }
 
-// give gives an account the roles and departments of the mappings of today, in place of the earlier ones. It changes
-// RoleIDs and DeptID of the identity, which the caller stores. Roles and departments that people have
-// given stay.
+// give gives an account the roles and the department of the current mappings, which replace those of
+// the last sign-in. It changes RoleIDs and DeptID of the identity, which the caller stores. Roles and
+// departments that people have given stay.
 func (i *Identity) give(tx *Tx, now Granted) error {
 	who := i.Account()
 	roles := slices.DeleteFunc(slices.Clone(now.RoleIDs), func(id ID) bool {
@@ -186,8 +186,16 @@ func (i *Identity) give(tx *Tx, now Granted) error {
 	return err
 }
 
-// AccountOfPerson returns the account that is linked to a person; the zero value for none.
+// AccountOfPerson returns the account that is linked to a person; the zero value for none. The provider
+// must still sign in to the realm.
 func AccountOfPerson(tx *Tx, in *Person) (Account, error) {
+	p, err := Providers.Get(tx, in.ProviderID)
+	if err == nil && !p.Serves(in.App) {
+		err = errProviderOff
+	}
+	if err != nil {
+		return Account{}, ignoreMissingAs(err, errProviderOff)
+	}
 	i, err := IdentityByPerson.Get(tx, personKey(in.App, in.Issuer, in.Subject))
 	if err != nil {
 		return Account{}, ignoreMissing(err)

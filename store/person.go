@@ -199,7 +199,7 @@ func freeUsername(tx *Tx, in *Person) (string, error) {
 // link creates the identity of a person who has an account.
 func link(tx *Tx, who Account, in *Person) (*Identity, error) {
 	i := &Identity{ProviderID: in.ProviderID, Issuer: in.Issuer, Subject: in.Subject,
-		Email: in.Email}
+		Email: in.Email, LastLogin: tx.Now()} // connecting is a sign-in there, too
 	i.UserID, i.AppUserID = who.IDs()
 	mine, err := IdentitiesOf(tx, who)
 	if err != nil {

@@ -129,7 +129,7 @@ func (p *Provider) mapped(of func(*Mapping) []ID) (ids []ID) {
 }
 
 // authorizeProvider allows changes by owners who have just confirmed who they are: a provider decides
-// who can sign in as anybody.
+// who can sign in as any user.
 func authorizeProvider(tx *Tx, _ *Provider) error { return mayChangeProviders(tx) }
 
 func mayChangeProviders(tx *Tx) error {

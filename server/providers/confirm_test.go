@@ -136,6 +136,13 @@ func TestConfirm_AnotherPerson(t *testing.T) {
 	w.older(time.Hour)
 	b := w.browser()
 	b.known()
+	w.older(0)
+	b.returns(w.idp.Authorize(b.begins("person")))
+	w.set(`"status":0`)
+	if code := b.confirms("person"); code == "" {
+		t.Error("confirmed with a provider that was disabled on the way")
+	}
+	w.set(`"status":1`)
 	w.idp.Claims["sub"], w.idp.Claims["email"] = "subject-2", "bob@example.org"
 	for _, account := range []string{"no account", "another account"} {
 		w.older(0)
