@@ -240,6 +240,7 @@ func TestHostile_Logout(t *testing.T) {
 		"no ID":    {func(c map[string]any) { delete(c, "jti") }, subject},
 		"expired":  {func(c map[string]any) { c["exp"] = time.Now().Unix() - 100 }, "expired"},
 		"old":      {func(c map[string]any) { c["iat"] = time.Now().Unix() - 3600 }, "made 60 minutes ago"},
+		"no times": {func(c map[string]any) { delete(c, "exp"); delete(c, "iat") }, "made"},
 	} {
 		a.forget()
 		a.idp.Alter = c.alter
@@ -251,6 +252,24 @@ func TestHostile_Logout(t *testing.T) {
 	a.forget()
 	_, err := a.client.Logout(t.Context(), a.config, a.idp.Token(""))
 	refuses(t, err, none)
+}
+
+// Ory Hydra's have the session alone, and no expiry, as in drafts of the standard.
+func TestLogout_Forms(t *testing.T) {
+	t.Parallel()
+	a := ask(t)
+	for name, alter := range map[string]func(map[string]any){
+		"no expiry":    func(c map[string]any) { delete(c, "exp") },
+		"session":      func(c map[string]any) { delete(c, "sub") },
+		"person":       func(c map[string]any) { delete(c, "sid") },
+		"of Ory Hydra": func(c map[string]any) { delete(c, "exp"); delete(c, "sub"); c["aud"] = []string{providertest.ClientID} },
+	} {
+		a.idp.Alter = alter
+		out, err := a.client.Logout(t.Context(), a.config, a.idp.LogoutToken("x"))
+		if err != nil || out.ID != "x" || out.SID == "" && out.Subject == "" {
+			t.Errorf("%s: %+v %v", name, out, err)
+		}
+	}
 }
 
 // Signing out there needs no request from here: the address is that of the sign-in.

@@ -41,7 +41,8 @@ type claimed struct {
 	Events          map[string]json.RawMessage `json:"events"`
 }
 
-// verify checks the signature, the issuer, the audience and the times of a token.
+// verify checks the signature, the issuer, the audience and the times of a token. One that does not say
+// when it expires, as a logout token of the drafts of the standard, has expired when it is too old.
 func (c *Client) verify(ctx context.Context, config *Config, m *metadata, raw string) (*oidc.IDToken, error) {
 	if len(raw) > maxToken {
 		return nil, errToken(errs.Say("it has more than %d KiB; let the provider send fewer groups", maxToken>>10))
@@ -70,11 +71,13 @@ func (c *Client) verify(ctx context.Context, config *Config, m *metadata, raw st
 		return nil, errAhead(ahead)
 	case late > maxAge:
 		return nil, errToken(errs.Say("it was made %d minutes ago, or the provider's clock is behind", int(late.Round(time.Minute)/time.Minute)))
-	case now.Sub(token.Expiry) > maxSkew:
-		return nil, errToken(errs.Say("it has expired"))
+	case !token.Expiry.IsZero() && now.Sub(token.Expiry) > maxSkew:
+		return nil, errExpired
 	}
 	return token, nil
 }
+
+var errExpired = errToken(errs.Say("it has expired"))
 
 // errAhead refuses a time of the provider that is in the future.
 func errAhead(by time.Duration) error {
@@ -94,6 +97,8 @@ func (c *Client) verified(ctx context.Context, config *Config, m *metadata, raw 
 	authTime := time.Unix(int64(in.AuthTime), 0)
 	ahead := time.Until(authTime)
 	switch {
+	case token.Expiry.IsZero():
+		return nil, errExpired
 	case token.Subject == "" || len(token.Subject) > maxSubject:
 		return nil, errToken(errs.Say("its subject is missing or too long"))
 	case subtle.ConstantTimeCompare([]byte(token.Nonce), []byte(flow.Nonce)) != 1:
