@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"errors"
 	"html"
 	"io"
 	"net/http"
@@ -60,7 +61,10 @@ func (p *process) surfer() *surfer {
 	noErr(p.t, err)
 	v.extra["Origin"] = p.url
 	v.http.Jar = jar
-	v.http.CheckRedirect = func(r *http.Request, _ []*http.Request) error {
+	v.http.CheckRedirect = func(r *http.Request, from []*http.Request) error {
+		if len(from) > 20 {
+			return errors.New("the way has no end")
+		}
 		if v.stopAt != "" && strings.HasPrefix(r.URL.String(), v.stopAt) {
 			return http.ErrUseLastResponse
 		}
