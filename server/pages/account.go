@@ -302,5 +302,7 @@ func signOutByForm(req *web.Request, _ *web.None) (string, error) {
 	if err != nil || out.ProviderURL == "" {
 		return SignInPath + "?done=signed_out", err
 	}
-	return out.ProviderURL, nil
+	// A redirect would be a form that leads to another server, which PagePolicy forbids.
+	req.Writer.Header().Set("Refresh", "0; url="+out.ProviderURL)
+	return "", nil
 }

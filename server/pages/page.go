@@ -3,6 +3,7 @@
 package pages
 
 import (
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -77,7 +78,7 @@ func Routes(ps *Pages) []web.Route {
 		appForm(ps, DeletionPath, web.AppOnly, "Delete your account on the page", deletionPage,
 			deleteByForm),
 		appForm(ps, SignOutPath, web.AppOnly, "Sign out on the page", signInPage, signOutByForm,
-			web.Options{AllowedBeforePasswordChange: true}),
+			web.Options{AllowedBeforePasswordChange: true, Answers: signOutAnswers()}),
 	}
 }
 
@@ -132,6 +133,12 @@ var appFormAnswers = web.Answers{
 	409: "The page, and what conflicts with stored data",
 	422: "The page, and what is wrong",
 	429: "The page, and how long to wait",
+}
+
+func signOutAnswers() web.Answers {
+	answers := maps.Clone(appFormAnswers)
+	answers[200] = "The sign-in page, from which the browser goes on to sign out at the provider"
+	return answers
 }
 
 // appPage returns the route of a page for app users.

@@ -272,3 +272,22 @@ func TestSignIn_AppUser(t *testing.T) {
 		t.Errorf("without an account: %d %s", a.Code, a.Body)
 	}
 }
+
+// The policy of the page does not let a form lead to the provider, so the next page does.
+func TestSignIn_AppUserSignsOutThere(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, `"app_users":1`, `"users":0`, `"creates":"always"`, `"ends_session":1`)
+	w.ShowPages()
+	b := w.browser()
+	b.returns(w.idp.Authorize(b.send("GET", "/auth/provider/idp/start?app=1", "").Header.Get("Location")))
+	b.send("GET", "/app/sign-in/provider", "")
+	a := b.send("POST", "/app/sign-out", "")
+	to := a.Header.Get("Refresh")
+	if a.Code != 200 || !strings.HasPrefix(to, "0; url="+w.idp.URL+"/end?") || a.Header.Get("Location") != "" ||
+		!strings.Contains(to, "post_logout_redirect_uri=http%3A%2F%2Freeve.example.org%2Fapp%2Fsign-in") {
+		t.Errorf("%d %v %s", a.Code, a.Header, a.Body)
+	}
+	if a = b.send("GET", "/app/account", ""); a.Code == 200 {
+		t.Errorf("the session lives: %s", a.Body)
+	}
+}

@@ -34,6 +34,10 @@ func (a *Reply) checkPageHeaders(r *http.Request, want map[string]string) {
 			a.T.Errorf("%s: nonce %q, %v", a.Sent, nonce, a.Header)
 		}
 	}
+	if r.Method == http.MethodPost && r.URL.Path == pages.SignOutPath && a.Header.Get("Refresh") != "" {
+		want["Set-Cookie"] = strings.Join(a.Header.Values("Set-Cookie"), ", ")
+		want["Clear-Site-Data"] = `"cache"`
+	}
 	if a.Code == http.StatusSeeOther {
 		want["Set-Cookie"] = strings.Join(a.Header.Values("Set-Cookie"), ", ")
 		if r.Method == http.MethodPost &&
