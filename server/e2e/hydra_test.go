@@ -50,7 +50,7 @@ func newHydra(t *testing.T, server *process) *hydra {
 	h.ask("POST", "/clients", map[string]any{
 		"client_id": "reeve", "client_secret": hydraSecret, "scope": "openid profile email",
 		"redirect_uris":                       []string{server.url + "/auth/provider/hydra/callback"},
-		"post_logout_redirect_uris":           []string{server.url + "/console/"},
+		"post_logout_redirect_uris":           []string{server.url + "/console/", server.url + "/app/sign-in"},
 		"backchannel_logout_uri":              server.url + "/auth/provider/hydra/logout",
 		"backchannel_logout_session_required": true,
 	})
@@ -155,7 +155,7 @@ func withHydra(t *testing.T) (h *hydra, server *process, owner *surfer, role int
 	owner.signIn(password)
 	role = owner.roleWith("Staff", "admin.list.query")
 	id := owner.create("/system/provider", "name", "hydra", "title", "Hydra", "issuer", h.issuer, "client_id", "reeve",
-		"client_secret", hydraSecret, "creates", "always", "ends_session", 1, "factor_values", []string{"mfa"},
+		"client_secret", hydraSecret, "app_users", 1, "creates", "always", "ends_session", 1, "factor_values", []string{"mfa"},
 		"mappings", []map[string]any{{"claim": "groups", "value": "staff", "role_ids": []int64{role}}})
 	provider := fmt.Sprint("/system/provider/", id)
 	test := into[struct{ URL string }](t, owner.want(200, "POST", provider+"/test", ""))
@@ -219,6 +219,27 @@ func TestHydra_SignIn(t *testing.T) {
 	other.want(401, "GET", "/admin/info", "")
 	other.at(other.opens(server.url+hydraStart), arrived)
 	other.wantCode("user_disabled", "POST", "/admin/login/provider", "{}")
+}
+
+// TestHydra_AppUser signs an app user in with Hydra, and ends the sessions there and here.
+func TestHydra_AppUser(t *testing.T) {
+	t.Parallel()
+	h, server, owner, _ := withHydra(t)
+	owner.want(200, "PUT", "/system/setting", values("app.pages", true))
+	v := server.surfer()
+	account := func() visited { return v.opens(server.url + "/app/account") }
+	v.at(v.opens(server.url+hydraStart+"?app=1"), "/app/account")
+	v.opens(h.issuer + "/oauth2/sessions/logout")
+	eventually(t, "Hydra ends the session here", func() bool { return account().url.Path == "/app/sign-in" })
+
+	v.at(v.opens(server.url+hydraStart+"?app=1"), "/app/account")
+	h.wasAsked()
+	_, there, _ := strings.Cut(v.call("POST", "/app/sign-out", "").header.Get("Refresh"), "url=")
+	v.at(v.opens(there), "/app/sign-in")
+	v.at(account(), "/app/sign-in")
+	if v.at(v.opens(server.url+hydraStart+"?app=1"), "/app/account"); h.wasAsked() != 1 {
+		t.Error("the session at Hydra has not ended")
+	}
 }
 
 // TestHydra_Confirm confirms a session: a sign-in without asking the person is none, one with is.

@@ -84,6 +84,7 @@ type visited struct {
 func (v *surfer) goes(r *http.Request, err error) visited {
 	v.t.Helper()
 	noErr(v.t, err)
+	r.Header.Set("Accept", "text/html")
 	resp, err := v.http.Do(r)
 	noErr(v.t, err)
 	defer resp.Body.Close()
