@@ -298,6 +298,37 @@ func (a *Auth) Confirm(s *Session, addr netip.Addr, password string) error {
 	return err
 }
 
+// ConfirmOwner is Confirm for an account that may have no password: then the session must have begun
+// within the time of a confirmation. password is nil if none was given.
+func (a *Auth) ConfirmOwner(s *Session, addr netip.Addr, password *string) error {
+	var hash string
+	err := a.db.View(s.Actor, func(tx *store.Tx) (err error) {
+		if hash, err = store.SignInHash(tx, s.account); err != nil || hash != "" {
+			return err
+		}
+		opened, err := store.Sessions.Get(tx, s.ID)
+		if err == nil && tx.Now() >= store.NewProof(opened.CreatedAt).Until(tx) {
+			err = errSignInFirst
+		}
+		return err
+	})
+	if err != nil || hash == "" {
+		return err
+	}
+	if password == nil || *password == "" {
+		return errs.Field(errs.Invalid, "password", "is required")
+	}
+	return a.Confirm(s, addr, *password)
+}
+
+// errSignInFirst rejects what needs a new sign-in of a user without a password.
+var errSignInFirst = errs.New(errs.Conflict,
+	"sign out and sign in again first: you have no password with which you could confirm this").Coded("sign_in_first")
+
+// errNoPassword rejects a password of a user who has none.
+var errNoPassword = errs.New(errs.Conflict,
+	"you have no password; ask for a password reset link to set one").Coded("no_password")
+
 // confirm checks the signed-in user's password and returns its hash, with those of the
 // earlier ones. field is the name of the input field for errors.
 func (a *Auth) confirm(s *Session, addr netip.Addr,
@@ -310,7 +341,16 @@ func (a *Auth) confirm(s *Session, addr netip.Addr,
 		at = newThrottleCheck(observedCounters{counters: a.counters},
 			"password:"+realm(s.Actor.App), s.Actor.ID.String(), addr, window)
 		at.addr = "" // other clients at this address must not block a signed-in user
-		used, err = usedPasswordsOf(tx, s.account)
+		off, err := store.PasswordsOff(tx, s.account)
+		if err == nil && off {
+			err = store.ErrPasswordOff
+		}
+		if err == nil {
+			used, err = usedPasswordsOf(tx, s.account)
+		}
+		if err == nil && used.present == "" {
+			err = errNoPassword
+		}
 		return err
 	})
 	if err != nil {
@@ -363,6 +403,9 @@ func (a *Auth) Recover(by *store.Actor, password string) (username string, err e
 			}
 			username = user.Username
 			if _, err := store.RemoveFactors(tx, store.Account{ID: user.ID}); err != nil {
+				return err
+			}
+			if err := store.AllowOwnerPassword(tx, user.ID); err != nil {
 				return err
 			}
 			return store.SetHash(tx, store.Account{ID: user.ID}, hash, true, 0)

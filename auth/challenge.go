@@ -155,7 +155,7 @@ func (c *challenges) sweep(now time.Time) {
 func (a *Auth) Challenge(in Attempt) (*Challenge, error) {
 	var wait time.Duration
 	err := a.db.View(store.Anonymous, func(tx *store.Tx) error {
-		if !store.AppRegistration.Get(tx) || !store.AppRegistrationChallenge.Get(tx) {
+		if !store.RegistrationOpen(tx) || !store.AppRegistrationChallenge.Get(tx) {
 			return errs.New(errs.Denied, "no challenge is needed").Coded("challenge_off")
 		}
 		window := time.Duration(store.LoginWindowMinutes.Get(tx)) * time.Minute

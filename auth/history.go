@@ -51,7 +51,7 @@ func (u *usedPasswords) refusal(field string) error {
 
 // unchanged returns a Conflict if the password was changed since u was read.
 func (u *usedPasswords) unchanged(tx *store.Tx) error {
-	hash, err := store.SignInHash(tx, u.who)
+	hash, err := store.StoredHash(tx, u.who)
 	if err == nil && hash != u.present {
 		err = errs.New(errs.Conflict, "the password was changed in another session; try again").Coded("stale")
 	}

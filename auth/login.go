@@ -64,6 +64,7 @@ type candidate struct {
 	pending bool // registered, but not confirmed: not enabled
 	loginIP string
 	hash    string // "" without a password
+	off     bool   // passwords are turned off for the account
 }
 
 // errWrong is returned for an unknown name, a disabled user and a wrong password alike.
@@ -122,8 +123,8 @@ func (a *Auth) Login(in Attempt) (g *Grant, err error) {
 		at.withdraw()
 		return nil, err
 	}
-	if !same || !who.enabled {
-		return nil, a.failed(in, who, failure(who, same, at.barred), device, errWrong)
+	if !same || !who.enabled || who.off {
+		return nil, a.failed(in, who, failure(who, same, at.barred), device, refusal(who, same))
 	}
 
 	fresh := ""
@@ -193,7 +194,10 @@ func find(tx *store.Tx, app bool, typed string) (*candidate, error) {
 	}
 
 	var err error
-	who.hash, err = store.SignInHash(tx, who.account) // an imported user has no password until one is set
+	if who.off, err = store.PasswordsOff(tx, who.account); err != nil {
+		return nil, err
+	}
+	who.hash, err = store.StoredHash(tx, who.account) // an imported user has no password until one is set
 	if who.account.ID == 0 {
 		who = nil
 	}
@@ -208,6 +212,15 @@ func ignoreNotFound(err error) error {
 	return err
 }
 
+// refusal returns the answer to an attempt that fails. Only a person with the password learns that
+// passwords are turned off.
+func refusal(who *candidate, same bool) error {
+	if same && who.enabled && who.off {
+		return store.ErrPasswordOff
+	}
+	return errWrong
+}
+
 // failure returns why an attempt fails.
 func failure(who *candidate, same, barred bool) string {
 	switch {
@@ -217,6 +230,8 @@ func failure(who *candidate, same, barred bool) string {
 		return "rate_limited"
 	case same && who.pending:
 		return "pending"
+	case same && who.enabled && who.off:
+		return "password_off"
 	case same:
 		return "disabled"
 	}
@@ -298,6 +313,13 @@ func (p *loginProof) checkHash(tx *store.Tx, account store.Account) (err error) 
 	}
 	if p.hash == "" {
 		return nil
+	}
+	off, err := store.PasswordsOff(tx, account)
+	if err == nil && off {
+		err = store.ErrPasswordOff
+	}
+	if err != nil {
+		return err
 	}
 	stored, err := store.HashOf(tx, account)
 	switch {

@@ -160,6 +160,7 @@ cache throttle set throttle:name+addr:clerk|192.0.2.1
 cache throttle miss throttle:known:clerk|192.0.2.1
 cache throttle set throttle:name:clerk
 query GET user WHERE username = ? read index 1 1 0
+query GET user WHERE id = ? read get 1 1 0
 query SCAN password_hash WHERE user_id = ? read index 1 1 0
 query PUT login_log write put 0 1 0`},
 		{"POST", "/admin/login",
@@ -178,7 +179,9 @@ cache throttle set throttle:name:clerk
 cache throttle forget throttle:known:clerk|192.0.2.1
 cache throttle set throttle:known:clerk|192.0.2.1
 query GET user WHERE username = ? read index 1 1 0
+query GET user WHERE id = ? read get 1 1 0
 query SCAN password_hash WHERE user_id = ? read index 1 1 0
+query GET user WHERE id = ? read get 1 1 0
 query SCAN password_hash WHERE user_id = ? read index 1 1 0
 query GET authenticator WHERE person = ? read index 0 0 0
 query COUNT passkey WHERE user_id = ? read index 0 1 0
@@ -199,7 +202,7 @@ auth permission admin system.setting.refresh allowed [Owner]
 cache settings rebuild
 query GET user WHERE id = ? read get 1 1 0
 query SCAN setting_group read scan 7 7 0
-query SCAN setting read scan 61 61 0`},
+query SCAN setting read scan 63 63 0`},
 		{"POST", "/file/group", `{"name":"New"}`, "owner",
 			`request POST /file/group createFileGroup 200  {"name":"New"}
 auth permission admin file.group.create allowed [Owner]

@@ -211,6 +211,7 @@ func testPermissions(t *testing.T, c servertest.Credential, chosen func() bool) 
 func TestRoutes_SignedInAcceptAnyUser(t *testing.T) {
 	t.Parallel()
 	in := servertest.Start(t)
+	in.OK("PUT", "/system/setting", `{"values":{"app.second_factor":1}}`, "owner")
 	servertest.EachRoute(t, in, func(rt *web.Route) bool {
 		return rt.Access == web.SignedIn || rt.Access == web.AppOnly
 	}, func(in *servertest.Instance, rt *web.Route) {

@@ -21,8 +21,9 @@ type AppUser struct {
 	LoginIP            string `json:"login_ip" log:"-"`
 	LoginTime          Time   `json:"login_time" log:"-"`
 	MustChangePassword Flag   `json:"must_change_password"`
-	CreatedByKey       ID     `json:"created_by_key"` // API key that created the user; 0 for none. The key may be gone
-	Pending            Flag   `json:"pending"`        // registered, and the address is not confirmed yet: can't sign in
+	PasswordSignIn     string `json:"password_sign_in"` // see PasswordsOff
+	CreatedByKey       ID     `json:"created_by_key"`   // API key that created the user; 0 for none. The key may be gone
+	Pending            Flag   `json:"pending"`          // registered, and the address is not confirmed yet: can't sign in
 
 	Fields     FieldValues `json:"fields" log:"personal"`
 	FieldMarks FieldMarks  `json:"field_marks,omitempty" log:"-"`
@@ -128,6 +129,11 @@ func constrainAppUser(tx *Tx, old, new *AppUser) error {
 		new.CreatedByKey = createdByKey(tx, old == nil, new.CreatedByKey, func() ID {
 			return old.CreatedByKey
 		})
+	}
+	if new != nil {
+		if err := checkPasswordSignIn(tx, true, before(old, func(u *AppUser) string { return u.PasswordSignIn }), new.PasswordSignIn); err != nil {
+			return err
+		}
 	}
 	if new != nil && bool(new.Pending) && !ActorOf(tx).system &&
 		(old == nil || !bool(old.Pending)) {

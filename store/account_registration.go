@@ -46,9 +46,12 @@ func RegistrationConfirmed(tx *Tx) bool {
 var ErrConfirmEmail = errs.Field(errs.Invalid, "email",
 	"can be changed only by confirming the new address: use POST /api/user/email")
 
+// RegistrationOpen reports whether people can register as app users, who then have a password.
+func RegistrationOpen(tx *Tx) bool { return AppRegistration.Get(tx) && AppPasswordSignIn.Get(tx) }
+
 // CheckRegistration returns an error unless app users can register, with this address.
 func CheckRegistration(tx *Tx, email string) error {
-	if !AppRegistration.Get(tx) {
+	if !RegistrationOpen(tx) {
 		return errs.New(errs.Denied, "registration is closed").Coded("registration_closed")
 	}
 	if !RegistrationConfirmed(tx) {

@@ -73,6 +73,7 @@ type AppRole struct {
 	Status      Flag   `json:"status"`
 	Default     Flag   `json:"default"` // given to app users who register
 	RuleIDs     []ID   `json:"rule_ids"`
+	PasswordOff Flag   `json:"password_off"` // whether passwords are turned off for app users with the role
 	Versioned
 }
 
@@ -103,8 +104,8 @@ const maxDefaultRoles = 20
 
 // constrainAppRole rejects IDs of permissions that do not exist: the role would have a future one.
 func constrainAppRole(tx *Tx, old, new *AppRole) error {
-	if new == nil {
-		return nil
+	if err := checkPasswordOff(tx, true, old.turnsPasswordsOff(), new.turnsPasswordsOff()); err != nil || new == nil {
+		return err
 	}
 
 	new.RuleIDs = Distinct(new.RuleIDs)

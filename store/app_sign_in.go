@@ -68,9 +68,19 @@ func onlyAppUserByMobile(tx *Tx, number string) (only *AppUser, err error) {
 	return only, nil
 }
 
-// SignInHash returns the password hash of a user; "" without one. The zero Account takes as long as
-// any other.
+// SignInHash returns the password hash with which a user can sign in; "" without one, or if passwords
+// are turned off for the user.
 func SignInHash(tx *Tx, who Account) (string, error) {
+	off, err := PasswordsOff(tx, who)
+	if err != nil || off {
+		return "", err
+	}
+	return StoredHash(tx, who)
+}
+
+// StoredHash returns the password hash of a user; "" without one. The zero Account takes as long as
+// any other.
+func StoredHash(tx *Tx, who Account) (string, error) {
 	h, err := HashOf(tx, who)
 	if err == nil {
 		return h.Hash, nil

@@ -50,6 +50,9 @@ func ResolveReset(tx *Tx, id ID) error {
 	if ok, err := mayReset(tx, who); err != nil || !ok {
 		return err
 	}
+	if off, err := PasswordsOff(tx, who); err != nil || off {
+		return err
+	}
 	if _, err := RequestLink(tx, PasswordReset, who, ""); err != nil {
 		return err
 	}

@@ -49,6 +49,7 @@ type Member struct {
 	Account
 	Username, Nickname, Email, Mobile         *string
 	EmailVerified, Status, MustChangePassword *Flag
+	PasswordSignIn                            *string
 	RoleIDs                                   *[]ID
 	LoginTime, CreatedAt                      *Time
 	Fields                                    *FieldValues
@@ -64,14 +65,14 @@ type MemberOf[T any] interface {
 // Member returns what the user has in common with app users.
 func (u *User) Member() Member {
 	return Member{Account{ID: u.ID}, &u.Username, &u.Nickname, &u.Email, &u.Mobile,
-		&u.EmailVerified, &u.Status, &u.MustChangePassword, &u.RoleIDs, &u.LoginTime, &u.CreatedAt,
+		&u.EmailVerified, &u.Status, &u.MustChangePassword, &u.PasswordSignIn, &u.RoleIDs, &u.LoginTime, &u.CreatedAt,
 		&u.Fields, &u.FieldMarks}
 }
 
 // Member returns what the app user has in common with users.
 func (u *AppUser) Member() Member {
 	return Member{Account{true, u.ID}, &u.Username, &u.Nickname, &u.Email, &u.Mobile,
-		&u.EmailVerified, &u.Status, &u.MustChangePassword, &u.RoleIDs, &u.LoginTime, &u.CreatedAt,
+		&u.EmailVerified, &u.Status, &u.MustChangePassword, &u.PasswordSignIn, &u.RoleIDs, &u.LoginTime, &u.CreatedAt,
 		&u.Fields, &u.FieldMarks}
 }
 

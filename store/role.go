@@ -21,6 +21,7 @@ type Role struct {
 	RuleIDs      []ID   `json:"rule_ids"`
 
 	RequireFactor Flag `json:"require_factor"` // whether users with the role must have a second factor
+	PasswordOff   Flag `json:"password_off"`   // whether passwords are turned off for users with the role
 	Versioned
 }
 

@@ -228,6 +228,9 @@ func authorizeRole(tx *Tx, old *Role) error {
 
 // constrainRole checks the new values of a role, and that they are within the actor's ceiling.
 func constrainRole(tx *Tx, old, new *Role) error {
+	if err := checkPasswordOff(tx, false, old.turnsPasswordsOff(), new.turnsPasswordsOff()); err != nil {
+		return err
+	}
 	if new == nil {
 		return mayChangeRoleFactor(tx, old, nil)
 	}

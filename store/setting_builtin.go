@@ -90,6 +90,7 @@ var (
 	KeyRate      = secured(number("security", "key_rate_limit", 6000, 60, 100_000_000)) // per minute
 	PersonalKeys = securedToggle("security", "personal_keys", "1")
 
+	PasswordSignIn       = guardedToggle(guardPasswords(false), toggle("security", "password_sign_in", "1"))
 	ProviderSessionHours = secured(number("security", "provider_session_hours", 12, 1, 30*24))
 
 	// This server sends the links of all users, so a user who can change it can sign in as any of
@@ -113,6 +114,7 @@ var (
 	AppRegistrationDomains   = domains(optional(text("app", "registration_domains", "", 1000)))
 	AppPages                 = securedToggle("app", "pages", "0")
 	AppSecondFactor          = securedToggle("app", "second_factor", "0")
+	AppPasswordSignIn        = guardedToggle(guardPasswords(true), toggle("app", "password_sign_in", "1"))
 
 	RequireFactor = guarded(mayChangeRequireFactor,
 		choice("security", "require_factor", FactorForNobody, Option{"Nobody", FactorForNobody},

@@ -113,6 +113,12 @@ func guarded(guard func(tx *Tx, old, new string) error, s *TextSetting) *TextSet
 	return s
 }
 
+// guardedToggle is guarded for a switch.
+func guardedToggle(guard func(tx *Tx, old, new string) error, s *SwitchSetting) *SwitchSetting {
+	s.security, s.guard = true, guard
+	return s
+}
+
 func toggle(group, key, def string) *SwitchSetting {
 	return &SwitchSetting{declare(Builtin{
 		Group:   group,

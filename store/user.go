@@ -24,7 +24,8 @@ type User struct {
 	LoginIP            string `json:"login_ip" log:"-"`
 	LoginTime          Time   `json:"login_time" log:"-"`
 	MustChangePassword Flag   `json:"must_change_password"`
-	CreatedByKey       ID     `json:"created_by_key"` // API key that created the user; 0 for none. The key may be gone
+	PasswordSignIn     string `json:"password_sign_in"` // see PasswordsOff
+	CreatedByKey       ID     `json:"created_by_key"`   // API key that created the user; 0 for none. The key may be gone
 
 	Notices   []Notice `json:"notices,omitempty" log:"-"` // notices for the next sign-in
 	FactorDue Time     `json:"factor_due" log:"-"`        // deadline for a factor, see followFactor; 0: none

@@ -56,6 +56,11 @@ func constrainUser(tx *Tx, old, new *User) error {
 	if err := checkOwnerHash(tx, old, new); err != nil {
 		return err
 	}
+	if new != nil {
+		if err := checkPasswordSignIn(tx, false, before(old, func(u *User) string { return u.PasswordSignIn }), new.PasswordSignIn); err != nil {
+			return err
+		}
+	}
 
 	return requireOwner(tx, old, new) // last, so that only those who may change an owner learn who the last one is
 }

@@ -23,9 +23,11 @@ func Routes() []web.Route {
 	return []web.Route{
 		web.Action("POST", "/admin/login", web.Public, "Sign in", login, web.Options{
 			MaxBody:     web.SmallBody,
+			Closable:    true,
 			RateLimited: true,
 			Hidden:      redact.Fields{Usernames: true},
-			Note:        "Returns a token for the Authorization header.",
+			Note: "Returns a token for the Authorization header. 403 password_off if the password is right, " +
+				"but passwords are turned off for the user.",
 		}),
 		web.Action("POST", "/admin/logout", web.SignedIn, "Sign out", Logout, web.Options{
 			Keys:                        web.ByNoKey,
@@ -123,13 +125,14 @@ func Logout(req *web.Request, _ *web.None) (*LogoutOut, error) {
 }
 
 type infoOut struct {
-	Info    *people.User                              `json:"info"`
-	Menus   web.Encoded[[]web.Node[store.Permission]] `json:"menus" doc:"Tree of the enabled, visible menus and pages that the user may open"`
-	Access  []string                                  `json:"access" doc:"Keys of the permissions that the user holds"`
-	Due     store.Time                                `json:"factor_due" null:"true" doc:"Time from which the user can do nothing before setting up a second factor; null if none is required, or there is one"`
-	Acting  *actingOut                                `json:"acting" null:"true" doc:"Who acts as this user; null for the user"`
-	Notices []Notice                                  `json:"notices" doc:"What has happened to the account while the user may not have looked, the oldest first; until PUT /admin/account/notice"`
-	Since   store.Time                                `json:"installed_at" doc:"Time at which this server was installed"`
+	Info        *people.User                              `json:"info"`
+	Menus       web.Encoded[[]web.Node[store.Permission]] `json:"menus" doc:"Tree of the enabled, visible menus and pages that the user may open"`
+	Access      []string                                  `json:"access" doc:"Keys of the permissions that the user holds"`
+	Due         store.Time                                `json:"factor_due" null:"true" doc:"Time from which the user can do nothing before setting up a second factor; null if none is required, or there is one"`
+	Acting      *actingOut                                `json:"acting" null:"true" doc:"Who acts as this user; null for the user"`
+	Notices     []Notice                                  `json:"notices" doc:"What has happened to the account while the user may not have looked, the oldest first; until PUT /admin/account/notice"`
+	Since       store.Time                                `json:"installed_at" doc:"Time at which this server was installed"`
+	HasPassword store.Flag                                `json:"has_password" doc:"1 if the user has a password and can sign in with it"`
 }
 
 func readInfo(tx *store.Tx, req *web.Request, _ *web.None) (*infoOut, error) {
@@ -155,6 +158,10 @@ func readInfo(tx *store.Tx, req *web.Request, _ *web.None) (*infoOut, error) {
 		return nil, err
 	}
 
+	hash, err := store.SignInHash(tx, store.Account{ID: u.ID})
+	if err != nil {
+		return nil, err
+	}
 	notices, err := noticesFor(tx, req, u)
 	if err != nil {
 		return nil, err
@@ -162,7 +169,7 @@ func readInfo(tx *store.Tx, req *web.Request, _ *web.None) (*infoOut, error) {
 
 	return &infoOut{own, web.Encoded[[]web.Node[store.Permission]]{JSON: menus},
 		req.Actor.PermissionKeys(tx), req.Actor.DueFactor(tx), actingOf(req), notices,
-		install.CreatedAt}, nil
+		install.CreatedAt, hash != ""}, nil
 }
 
 // Notice is a notice in responses.
@@ -232,7 +239,7 @@ type infoIn struct {
 
 // Confirmation is the input of a change that requires the password besides a session.
 type Confirmation struct {
-	Password *string `json:"password" check:"raw,max=1024" doc:"Current password; required to change email"`
+	Password *string `json:"password" check:"raw,max=1024" doc:"Current password, to change email. People who have none, or can't sign in with it, leave it out: they must have signed in within security.reauth_minutes (409 sign_in_first)"`
 }
 
 func changeInfo(req *web.Request, in *infoIn) (out *people.User, err error) {
@@ -267,11 +274,11 @@ func confirmEmail(req *web.Request, email, password *string) (confirmed bool, er
 	if err != nil || email == nil || *email == now {
 		return false, err
 	}
-	if err := needsPassword(email, now, password != nil && *password != ""); err != nil {
-		return false, err
+	err = req.Auth().ConfirmOwner(req.Session, req.Addr, password)
+	if errs.Is(err, errs.Invalid) && (password == nil || *password == "") {
+		err = needsPassword(email, now, false)
 	}
-
-	return true, req.Auth().Confirm(req.Session, req.Addr, *password)
+	return err == nil, err
 }
 
 // needsPassword returns an error for a new e-mail address that is not confirmed by the

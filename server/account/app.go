@@ -24,8 +24,8 @@ func AppRoutes() []web.Route {
 				Closable:    true,
 				RateLimited: true,
 				Hidden:      redact.Fields{Usernames: true},
-				Note: "Creates an app user and returns a token. 403 unless the setting app.registration " +
-					"allows it. If the address has to be confirmed (app.registration_confirm, " +
+				Note: "Creates an app user and returns a token. 403 unless the settings app.registration " +
+					"and app.password_sign_in allow it. If the address has to be confirmed (app.registration_confirm, " +
 					"app.registration_domains), a link is mailed there instead of signing in, and the " +
 					"response is the same if somebody has the address already. An address gets at most " +
 					"three mails an hour.",
@@ -33,9 +33,11 @@ func AppRoutes() []web.Route {
 		web.Action("POST", "/api/login", web.Public, "Sign in as an app user", AppLogin,
 			web.Options{
 				MaxBody:     web.SmallBody,
+				Closable:    true,
 				RateLimited: true,
 				Hidden:      redact.Fields{Usernames: true},
-				Note:        "Returns a token for the Authorization header.",
+				Note: "Returns a token for the Authorization header. 403 password_off if the password is " +
+					"right, but passwords are turned off for the app user.",
 			}),
 		web.Action("POST", "/api/logout", web.AppOnly, "Sign out as an app user", Logout,
 			web.Options{

@@ -15,6 +15,7 @@ func AppFactorRoutes() []web.Route {
 		web.Action("POST", "/api/login/totp", web.Public,
 			"Complete a sign-in with a code as an app user", AppLoginCode, web.Options{
 				MaxBody:     web.SmallBody,
+				Closable:    true,
 				RateLimited: true,
 				Note: "The second step of a sign-in whose response has login_token: within 5 minutes, at " +
 					"most 5 times, from the same address and device. The response is that of a sign-in.",
@@ -91,7 +92,7 @@ func BeginAppTOTP(req *web.Request, in *OwnPassword) (*AuthenticatorAppOut, erro
 	if err := req.DB.View(req.Actor, MayAddFactor); err != nil {
 		return nil, err
 	}
-	if err := req.Auth().Confirm(req.Session, req.Addr, in.Password); err != nil {
+	if err := req.Auth().ConfirmOwner(req.Session, req.Addr, in.Password); err != nil {
 		return nil, err
 	}
 	return beginTOTP(req, nil)

@@ -29,7 +29,7 @@ func AppSelfRoutes() []web.Route {
 }
 
 type OwnPassword struct {
-	Password string `json:"password" check:"required,raw,max=1024" doc:"Current password"`
+	Password *string `json:"password" check:"raw,max=1024" doc:"Current password. People who have none, or can't sign in with it, leave it out: they must have signed in within security.reauth_minutes (409 sign_in_first)"`
 }
 
 // DeleteOwnAppUser deletes the caller's account, with its sessions. Unlike an erasure, it leaves
@@ -38,7 +38,7 @@ func DeleteOwnAppUser(req *web.Request, in *OwnPassword) (web.Nothing, error) {
 	if err := req.DB.View(req.Actor, MayDeleteSelf); err != nil {
 		return web.Nothing{}, err
 	}
-	if err := req.Auth().Confirm(req.Session, req.Addr, in.Password); err != nil {
+	if err := req.Auth().ConfirmOwner(req.Session, req.Addr, in.Password); err != nil {
 		return web.Nothing{}, err
 	}
 

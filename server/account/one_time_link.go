@@ -30,6 +30,7 @@ func LinkRoutes() []web.Route {
 		web.Action("POST", "/admin/password/link", web.Public, "Set a password with a link",
 			usePasswordLink, web.Options{
 				MaxBody:      web.SmallBody,
+				Closable:     true,
 				MayBeMissing: true,
 				RateLimited:  true,
 				Note: "Accepts an invitation, or sets a forgotten password. The link works once; all " +
@@ -63,6 +64,7 @@ func LinkRoutes() []web.Route {
 		web.Action("POST", "/api/password/link", web.Public, "Set an app password with a link",
 			useAppPasswordLink, web.Options{
 				MaxBody:      web.SmallBody,
+				Closable:     true,
 				MayBeMissing: true,
 				RateLimited:  true,
 				Note: "Accepts an invitation, or sets a forgotten password. The link works once; all " +

@@ -22,6 +22,7 @@ func PasskeyRoutes() []web.Route {
 		web.Action("POST", "/admin/login/passkey", web.Public, "Sign in with a passkey",
 			loginPasskey, web.Options{
 				MaxBody:     MaxAssertion,
+				Closable:    true,
 				RateLimited: true,
 				Note: "With login_token, it completes a sign-in with a password. Without, it is a sign-in " +
 					"of its own, for which the passkey has to verify the user, with a fingerprint or the " +

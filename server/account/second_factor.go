@@ -15,6 +15,7 @@ func FactorRoutes() []web.Route {
 		web.Action("POST", "/admin/login/totp", web.Public, "Complete a sign-in with a code",
 			loginCode, web.Options{
 				MaxBody:     web.SmallBody,
+				Closable:    true,
 				RateLimited: true,
 				Note: "The second step of a sign-in whose response has login_token: within 5 minutes, at " +
 					"most 5 times, from the same address and device. The response is that of a sign-in.",

@@ -37,8 +37,15 @@ func accountPage(tx *store.Tx, req *web.Request, p *HTMLPage) error {
 		p.Facts = append(p.Facts, fact)
 	}
 
-	p.Menu = []PageLink{{ProfilePath, words.ProfileTitle}, {PasswordPath, words.PasswordTitle},
-		{SessionsPath, words.SessionsTitle}}
+	hash, err := store.SignInHash(tx, store.Account{App: true, ID: u.ID})
+	if err != nil {
+		return err
+	}
+	p.Menu = []PageLink{{ProfilePath, words.ProfileTitle}}
+	if hash != "" {
+		p.Menu = append(p.Menu, PageLink{PasswordPath, words.PasswordTitle})
+	}
+	p.Menu = append(p.Menu, PageLink{SessionsPath, words.SessionsTitle})
 	factor, err := store.HasFactor(tx, store.Account{App: true, ID: u.ID})
 	if err != nil {
 		return err
@@ -67,8 +74,14 @@ func profilePage(tx *store.Tx, req *web.Request, p *HTMLPage) error {
 
 	p.Title = words.ProfileTitle
 	p.back()
-	password := presentPassword("password", words.CurrentPassword)
-	password.Required, password.Hint = false, words.EmailPassword
+	password, err := p.confirmFields(tx, req, words.CurrentPassword)
+	if err != nil {
+		return err
+	}
+	if len(password) > 0 {
+		password = password[1:] // the form is not about the password
+		password[0].Required, password[0].Hint = false, words.EmailPassword
+	}
 	form := htmlForm{Submit: words.Save, Fields: []htmlField{
 		{
 			Name:  versionField,
@@ -101,7 +114,8 @@ func profilePage(tx *store.Tx, req *web.Request, p *HTMLPage) error {
 		Value:        u.Email,
 		Autocomplete: "email",
 		Max:          254,
-	}, password)
+	})
+	form.Fields = append(form.Fields, password...)
 
 	p.Forms = []htmlForm{form}
 	return nil
@@ -276,14 +290,9 @@ func deletionPage(tx *store.Tx, req *web.Request, p *HTMLPage) error {
 	}
 
 	p.Texts = []string{words.DeleteText}
-	p.Forms = []htmlForm{{
-		Submit: words.DeleteSubmit,
-		Kind:   "danger",
-		Fields: []htmlField{forUsername(req.Actor.Username),
-			presentPassword("password", words.Password)},
-	}}
-
-	return nil
+	fields, err := p.confirmFields(tx, req, words.Password)
+	p.Forms = []htmlForm{{Submit: words.DeleteSubmit, Kind: "danger", Fields: fields}}
+	return err
 }
 
 // refuse lets the page say why it is not available.

@@ -39,7 +39,7 @@ func signInPage(tx *store.Tx, req *web.Request, p *HTMLPage) error {
 	if mails.MailOff(req.Server, tx).Empty() {
 		p.Links = append(p.Links, PageLink{ForgotPath, words.Forgot})
 	}
-	if store.AppRegistration.Get(tx) {
+	if store.RegistrationOpen(tx) {
 		p.Links = append(p.Links, PageLink{RegisterPath, words.SignUp})
 	}
 
@@ -105,7 +105,7 @@ func registerPage(tx *store.Tx, req *web.Request, p *HTMLPage) error {
 		p.Title, p.Texts = words.SentTitle, []string{words.SentText}
 		return nil
 	}
-	if !store.AppRegistration.Get(tx) {
+	if !store.RegistrationOpen(tx) {
 		p.Title, p.Texts, p.Status = words.ClosedTitle, []string{words.ClosedText}, http.StatusForbidden
 		return nil
 	}

@@ -167,13 +167,9 @@ func authenticatorPage(tx *store.Tx, req *web.Request, p *HTMLPage) error {
 	}
 
 	p.Texts = []string{words.About}
-	p.Forms = []htmlForm{{
-		Submit: words.SetUp,
-		Fields: []htmlField{forUsername(req.Actor.Username),
-			presentPassword("password", p.Words.App.CurrentPassword)},
-	}}
-
-	return nil
+	fields, err := p.confirmFields(tx, req, p.Words.App.CurrentPassword)
+	p.Forms = []htmlForm{{Submit: words.SetUp, Fields: fields}}
+	return err
 }
 
 func beginAppByForm(req *web.Request, in *account.OwnPassword) (string, error) {

@@ -211,3 +211,12 @@ func sendHTML(req *web.Request, w http.ResponseWriter, p *HTMLPage, policy, refe
 	_, err := io.WriteString(w, body)
 	return err
 }
+
+// confirmFields returns the fields with which the caller confirms a change: none without a password.
+func (p *HTMLPage) confirmFields(tx *store.Tx, req *web.Request, label string) ([]htmlField, error) {
+	hash, err := store.SignInHash(tx, store.Account{App: true, ID: req.Actor.ID})
+	if err != nil || hash == "" {
+		return nil, err
+	}
+	return []htmlField{forUsername(req.Actor.Username), presentPassword("password", label)}, nil
+}

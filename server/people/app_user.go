@@ -50,9 +50,10 @@ type AppUser struct {
 	LoginIP       string     `json:"login_ip"`
 	LoginTime     store.Time `json:"login_time" null:"true" doc:"Time of the last sign-in; null before the first"`
 
-	CreatedByKey store.ID   `json:"created_by_key" doc:"ID of the API key that created the user; 0 if none did. The key may have been deleted"`
-	SecondFactor store.Flag `json:"second_factor" doc:"1 if a sign-in asks for a code besides the password, else 0"`
-	Lockout      *Lockout   `json:"lockout" null:"true" doc:"Why the user can't sign in now after failed sign-ins; null if that is not so"`
+	PasswordSignIn string     `json:"password_sign_in" enum:"password_sign_in" doc:"Whether the user can sign in with a password: on, off, or empty for what the roles and the settings say"`
+	CreatedByKey   store.ID   `json:"created_by_key" doc:"ID of the API key that created the user; 0 if none did. The key may have been deleted"`
+	SecondFactor   store.Flag `json:"second_factor" doc:"1 if a sign-in asks for a code besides the password, else 0"`
+	Lockout        *Lockout   `json:"lockout" null:"true" doc:"Why the user can't sign in now after failed sign-ins; null if that is not so"`
 
 	Fields web.AppUserValues `json:"fields" doc:"Values of custom fields by key, as far as you may read them; a field without a value is absent"`
 	store.Versioned
@@ -64,24 +65,25 @@ func AppUserOf(req *web.Request, tx *store.Tx, who store.FieldAudience,
 	u *store.AppUser) (*AppUser, error) {
 	factor, err := store.HasFactor(tx, store.Account{App: true, ID: u.ID})
 	out := &AppUser{
-		Ident:         u.Ident,
-		Username:      u.Username,
-		Nickname:      u.Nickname,
-		Email:         u.Email,
-		EmailVerified: u.EmailVerified,
-		Mobile:        u.Mobile,
-		AvatarURL:     u.AvatarURL,
-		RoleIDs:       web.OrEmpty(u.RoleIDs),
-		RoleNames:     store.AppPolicyCache.Get(tx).RoleNames(u.RoleIDs),
-		Pending:       u.Pending,
-		Status:        u.Status,
-		LoginIP:       u.LoginIP,
-		LoginTime:     u.LoginTime,
-		CreatedByKey:  u.CreatedByKey,
-		SecondFactor:  store.Flag(factor),
-		Versioned:     u.Versioned,
-		Lockout:       lockoutOf(req, tx, store.Account{App: true, ID: u.ID}, u.Username),
-		Fields:        web.FieldValues(tx, store.AppRealm, who, u.Fields),
+		Ident:          u.Ident,
+		Username:       u.Username,
+		Nickname:       u.Nickname,
+		Email:          u.Email,
+		EmailVerified:  u.EmailVerified,
+		Mobile:         u.Mobile,
+		AvatarURL:      u.AvatarURL,
+		RoleIDs:        web.OrEmpty(u.RoleIDs),
+		RoleNames:      store.AppPolicyCache.Get(tx).RoleNames(u.RoleIDs),
+		Pending:        u.Pending,
+		Status:         u.Status,
+		LoginIP:        u.LoginIP,
+		LoginTime:      u.LoginTime,
+		PasswordSignIn: u.PasswordSignIn,
+		CreatedByKey:   u.CreatedByKey,
+		SecondFactor:   store.Flag(factor),
+		Versioned:      u.Versioned,
+		Lockout:        lockoutOf(req, tx, store.Account{App: true, ID: u.ID}, u.Username),
+		Fields:         web.FieldValues(tx, store.AppRealm, who, u.Fields),
 	}
 	if err == nil && bool(u.Pending) {
 		out.PendingEmail, err = store.RegistrationEmail(tx, u.ID)
@@ -137,6 +139,8 @@ type AppUserIn struct {
 	ProfileIn
 	RoleIDs *[]store.ID `json:"role_ids" names:"roles,app_role" check:"max=100" doc:"IDs of the app roles; to change them requires the permission user.list.role, too"`
 	Status  *store.Flag `json:"status" doc:"Status: 1 enabled, the default of a new user; 0 disabled, which ends the sessions"`
+
+	PasswordSignIn *string `json:"password_sign_in" check:"enum=password_sign_in" doc:"on to let the user sign in with a password whatever the roles and the settings say, off not to; empty, the default, for what they say. To change it requires a confirmation"`
 }
 
 var AssignAppUser = web.Assigning[AppUserIn, store.AppUser]()

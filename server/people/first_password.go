@@ -9,7 +9,8 @@ import (
 
 func init() {
 	web.Enums(map[string][]string{
-		"invite_by": {"", inviteByMail, inviteByLink},
+		"invite_by":        {"", inviteByMail, inviteByLink},
+		"password_sign_in": {store.PasswordByRole, store.PasswordOn, store.PasswordOff},
 	})
 }
 

@@ -154,6 +154,9 @@ func (r *Realm[T, Out, P]) inviteOne(tx *store.Tx, req *web.Request,
 
 func (r *Realm[T, Out, P]) linkReset(tx *store.Tx, req *web.Request,
 	in *linkFor) (*OneTimeLink, error) {
+	if err := store.CheckPasswordOn(tx, r.account(in.ID)); err != nil {
+		return nil, err
+	}
 	return makeLink(tx, req, store.PasswordReset, r.account(in.ID), bool(in.Send))
 }
 

@@ -195,6 +195,9 @@ func (r *Realm[T, Out, P]) resetPassword(req *web.Request, in *resetIn) (*resetO
 
 	err = req.DB.Update(req.Actor, func(tx *store.Tx) error {
 		return req.IfFresh(tx, func() error {
+			if err := store.CheckPasswordOn(tx, who.Account); err != nil {
+				return err
+			}
 			return store.SetHash(tx, who.Account, secret.Hash, true, 0)
 		})
 	})

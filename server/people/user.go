@@ -108,14 +108,15 @@ func inDepts(tx *store.Tx, values []int64) kv.Condition {
 }
 
 type userIn struct {
-	Username *string     `json:"username" check:"create,min=3,max=32,username" doc:"Username: 3 to 32 letters, digits and . _ -; unique; texts that differ only in case, width, spaces or invisible characters are the same"`
-	Nickname *string     `json:"nickname" check:"max=64"`
-	Sex      *int64      `json:"sex" check:"enum=sex" doc:"Sex: 0 not given, 1 male, 2 female"`
-	Email    *string     `json:"email" check:"max=254,email" doc:"E-mail address, unique unless empty"`
-	Mobile   *string     `json:"mobile" check:"max=32,mobile"`
-	DeptID   *store.ID   `json:"dept_id" names:"department,department" doc:"ID of the department; 0 for none"`
-	RoleIDs  *[]store.ID `json:"role_ids" names:"roles,role" check:"max=100" doc:"IDs of the roles"`
-	Status   *store.Flag `json:"status" doc:"Status: 1 enabled, the default of a new user; 0 disabled, which ends the sessions"`
+	Username       *string     `json:"username" check:"create,min=3,max=32,username" doc:"Username: 3 to 32 letters, digits and . _ -; unique; texts that differ only in case, width, spaces or invisible characters are the same"`
+	Nickname       *string     `json:"nickname" check:"max=64"`
+	Sex            *int64      `json:"sex" check:"enum=sex" doc:"Sex: 0 not given, 1 male, 2 female"`
+	Email          *string     `json:"email" check:"max=254,email" doc:"E-mail address, unique unless empty"`
+	Mobile         *string     `json:"mobile" check:"max=32,mobile"`
+	DeptID         *store.ID   `json:"dept_id" names:"department,department" doc:"ID of the department; 0 for none"`
+	RoleIDs        *[]store.ID `json:"role_ids" names:"roles,role" check:"max=100" doc:"IDs of the roles"`
+	Status         *store.Flag `json:"status" doc:"Status: 1 enabled, the default of a new user; 0 disabled, which ends the sessions"`
+	PasswordSignIn *string     `json:"password_sign_in" check:"enum=password_sign_in" doc:"on to let the user sign in with a password whatever the roles and the settings say, off not to; empty, the default, for what they say. To change it requires a confirmation, and off a provider or a passkey of your own"`
 }
 
 // CheckUsername checks the username of a new user. name is the name of the value in the error.
@@ -253,6 +254,7 @@ type User struct {
 	LoginIP            string         `json:"login_ip"`
 	LoginTime          store.Time     `json:"login_time" null:"true" doc:"Time of the last sign-in; null before the first"`
 	MustChangePassword store.Flag     `json:"must_change_password"`
+	PasswordSignIn     string         `json:"password_sign_in" enum:"password_sign_in" doc:"Whether the user can sign in with a password: on, off, or empty for what the roles and the settings say"`
 	CreatedByKey       store.ID       `json:"created_by_key" doc:"ID of the API key that created the user; 0 if none did. The key may have been deleted"`
 	SecondFactor       store.Flag     `json:"second_factor" doc:"1 if a sign-in asks for a code besides the password, else 0"`
 	Lockout            *Lockout       `json:"lockout" null:"true" doc:"Why the user can't sign in now after failed sign-ins; null if that is not so"`
@@ -282,6 +284,7 @@ func UserOf(req *web.Request, tx *store.Tx, who store.FieldAudience, u *store.Us
 		LoginIP:            u.LoginIP,
 		LoginTime:          u.LoginTime,
 		MustChangePassword: u.MustChangePassword,
+		PasswordSignIn:     u.PasswordSignIn,
 		CreatedByKey:       u.CreatedByKey,
 		SecondFactor:       store.Flag(factor),
 		Versioned:          u.Versioned,

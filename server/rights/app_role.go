@@ -63,6 +63,7 @@ type appRole struct {
 	Status      store.Flag `json:"status"`
 	Default     store.Flag `json:"default" doc:"1 if app users who register get the role, else 0"`
 	RuleIDs     []store.ID `json:"rule_ids" doc:"IDs of the app permissions that the role grants"`
+	PasswordOff store.Flag `json:"password_off" doc:"1 if passwords are turned off for app users with the role"`
 	UserCount   int        `json:"user_count"`
 	store.Versioned
 }
@@ -77,6 +78,7 @@ func appRoleOf(tx *store.Tx, _ *web.Request, r *store.AppRole) (*appRole, error)
 		Status:      r.Status,
 		Default:     r.Default,
 		RuleIDs:     r.RuleIDs,
+		PasswordOff: r.PasswordOff,
 		UserCount:   n,
 		Versioned:   r.Versioned,
 	}, err
@@ -105,6 +107,7 @@ type appRoleIn struct {
 	Sort        *int64      `json:"sort" check:"min=-1000000,max=1000000"`
 	Status      *store.Flag `json:"status" doc:"Status: 1 enabled, the default of a new role; 0 disabled"`
 	Default     *store.Flag `json:"default" doc:"1 to give the role to app users who register; 0, the default, not to. At most 20 roles"`
+	PasswordOff *store.Flag `json:"password_off" doc:"1 to turn passwords off for app users with the role. To change it requires a confirmation, and 1 a sign-in provider"`
 }
 
 type appGrantIn struct {

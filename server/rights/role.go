@@ -46,6 +46,7 @@ type Role struct {
 	GrantRoleIDs  []store.ID `json:"grant_role_ids" doc:"IDs of the roles that users with this role can assign without having them"`
 	RuleIDs       []store.ID `json:"rule_ids" doc:"IDs of the permissions that the role grants; the owner role grants all, whatever the list"`
 	RequireFactor store.Flag `json:"require_factor" doc:"1 if users with the role must have a second factor"`
+	PasswordOff   store.Flag `json:"password_off" doc:"1 if passwords are turned off for users with the role: they sign in with a provider or a passkey"`
 	UserCount     int        `json:"user_count"`
 	store.Versioned
 }
@@ -63,6 +64,7 @@ func roleOf(tx *store.Tx, _ *web.Request, r *store.Role) (*Role, error) {
 		GrantRoleIDs:  r.GrantRoleIDs,
 		RuleIDs:       r.RuleIDs,
 		RequireFactor: r.RequireFactor,
+		PasswordOff:   r.PasswordOff,
 		UserCount:     n,
 		Versioned:     r.Versioned,
 	}, err
@@ -93,6 +95,7 @@ type roleIn struct {
 	DeptIDs       *[]store.ID `json:"dept_ids" names:"departments,department" check:"max=1000" doc:"IDs of the departments of the data scope custom"`
 	GrantRoleIDs  *[]store.ID `json:"grant_role_ids" names:"grant_roles,role" check:"max=100" doc:"IDs of the roles that users with this role can assign without having them. To add a role, you must have all its permissions"`
 	RequireFactor *store.Flag `json:"require_factor" doc:"1 if users with the role must have a second factor: after security.factor_grace_days from their next sign-in, they can do nothing before they have set one up. Requires that you have one"`
+	PasswordOff   *store.Flag `json:"password_off" doc:"1 to turn passwords off for users with the role, who then sign in with a provider or a passkey. To change it requires a confirmation, and 1 another way to sign in for you"`
 }
 
 type grantIn struct {

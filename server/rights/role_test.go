@@ -25,7 +25,7 @@ func TestRoles(t *testing.T) {
 	}
 	servertest.RunCases(t, in, []servertest.Case{
 		post("the least", `{"name":"Least"}`, 200,
-			`"name":"Least","description":"","sort":0,"status":1,"data_scope":"self","dept_ids":[],"grant_role_ids":[],"rule_ids":[],"require_factor":0,"user_count":0`),
+			`"name":"Least","description":"","sort":0,"status":1,"data_scope":"self","dept_ids":[],"grant_role_ids":[],"rule_ids":[],"require_factor":0,"password_off":0,"user_count":0`),
 		post("all of it",
 			fmt.Sprintf(`{"name":"All","description":"a\nb","sort":-3,"status":0,"data_scope":"custom","dept_ids":[%d,%[1]d],"grant_role_ids":[1,2,2]}`, dept), 200, `"dept_ids":[1],"grant_role_ids":[1,2]`, `"status":0`),
 		post("no name", `{}`, 422, `"name":"is required"`),

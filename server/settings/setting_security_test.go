@@ -26,6 +26,7 @@ var weaker = map[string]string{
 	"security.personal_keys": "0", "security.session_network": "1",
 	"security.reauth_minutes": "60", "security.factor_grace_days": "30",
 	"security.require_factor": "owners", "security.provider_session_hours": "720", "security.provider_key_days": "0",
+	"security.password_sign_in": "0", "app.password_sign_in": "0",
 	"mail.enabled": "1", "app.delete_account": "0", "app.pages": "1",
 	"app.second_factor":        "1",
 	"app.registration_confirm": "1", "app.registration_challenge": "1",
@@ -68,7 +69,18 @@ func TestSecuritySettings_NeedPermission(t *testing.T) {
 	all := []string{"system.setting.save", "system.setting.update", "system.setting.query"}
 	in.Clerk("editor", all...)
 	in.Clerk("guard", append(all, store.SecurityPermission)...)
-	in.SetUpFactor("guard") // who requires one of others
+	in.SetUpFactor("guard")              // who requires one of others
+	in.Update(func(tx *store.Tx) error { // who turns passwords off for others
+		p := &store.Provider{Name: "idp", Users: true, AppUsers: true, Status: true}
+		guard, err := store.UserByName.Get(tx, "guard")
+		if err == nil {
+			err = store.Providers.Create(tx, p)
+		}
+		if err != nil {
+			return err
+		}
+		return store.Identities.Create(tx, &store.Identity{ProviderID: p.ID, Subject: "guard", UserID: guard.ID})
+	})
 	in.Clerk("alone", store.SecurityPermission)
 	for _, name := range slices.Sorted(maps.Keys(weaker)) {
 		old := value(in, name)

@@ -169,6 +169,8 @@ export type AppRole = {
   description: string
   id: number
   name: string
+  /** 1 if passwords are turned off for app users with the role */
+  password_off: 0 | 1
   /** IDs of the app permissions that the role grants */
   rule_ids: number[]
   sort: number
@@ -210,6 +212,8 @@ export type AppUser = {
   login_time: string | null
   mobile: string
   nickname: string
+  /** Whether the user can sign in with a password: on, off, or empty for what the roles and the settings say */
+  password_sign_in: "" | "on" | "off"
   /** 1 if the user has registered and the address is not confirmed yet: the user can't sign in, and is deleted after 24 hours; else 0 */
   pending: 0 | 1
   /** Address that a pending user has to confirm; empty otherwise */
@@ -768,6 +772,8 @@ export type CreateAppRole = {
   description?: string | null
   /** Name of the role; unique among app roles; texts that differ only in case, width, spaces or invisible characters are the same */
   name: string
+  /** 1 to turn passwords off for app users with the role. To change it requires a confirmation, and 1 a sign-in provider */
+  password_off?: 0 | 1
   sort?: number
   /** Status: 1 enabled, the default of a new role; 0 disabled */
   status?: 0 | 1
@@ -784,6 +790,8 @@ export type CreateAppUser = {
   nickname?: string | null
   /** Password; any characters are allowed. If it and invite are absent, one is generated and returned once, and the user must change it */
   password?: string
+  /** on to let the user sign in with a password whatever the roles and the settings say, off not to; empty, the default, for what they say. To change it requires a confirmation */
+  password_sign_in?: "" | "on" | "off" | null
   /** IDs of the app roles; to change them requires the permission user.list.role, too */
   role_ids?: number[] | null
   /** Names of the app roles, instead of role_ids */
@@ -961,6 +969,8 @@ export type CreateRole = {
   grant_roles?: string[] | null
   /** Name of the role; unique; texts that differ only in case, width, spaces or invisible characters are the same */
   name: string
+  /** 1 to turn passwords off for users with the role, who then sign in with a provider or a passkey. To change it requires a confirmation, and 1 another way to sign in for you */
+  password_off?: 0 | 1
   /** 1 if users with the role must have a second factor: after security.factor_grace_days from their next sign-in, they can do nothing before they have set one up. Requires that you have one */
   require_factor?: 0 | 1
   sort?: number
@@ -1066,6 +1076,8 @@ export type CreateUser = {
   nickname?: string | null
   /** Password; any characters are allowed. If it and invite are absent, one is generated and returned once, and the user must change it */
   password?: string
+  /** on to let the user sign in with a password whatever the roles and the settings say, off not to; empty, the default, for what they say. To change it requires a confirmation, and off a provider or a passkey of your own */
+  password_sign_in?: "" | "on" | "off" | null
   /** IDs of the roles */
   role_ids?: number[] | null
   /** Names of the roles, instead of role_ids */
@@ -1149,13 +1161,13 @@ export type CustomFieldPage = {
 }
 
 export type DeleteAccountOnPage = {
-  /** Current password */
-  password: string
+  /** Current password. People who have none, or can't sign in with it, leave it out: they must have signed in within security.reauth_minutes (409 sign_in_first) */
+  password?: string
 }
 
 export type DeleteOwnAppUser = {
-  /** Current password */
-  password: string
+  /** Current password. People who have none, or can't sign in with it, leave it out: they must have signed in within security.reauth_minutes (409 sign_in_first) */
+  password?: string
 }
 
 export type Deleted = {
@@ -1732,6 +1744,8 @@ export type Info = {
   acting: Acting | null
   /** Time from which the user can do nothing before setting up a second factor; null if none is required, or there is one */
   factor_due: string | null
+  /** 1 if the user has a password and can sign in with it */
+  has_password: 0 | 1
   info: User
   /** Time at which this server was installed */
   installed_at: string
@@ -2320,6 +2334,8 @@ export type NewAppUser = {
   nickname: string
   /** Generated password, which no other response contains; absent unless one was generated */
   password?: string
+  /** Whether the user can sign in with a password: on, off, or empty for what the roles and the settings say */
+  password_sign_in: "" | "on" | "off"
   /** 1 if the user has registered and the address is not confirmed yet: the user can't sign in, and is deleted after 24 hours; else 0 */
   pending: 0 | 1
   /** Address that a pending user has to confirm; empty otherwise */
@@ -2396,6 +2412,8 @@ export type NewUser = {
   nickname: string
   /** Generated password, which no other response contains; absent unless one was generated */
   password?: string
+  /** Whether the user can sign in with a password: on, off, or empty for what the roles and the settings say */
+  password_sign_in: "" | "on" | "off"
   role_ids: number[]
   /** Names of the roles, in the order of role_ids */
   role_names: string[]
@@ -2525,6 +2543,8 @@ export type OwnAppUser = {
   login_time: string | null
   mobile: string
   nickname: string
+  /** Whether the user can sign in with a password: on, off, or empty for what the roles and the settings say */
+  password_sign_in: "" | "on" | "off"
   /** 1 if the user has registered and the address is not confirmed yet: the user can't sign in, and is deleted after 24 hours; else 0 */
   pending: 0 | 1
   /** Address that a pending user has to confirm; empty otherwise */
@@ -3199,6 +3219,8 @@ export type Role = {
   grant_role_ids: number[]
   id: number
   name: string
+  /** 1 if passwords are turned off for users with the role: they sign in with a provider or a passkey */
+  password_off: 0 | 1
   /** 1 if users with the role must have a second factor */
   require_factor: 0 | 1
   /** IDs of the permissions that the role grants; the owner role grants all, whatever the list */
@@ -3368,13 +3390,13 @@ export type SetRolePermissions = {
 }
 
 export type SetUpAuthenticatorAppAsAppUser = {
-  /** Current password */
-  password: string
+  /** Current password. People who have none, or can't sign in with it, leave it out: they must have signed in within security.reauth_minutes (409 sign_in_first) */
+  password?: string
 }
 
 export type SetUpAuthenticatorAppOnPage = {
-  /** Current password */
-  password: string
+  /** Current password. People who have none, or can't sign in with it, leave it out: they must have signed in within security.reauth_minutes (409 sign_in_first) */
+  password?: string
 }
 
 export type Setting = {
@@ -3779,6 +3801,8 @@ export type UpdateAppRole = {
   description?: string | null
   /** Name of the role; unique among app roles; texts that differ only in case, width, spaces or invisible characters are the same */
   name?: string
+  /** 1 to turn passwords off for app users with the role. To change it requires a confirmation, and 1 a sign-in provider */
+  password_off?: 0 | 1
   sort?: number
   /** Status: 1 enabled, the default of a new role; 0 disabled */
   status?: 0 | 1
@@ -3795,6 +3819,8 @@ export type UpdateAppUser = {
   fields?: AppUserFieldsInput
   mobile?: string | null
   nickname?: string | null
+  /** on to let the user sign in with a password whatever the roles and the settings say, off not to; empty, the default, for what they say. To change it requires a confirmation */
+  password_sign_in?: "" | "on" | "off" | null
   /** 0 to accept a pending registration: the user can sign in at once, with the address of the registration unless somebody has it, which remains unverified */
   pending?: 0 | 1
   /** IDs of the app roles; to change them requires the permission user.list.role, too */
@@ -3992,7 +4018,7 @@ export type UpdateOwnAppUser = {
   fields?: AppUserFieldsInput
   mobile?: string | null
   nickname?: string | null
-  /** Current password; required to change email */
+  /** Current password, to change email. People who have none, or can't sign in with it, leave it out: they must have signed in within security.reauth_minutes (409 sign_in_first) */
   password?: string
   /** Time of the last change as it was read, in any precision; 409 stale if the record has changed since */
   updated_at?: string
@@ -4049,7 +4075,7 @@ export type UpdateProfileOnPage = {
   email?: string
   mobile?: string
   nickname?: string
-  /** Current password; required to change email */
+  /** Current password, to change email. People who have none, or can't sign in with it, leave it out: they must have signed in within security.reauth_minutes (409 sign_in_first) */
   password?: string
   /** Version of the account as the page showed it; 409 if it has changed since */
   version?: string
@@ -4069,6 +4095,8 @@ export type UpdateRole = {
   grant_roles?: string[] | null
   /** Name of the role; unique; texts that differ only in case, width, spaces or invisible characters are the same */
   name?: string
+  /** 1 to turn passwords off for users with the role, who then sign in with a provider or a passkey. To change it requires a confirmation, and 1 another way to sign in for you */
+  password_off?: 0 | 1
   /** 1 if users with the role must have a second factor: after security.factor_grace_days from their next sign-in, they can do nothing before they have set one up. Requires that you have one */
   require_factor?: 0 | 1
   sort?: number
@@ -4184,6 +4212,8 @@ export type UpdateUser = {
   fields?: UserFieldsInput
   mobile?: string | null
   nickname?: string | null
+  /** on to let the user sign in with a password whatever the roles and the settings say, off not to; empty, the default, for what they say. To change it requires a confirmation, and off a provider or a passkey of your own */
+  password_sign_in?: "" | "on" | "off" | null
   /** IDs of the roles */
   role_ids?: number[] | null
   /** Names of the roles, instead of role_ids */
@@ -4272,6 +4302,8 @@ export type User = {
   mobile: string
   must_change_password: 0 | 1
   nickname: string
+  /** Whether the user can sign in with a password: on, off, or empty for what the roles and the settings say */
+  password_sign_in: "" | "on" | "off"
   role_ids: number[]
   /** Names of the roles, in the order of role_ids */
   role_names: string[]
@@ -4325,7 +4357,7 @@ export type Verdict = {
 export type VerifyOwnAppEmail = {
   /** New address, which replaces the present one once it is confirmed; absent to confirm the present one */
   email?: string | null
-  /** Current password; required to change email */
+  /** Current password, to change email. People who have none, or can't sign in with it, leave it out: they must have signed in within security.reauth_minutes (409 sign_in_first) */
   password?: string
 }
 

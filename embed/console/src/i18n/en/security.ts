@@ -25,6 +25,7 @@ export const security = {
   'security.end_others.sure': 'Your other sessions ({n}) will be signed out immediately. Unsaved work will be lost.',
   'security.ended_others': '{n} other {n|session|sessions} signed out.',
   'password.others': 'Changing your password signs you out everywhere else.',
+  'password.none': 'You sign in without a password.',
   'password.changed': 'Password changed. All other sessions have been signed out.',
   'security.keys': 'You have {n} personal {n|API key|API keys}. Programs can use {n|it|them} without signing in, also after you change your password.',
   'security.keys.manage': 'Manage API keys',

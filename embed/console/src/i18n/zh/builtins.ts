@@ -41,6 +41,11 @@ export const builtins: Record<string, string> = {
   'given.Maximum session duration in hours': '会话最长时长（小时）',
   'given.Session length with a provider': '通过提供方登录的会话时长',
   'given.Maximum duration in hours of the sessions of users who have signed in with a sign-in provider': '通过登录提供方登录的用户的会话最长时长（小时）',
+  'given.Sign in with a password': '使用密码登录',
+  'given.Off: users sign in with a sign-in provider or a passkey, except those for whom it is allowed':
+    '关闭：用户使用登录提供方或通行密钥登录，单独允许的用户除外',
+  'given.App users sign in with a password': '应用用户使用密码登录',
+  'given.Off: app users sign in with a sign-in provider, except those for whom a password is allowed': '关闭：应用用户使用登录提供方登录，单独允许密码的除外',
   'given.Personal API keys with a provider': '使用提供方的用户的个人 API 密钥',
   "given.Days since the last sign-in with a provider after which personal API keys of users without a password can't be used; 0 for no limit":
     '距上次通过提供方登录多少天后，没有密码的用户的个人 API 密钥不能使用；0 表示不限制',

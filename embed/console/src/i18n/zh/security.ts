@@ -27,6 +27,7 @@ export const security: Record<keyof typeof en, string> = {
   'security.end_others.sure': '您的其他 {n} 个会话将立即退出登录，未保存的内容会丢失。',
   'security.ended_others': '已退出其他 {n} 个会话。',
   'password.others': '修改密码后，其他会话将全部退出登录。',
+  'password.none': '您不使用密码登录。',
   'password.changed': '密码已修改，其他会话已全部退出登录。',
   'security.keys': '您有 {n} 个个人 API 密钥。程序无需登录即可使用，修改密码后仍然有效。',
   'security.keys.manage': '管理 API 密钥',

@@ -23,6 +23,7 @@ export type Values = {
   mobile: string
   role_ids: number[]
   status: boolean
+  password_sign_in: '' | 'on' | 'off'
   sex?: string
   dept_id?: number
 } & Chosen
@@ -74,7 +75,7 @@ export function PersonForm<P extends Person>({ realm, editor, save, blank, roles
         made.current = await save(values)
         onSaved()
       }}
-      {...editor.form({ status: true, role_ids: [], first: invite ? 'link' : 'generated', ...blank, ...textsOf(custom) })}
+      {...editor.form({ status: true, password_sign_in: '', role_ids: [], first: invite ? 'link' : 'generated', ...blank, ...textsOf(custom) })}
     >
       <Form.Item
         name="username"
@@ -106,6 +107,9 @@ export function PersonForm<P extends Person>({ realm, editor, save, blank, roles
         />
       </Form.Item>
       {after}
+      <Form.Item name="password_sign_in" required label={t('people.password_sign_in')} extra={t('people.password_sign_in.hint')}>
+        <Select options={(['', 'on', 'off'] as const).map((value) => ({ value, label: t(`people.password_sign_in.${value || 'role'}`) }))} />
+      </Form.Item>
       <StatusField extra={own ? t('people.own') : t('people.status.hint')} disabled={own} />
       <LazyInputs fields={custom} values={editor.of?.fields} />
     </FormDrawer>
@@ -113,13 +117,14 @@ export function PersonForm<P extends Person>({ realm, editor, save, blank, roles
 }
 
 // valuesOf fills the form with a person, but for what only one realm has.
-export const valuesOf = ({ username, nickname, email, mobile, role_ids, status, fields }: Person, custom: FieldForm[]): Values => ({
+export const valuesOf = ({ username, nickname, email, mobile, role_ids, status, password_sign_in, fields }: Person, custom: FieldForm[]): Values => ({
   username,
   nickname,
   email,
   mobile,
   role_ids,
   status: status === 1,
+  password_sign_in,
   first: 'generated',
   ...textsOf(custom, fields),
 })

@@ -14,7 +14,7 @@ import { useChoices } from '../../ui/useChoices'
 import { useEditor } from '../../ui/useEditor'
 import { useLastValue } from '../../ui/useLastValue'
 
-type Values = Pick<AppRole, 'name' | 'description' | 'sort' | 'rule_ids'> & { status: boolean; default: boolean }
+type Values = Pick<AppRole, 'name' | 'description' | 'sort' | 'rule_ids'> & { status: boolean; default: boolean; password_off: boolean }
 
 type Props = {
   edits?: { role?: AppRole } // undefined while it is closed
@@ -46,7 +46,7 @@ export function AppRoleDrawer({ edits, onClose, saved }: Props) {
       open={Boolean(edits)}
       save={save}
       onClose={onClose}
-      {...form({ name: '', description: '', sort: 0, status: true, default: false, rule_ids: [] })}
+      {...form({ name: '', description: '', sort: 0, status: true, default: false, password_off: false, rule_ids: [] })}
     >
       <NameField disabled={!details} />
       <Form.Item name="description" label={t('describe')}>
@@ -57,6 +57,9 @@ export function AppRoleDrawer({ edits, onClose, saved }: Props) {
       </Form.Item>
       <SortField disabled={!details} />
       <Form.Item name="default" label={t('app_role.default')} required valuePropName="checked" extra={t('app_role.default.help')}>
+        <Switch disabled={!details} />
+      </Form.Item>
+      <Form.Item name="password_off" label={t('role.password_off')} extra={t('app_role.password_off.help')} valuePropName="checked">
         <Switch disabled={!details} />
       </Form.Item>
       <StatusField disabled={!details} />
@@ -88,11 +91,12 @@ function Grants({ value = [], onChange, fixed }: { value?: number[]; onChange?: 
   )
 }
 
-const valuesOf = ({ name, description, sort, status, default: given, rule_ids }: AppRole): Values => ({
+const valuesOf = ({ name, description, sort, status, default: given, password_off, rule_ids }: AppRole): Values => ({
   name,
   description,
   sort,
   rule_ids,
   status: status === 1,
   default: given === 1,
+  password_off: password_off === 1,
 })

@@ -39,7 +39,9 @@ export function AppRoles() {
         )}
         first={(role) => opens && { label: t('edit'), onClick: () => setEdits({ role }) }}
         onCreate={() => setEdits({})}
-        again={({ description, name, sort, status, default: given }) => post('/user/role', { description, name, sort, status, default: given })}
+        again={({ description, name, sort, status, default: given, password_off }) =>
+          post('/user/role', { description, name, sort, status, default: given, password_off })
+        }
       />
       <Suspense>{drawn && <AppRoleDrawer edits={edits} onClose={() => setEdits(undefined)} saved={list.reload} />}</Suspense>
     </>

@@ -14,7 +14,13 @@ import { ScopeChoice } from './ScopeChoice'
 import type { Ceiling } from './useCeiling'
 import { useEditor } from '../../ui/useEditor'
 
-type Values = Pick<Role, 'name' | 'description' | 'sort'> & { status: boolean; require_factor: boolean; data_scope?: Role['data_scope']; dept_ids?: number[] }
+type Values = Pick<Role, 'name' | 'description' | 'sort'> & {
+  status: boolean
+  require_factor: boolean
+  password_off: boolean
+  data_scope?: Role['data_scope']
+  dept_ids?: number[]
+}
 
 type Props = {
   edits?: { role?: Role } // undefined while it is closed
@@ -43,7 +49,7 @@ export function RoleDrawer({ edits, ceiling, onClose, saved }: Props) {
       open={Boolean(edits)}
       save={save}
       onClose={onClose}
-      {...form({ name: '', description: '', sort: 0, status: true, require_factor: false })}
+      {...form({ name: '', description: '', sort: 0, status: true, require_factor: false, password_off: false })}
     >
       <NameField />
       <Form.Item name="description" label={t('describe')}>
@@ -74,6 +80,9 @@ export function RoleDrawer({ edits, ceiling, onClose, saved }: Props) {
       <Form.Item name="require_factor" label={t('role.factor')} extra={t('role.factor.help')} valuePropName="checked">
         <Switch />
       </Form.Item>
+      <Form.Item name="password_off" label={t('role.password_off')} extra={t('role.password_off.help')} valuePropName="checked">
+        <Switch />
+      </Form.Item>
       <StatusField />
     </FormDrawer>
   )
@@ -97,10 +106,11 @@ function Departments({ value = [], onChange }: { value?: number[]; onChange?: (i
   )
 }
 
-const valuesOf = ({ name, description, sort, status, require_factor }: Role): Values => ({
+const valuesOf = ({ name, description, sort, status, require_factor, password_off }: Role): Values => ({
   name,
   description,
   sort,
   status: status === 1,
   require_factor: require_factor === 1,
+  password_off: password_off === 1,
 })

@@ -51,8 +51,8 @@ export function Roles() {
         first={(role) => ({ label: t('role.rights'), onClick: () => show(role.id) })}
         edit={(role) => may('admin.role.update') && { label: t('edit'), onClick: () => setEdits({ role }) }}
         onCreate={() => setEdits({})}
-        again={({ description, name, sort, status, data_scope, dept_ids, grant_role_ids, require_factor }) =>
-          post('/admin/role', { description, name, sort, status, data_scope, dept_ids, grant_role_ids, require_factor })
+        again={({ description, name, sort, status, data_scope, dept_ids, grant_role_ids, require_factor, password_off }) =>
+          post('/admin/role', { description, name, sort, status, data_scope, dept_ids, grant_role_ids, require_factor, password_off })
         }
       />
       <Suspense>

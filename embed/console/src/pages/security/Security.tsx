@@ -26,7 +26,7 @@ export function Security() {
   return (
     <Flex ref={page} vertical gap={32} style={{ paddingTop: 8 }}>
       <Section id="password" title={t('sign_in.password')}>
-        <PasswordForm />
+        {info.has_password ? <PasswordForm /> : <span>{t('password.none')}</span>}
       </Section>
       <Section id="factor" title={t('security.factor')}>
         {due && <Alert type="warning" showIcon title={dueText(due)} style={{ marginBottom: 16 }} />}

@@ -1,0 +1,177 @@
+package providers_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"reeve/auth"
+	"reeve/server/servertest"
+	"reeve/store"
+)
+
+// passwordLogin signs in with a password and returns the code of the error; "" for none.
+func (w *world) passwordLogin(app bool, name, password string) string {
+	w.T.Helper()
+	a := w.Call("POST", store.ByRealm(app, "/admin/login", "/api/login"),
+		fmt.Sprintf(`{"username":%q,"password":%q}`, name, password), "nobody")
+	if a.Code == 200 {
+		return ""
+	}
+	return codeOf(a)
+}
+
+// connectOwner gives the owner a way in besides the password.
+func (w *world) connectOwner() {
+	w.T.Helper()
+	w.Update(func(tx *store.Tx) error {
+		return store.Identities.Create(tx,
+			&store.Identity{ProviderID: w.id, Issuer: w.idp.URL, Subject: "boss", UserID: auth.FirstUser})
+	})
+}
+
+// Passwords are turned off for a realm, for the people with a role or for one person, whose own value
+// decides. Only those who know the password learn of it.
+func TestPasswordsOff_ByUserRoleAndRealm(t *testing.T) {
+	t.Parallel()
+	for _, app := range []bool{false, true} {
+		t.Run(store.ByRealm(app, "users", "app users"), func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, `"app_users":1`)
+			w.connectOwner()
+			roles, people := store.ByRealm(app, "/admin/role", "/user/role"), store.ByRealm(app, "/admin/list", "/user/list")
+			setting := store.ByRealm(app, "security", "app") + ".password_sign_in"
+			var role, clerk struct {
+				ID       store.ID `json:"id"`
+				Password string   `json:"password"`
+			}
+			w.OK("POST", roles, `{"name":"Staff"}`, "owner").Data(&role)
+			w.OK("POST", people, fmt.Sprintf(`{"username":"clerk","role_ids":[%d]}`, role.ID), "owner").Data(&clerk)
+			user, of := fmt.Sprint(people, "/", clerk.ID), fmt.Sprint(roles, "/", role.ID)
+			for _, step := range []struct {
+				what, url, body string
+				off             bool
+			}{
+				{"user off", user, `{"password_sign_in":"off"}`, true},
+				{"user by role", user, `{"password_sign_in":""}`, false},
+				{"role off", of, `{"password_off":1}`, true},
+				{"disabled role", of, `{"status":0}`, false},
+				{"enabled role", of, `{"status":1}`, true},
+				{"user on", user, `{"password_sign_in":"on"}`, false},
+				{"user by role again", user, `{"password_sign_in":""}`, true},
+				{"role on", of, `{"password_off":0}`, false},
+				{"realm off", "/system/setting", `{"values":{"` + setting + `":0}}`, true},
+				{"user on in a realm without", user, `{"password_sign_in":"on"}`, false},
+				{"user by role in a realm without", user, `{"password_sign_in":""}`, true},
+				{"realm on", "/system/setting", `{"values":{"` + setting + `":1}}`, false},
+			} {
+				w.OK("PUT", step.url, step.body, "owner")
+				want := ""
+				if step.off {
+					want = "password_off"
+				}
+				if code := w.passwordLogin(app, "clerk", clerk.Password); code != want {
+					t.Errorf("%s: %q, want %q", step.what, code, want)
+				}
+				if code := w.passwordLogin(app, "clerk", "wrong password"); code != "wrong_credentials" {
+					t.Errorf("%s: a wrong password: %q", step.what, code)
+				}
+			}
+		})
+	}
+}
+
+// What sets or checks a password is closed for a user whose passwords are turned off.
+func TestPasswordsOff_ClosesOtherWays(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.connectOwner()
+	clerk := w.Person("clerk").ID
+	w.Enter("clerk", "clerk", servertest.OwnerPassword)
+	var link struct {
+		URL string `json:"url"`
+	}
+	reset := fmt.Sprintf("/admin/list/%d/reset-link", clerk)
+	w.OK("POST", reset, `{}`, "owner").Data(&link)
+	w.OK("PUT", fmt.Sprint("/admin/list/", clerk), `{"password_sign_in":"off"}`, "owner")
+
+	token := link.URL[strings.LastIndex(link.URL, "/")+1:]
+	for _, try := range []struct{ what, method, url, body, as, want string }{
+		{"own password", "PUT", "/admin/password",
+			fmt.Sprintf(`{"old_password":%q,"new_password":"another long one"}`, servertest.OwnerPassword), "clerk", "password_off"},
+		{"confirmation", "POST", "/admin/reauth", fmt.Sprintf(`{"password":%q}`, servertest.OwnerPassword), "clerk", "proof_sign_in"},
+		{"link", "POST", "/admin/password/link", fmt.Sprintf(`{"token":%q,"password":"another long one"}`, token), "nobody", "password_off"},
+		{"new link", "POST", reset, `{}`, "owner", "no_password_sign_in"},
+		{"given password", "PUT", fmt.Sprintf("/admin/list/%d/password", clerk), `{}`, "owner", "no_password_sign_in"},
+	} {
+		if a := w.Call(try.method, try.url, try.body, try.as); codeOf(a) != try.want {
+			t.Errorf("%s: %d %s", try.what, a.Code, a.Body)
+		}
+	}
+	var how struct {
+		Method string `json:"method"`
+	}
+	w.OK("GET", "/admin/reauth", "", "clerk").Data(&how)
+	if how.Method != "sign_in" {
+		t.Errorf("a confirmation with %s", how.Method)
+	}
+}
+
+// App users can't register where they could not sign in afterwards.
+func TestPasswordsOff_NoRegistration(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, `"app_users":1`)
+	w.OK("PUT", "/system/setting", `{"values":{"app.registration":1}}`, "owner")
+	body := `{"username":"ann","password":"a long password"}`
+	w.OK("POST", "/api/register", body, "nobody")
+	w.OK("PUT", "/system/setting", `{"values":{"app.password_sign_in":0}}`, "owner")
+	if a := w.Call("POST", "/api/register", strings.Replace(body, "ann", "bob", 1), "nobody"); codeOf(a) != "registration_closed" {
+		t.Errorf("%d %s", a.Code, a.Body)
+	}
+}
+
+// Those who turn passwords off have confirmed it, and must have another way in; there must be one
+// for app users.
+func TestPasswordsOff_NeedsAnotherWay(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	off := []struct{ url, body string }{
+		{fmt.Sprint("/admin/list/", w.Person("clerk").ID), `{"password_sign_in":"off"}`},
+		{fmt.Sprint("/admin/role/", w.Role("Staff", nil, "admin.list.query")), `{"password_off":1}`},
+		{"/system/setting", `{"values":{"security.password_sign_in":0}}`},
+		{"/system/setting", `{"values":{"app.password_sign_in":0}}`},
+	}
+	try := func(want string, except string) {
+		t.Helper()
+		for _, o := range off {
+			if strings.Contains(o.body, "app.") {
+				want = except
+			}
+			if a := w.Call("PUT", o.url, o.body, "owner"); codeOf(a) != want {
+				t.Errorf("%s %s: %d %s, want %q", o.url, o.body, a.Code, a.Body, want)
+			}
+		}
+	}
+	try("connect_first", "provider_first")
+	w.connectOwner()
+	w.Stale("admin")
+	try("reauth_required", "reauth_required")
+	w.OK("PUT", "/admin/list/1", `{"nickname":"Boss"}`, "owner") // other values need no confirmation
+}
+
+// The operator of the server lets an owner in whatever the settings say.
+func TestPasswordsOff_OwnerGetsIn(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.connectOwner()
+	w.OK("PUT", "/system/setting", `{"values":{"security.password_sign_in":0}}`, "owner")
+	if code := w.passwordLogin(false, "admin", servertest.OwnerPassword); code != "password_off" {
+		t.Errorf("before: %q", code)
+	}
+	if _, err := w.Server.Auth.Recover(store.System, "another long one"); err != nil {
+		t.Fatal(err)
+	}
+	if code := w.passwordLogin(false, "admin", "another long one"); code != "" {
+		t.Errorf("after: %q", code)
+	}
+}

@@ -1,0 +1,150 @@
+package store
+
+import (
+	"slices"
+
+	"reeve/store/errs"
+)
+
+// Passwords can be turned off for signing in: for a realm by a setting, for the users with a role, and
+// for one user, whose own value decides. Then a password opens no session and confirms none, and no
+// link sets a new one. People sign in with a provider or a passkey.
+
+// Values of PasswordSignIn of a user.
+const (
+	PasswordByRole = "" // as the roles of the user and the setting say
+	PasswordOn     = "on"
+	PasswordOff    = "off"
+)
+
+// ErrPasswordOff rejects a password that is turned off.
+var ErrPasswordOff = errs.New(errs.Denied,
+	"signing in with a password is turned off for you; use a sign-in provider or a passkey").Coded("password_off")
+
+// PasswordsOff reports whether passwords are turned off for an account.
+func PasswordsOff(tx *Tx, who Account) (bool, error) {
+	m, err := who.Member(tx)
+	if err != nil {
+		return false, ignoreMissing(err)
+	}
+	switch *m.PasswordSignIn {
+	case PasswordOn:
+		return false, nil
+	case PasswordOff:
+		return true, nil
+	}
+	if on := ByRealm(who.App, PasswordSignIn, AppPasswordSignIn); !on.Get(tx) {
+		return true, nil
+	}
+	if !who.App {
+		policy := PolicyCache.Get(tx)
+		return slices.ContainsFunc(*m.RoleIDs, func(id ID) bool { return policy.roles.Get(id).turnsPasswordsOff() }), nil
+	}
+	for _, id := range *m.RoleIDs {
+		r, err := AppRoles.Get(tx, id)
+		if ignoreMissing(err) != nil || r.turnsPasswordsOff() {
+			return err == nil, err
+		}
+	}
+	return false, nil
+}
+
+func (r *Role) turnsPasswordsOff() bool    { return r != nil && bool(r.Status) && bool(r.PasswordOff) }
+func (r *AppRole) turnsPasswordsOff() bool { return r != nil && bool(r.Status) && bool(r.PasswordOff) }
+
+// CheckPasswordOn returns a Conflict if a new password would be of no use to a person.
+func CheckPasswordOn(tx *Tx, who Account) error {
+	off, err := PasswordsOff(tx, who)
+	if err == nil && off {
+		err = errs.New(errs.Conflict,
+			"passwords are turned off for %s", who.nameOr(tx)).Coded("no_password_sign_in")
+	}
+	return err
+}
+
+// mayTurnPasswords returns an error if the actor may not turn passwords on or off for others in a
+// realm: without a recent proof or, to turn them off for users, without another way in.
+func mayTurnPasswords(tx *Tx, app, off bool) error {
+	a := ActorOf(tx)
+	if a.system {
+		return nil
+	}
+	if err := RequireProof(tx); err != nil || !off || app {
+		return err
+	}
+	other, err := hasOtherWay(tx, a.Account())
+	if err == nil && !other {
+		err = errs.New(errs.Conflict,
+			"connect your own account to a sign-in provider, or add a passkey, before you turn passwords off").Coded("connect_first")
+	}
+	return err
+}
+
+// before returns a field of the record before a change; the zero value for a new record.
+func before[T, V any](old *T, field func(*T) V) (v V) {
+	if old == nil {
+		return v
+	}
+	return field(old)
+}
+
+// checkPasswordSignIn checks the change of PasswordSignIn of a user, who is in a realm.
+func checkPasswordSignIn(tx *Tx, app bool, old, new string) error {
+	if old == new {
+		return nil
+	}
+	return mayTurnPasswords(tx, app, new == PasswordOff)
+}
+
+// checkPasswordOff checks a change of a role of a realm, which turned passwords off before if old.
+func checkPasswordOff(tx *Tx, app, old, new bool) error {
+	if old == new {
+		return nil
+	}
+	return mayTurnPasswords(tx, app, new)
+}
+
+// guardPasswords is the rule of the setting of a realm. App users have no passkeys.
+func guardPasswords(app bool) func(tx *Tx, old, new string) error {
+	return func(tx *Tx, _, new string) error {
+		err := mayTurnPasswords(tx, app, new == "0")
+		if err != nil || new != "0" || !app {
+			return err
+		}
+		providers, err := EnabledProviders(tx, true)
+		if err == nil && len(providers) == 0 {
+			err = errs.New(errs.Conflict,
+				"set up a sign-in provider for app users before you turn their passwords off").Coded("provider_first")
+		}
+		return err
+	}
+}
+
+// hasOtherWay reports whether a user can sign in without a password.
+func hasOtherWay(tx *Tx, who Account) (bool, error) {
+	if n, err := PasskeyByUser.Count(tx, who.ID); err != nil || n > 0 {
+		return n > 0, err
+	}
+	list, err := IdentitiesOf(tx, who)
+	for _, i := range list {
+		p, e := Providers.Get(tx, i.ProviderID)
+		if e != nil || p.Serves(false) {
+			return e == nil, e
+		}
+	}
+	return false, err
+}
+
+// AllowOwnerPassword lets an owner sign in with the password that the operator of the server has given,
+// whatever the settings and roles say.
+func AllowOwnerPassword(tx *Tx, owner ID) error {
+	off, err := PasswordsOff(tx, Account{ID: owner})
+	if err != nil || !off {
+		return err
+	}
+	_, err = Users.Update(tx, owner, func(u *User) error {
+		u.PasswordSignIn = PasswordOn
+		return nil
+	})
+	return err
+}
