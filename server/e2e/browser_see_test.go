@@ -198,3 +198,16 @@ func (p *page) settle() {
 		return err
 	})
 }
+
+// serverReturns starts the server of the page again, with the data in dir. At the end of the test, the page
+// comes to rest before that server ends: it may still be loading scripts.
+func (p *page) serverReturns(server *process, dir string) *process {
+	p.t.Helper()
+	back := start(p.t, dir, "--listen", strings.TrimPrefix(server.url, "http://"))
+	p.t.Cleanup(func() {
+		if !p.t.Failed() {
+			p.settle()
+		}
+	})
+	return back
+}

@@ -258,7 +258,7 @@ func TestConsoleRestart(t *testing.T) {
 	p.click("button", "Save")
 	p.see("Your changes are kept; retrying…")
 	p.audit()
-	start(t, dir, "--listen", strings.TrimPrefix(server.url, "http://"))
+	p.serverReturns(server, dir)
 	p.see("Reconnected.")
 	p.audit()
 	if got := p.value("Display name"); got != "Typed before" {
@@ -296,7 +296,7 @@ func TestConsoleRestart_RetriesMissedRequests(t *testing.T) {
 	p.click("menuitem", "Sign-in log")
 	p.see("This page failed to load.")
 	p.audit()
-	start(t, dir, "--listen", strings.TrimPrefix(server.url, "http://"))
+	p.serverReturns(server, dir)
 	p.row("Signed in")
 }
 

@@ -148,7 +148,7 @@ func TestConsoleLivePositionGone(t *testing.T) {
 	p.row("Ann After")
 	server.stop()
 	p.expect(410, eventPath)
-	start(t, older, "--listen", address)
+	p.serverReturns(server, older)
 	p.row("Ann Before")
 	owner.streams(1)
 	rename("Ann Again")

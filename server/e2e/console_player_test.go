@@ -92,7 +92,7 @@ func TestConsolePlayer(t *testing.T) {
 	p.click("button", "hour.wav")
 	p.dialog().see("The file couldn’t be loaded.")
 	p.audit()
-	start(t, dir, "--listen", strings.TrimPrefix(server.url, "http://"))
+	p.serverReturns(server, dir)
 	p.see("Reconnected.")
 	p.dialog().click("button", "Retry")
 	p.plays(0)
