@@ -124,8 +124,9 @@ func (a *Auth) arrival(token string, app, take bool, fits func(*Arrival) bool) (
 
 // LoginArrival opens a session for a person who has come from a provider, or returns a pending
 // sign-in if a second factor is required. An arrival that opens none because it has to be linked to
-// an account first can be linked with its token, see LinkArrival.
-func (a *Auth) LoginArrival(in Attempt, token string) (g *Grant, username string, err error) {
+// an account first can be linked with its token, see LinkArrival. in gets the provider and the username as
+// far as they are known, also if it fails.
+func (a *Auth) LoginArrival(in *Attempt, token string) (g *Grant, username string, err error) {
 	defer func() {
 		if err != nil || g.Pending == "" {
 			a.stats.login(in.App, err)
@@ -165,19 +166,19 @@ func (a *Auth) LoginArrival(in Attempt, token string) (g *Grant, username string
 		return nil, "", err
 	}
 	if !enabled {
-		return nil, username, a.failed(in, &candidate{account: who}, "disabled", device,
+		return nil, username, a.failed(*in, &candidate{account: who}, "disabled", device,
 			errs.New(errs.Denied, "%s is disabled", username).Coded("user_disabled"))
 	}
 
 	proof := &loginProof{arrival: from, identity: identity}
-	if g, err = a.grant(who, proof, in, device); err == nil && g == nil {
+	if g, err = a.grant(who, proof, *in, device); err == nil && g == nil {
 		g, err = a.suspend(&pendingLogin{
 			account:  who,
 			name:     username,
 			since:    proof.seen,
 			arrival:  from,
 			identity: identity,
-			client:   markClient(in),
+			client:   markClient(*in),
 		})
 	}
 	return g, username, err

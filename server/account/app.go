@@ -190,12 +190,19 @@ func granted(req *web.Request, a auth.Attempt, cookie bool, grant *auth.Grant,
 		event = "login_failed"
 	}
 
-	req.Note(event, req.Server.Auth.LoggableName(a.App, a.Username), err)
+	name, provider := "", a.Provider
+	if a.Username != "" { // unknown if a provider sent a person without an account
+		name = req.Server.Auth.LoggableName(a.App, a.Username)
+	}
+	if grant != nil {
+		provider = grant.Provider
+	}
+	req.Note(event, name, err)
+	req.NoteProvider(provider)
 	if err != nil {
 		return nil, err
 	}
 
-	req.NoteProvider(grant.Provider)
 	out := &LoginOut{grant.Token, grant.ExpiresAt, store.Flag(grant.MustChange), grant.Device,
 		grant.Pending, web.OrEmpty(grant.Methods), orNull(grant.Options)}
 	if grant.Pending != "" {

@@ -160,16 +160,18 @@ func CompleteLogin(req *web.Request, app bool, cookie store.Flag, device string,
 			return nil, err
 		}
 	}
-	return completeLogin(req, app, cookie, device, login)
+	return completeLogin(req, app, cookie, device, func(a *auth.Attempt) (*auth.Grant, string, error) {
+		return login(*a)
+	})
 }
 
 func completeLogin(req *web.Request, app bool, cookie store.Flag, device string,
-	login func(auth.Attempt) (*auth.Grant, string, error)) (*LoginOut, error) {
+	login func(*auth.Attempt) (*auth.Grant, string, error)) (*LoginOut, error) {
 	a := attempt(req, app, "", "")
 	a.Device = deviceToken(req, app, device)
 	a.Program = byProgram(req, cookie)
-	grant, username, err := login(a)
-	if username == "" {
+	grant, username, err := login(&a)
+	if username == "" && a.Provider == "" {
 		return nil, err // it is not known whose sign-in it is
 	}
 	a.Username = username

@@ -14,7 +14,7 @@ const ArrivalCookie = "reeve_arrival"
 // cookie is there shows that the browser has begun it.
 func LoginArrival(req *web.Request, app bool, cookie store.Flag, device string) (*LoginOut, error) {
 	token, name := req.KeptForProvider(ArrivalCookie)
-	out, err := completeLogin(req, app, cookie, device, func(a auth.Attempt) (*auth.Grant, string, error) {
+	out, err := completeLogin(req, app, cookie, device, func(a *auth.Attempt) (*auth.Grant, string, error) {
 		return req.Auth().LoginArrival(a, token)
 	})
 	if err == nil {

@@ -110,6 +110,13 @@ func (b *browser) arrives() {
 	}
 }
 
+// arrived is arrives, for a chain.
+func (b *browser) arrived() *browser {
+	b.w.T.Helper()
+	b.arrives()
+	return b
+}
+
 // signsIn completes the sign-in.
 func (b *browser) signsIn() *servertest.Reply {
 	b.w.T.Helper()

@@ -74,6 +74,34 @@ func TestSignIn_ProviderIsNamed(t *testing.T) {
 	}
 }
 
+// A sign-in that fails is in monitoring with the provider, also if the person has no account.
+func TestPerson_FailedSignInNamesProvider(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, `"creates":"never"`)
+	w.Flush() // monitoring records from now on
+	if code := w.browser().arrived().refused(); code != "provider_no_account" {
+		t.Errorf("without an account: %s", code)
+	}
+	w.set(`"creates":"always"`)
+	id := w.browser().known().Info.ID
+	w.OK("PUT", fmt.Sprintf("/admin/list/%d/status", id), `{"status":0}`, "owner")
+	if code := w.browser().arrived().refused(); code != "user_disabled" {
+		t.Errorf("a disabled user: %s", code)
+	}
+	w.Flush()
+	var out struct {
+		Data []struct {
+			Username string `json:"username"`
+			Reason   string `json:"reason"`
+			Provider string `json:"provider_name"`
+		}
+	}
+	w.OK("GET", "/system/monitor/auth?type=login_failed", "", "owner").Data(&out)
+	if got := fmt.Sprint(out.Data); got != "[{ann user_disabled The provider} { provider_no_account The provider}]" {
+		t.Error(got)
+	}
+}
+
 // The data of a person has the connections, and deleting or erasing the person removes them.
 func TestPerson_ConnectionsGo(t *testing.T) {
 	t.Parallel()

@@ -161,6 +161,7 @@ func (p *Providers) beginTest(req *web.Request, in *web.ByID) (*linkURL, error) 
 // testOut is the result of a test.
 type testOut struct {
 	Fault    string         `json:"fault" doc:"Why the provider has not said who the person is, in the language of the request; empty otherwise"`
+	Code     string         `json:"fault_code" doc:"Code of fault, as errorCode of a sign-in has it; empty otherwise"`
 	Provider string         `json:"provider_name" doc:"Title of the provider"`
 	Issuer   string         `json:"issuer"`
 	Subject  string         `json:"subject"`
@@ -185,7 +186,8 @@ func (p *Providers) testResult(req *web.Request, _ *web.None) (*testOut, error) 
 		return nil, errs.New(errs.NotFound, "no test was made in this browser, or its result has expired").Coded("no_provider_test")
 	}
 	if from.Err != nil {
-		return &testOut{Fault: errs.Of(from.Err).Msg.In(req.Language()), RoleIDs: []store.ID{}, Claims: map[string]any{}}, nil
+		e := errs.Of(from.Err)
+		return &testOut{Fault: e.Msg.In(req.Language()), Code: e.Code, RoleIDs: []store.ID{}, Claims: map[string]any{}}, nil
 	}
 	who := &from.Person
 	out := &testOut{

@@ -3632,6 +3632,8 @@ export type Test = {
   factor: 0 | 1
   /** Why the provider has not said who the person is, in the language of the request; empty otherwise */
   fault: string
+  /** Code of fault, as errorCode of a sign-in has it; empty otherwise */
+  fault_code: string
   issuer: string
   /** Title of the provider */
   provider_name: string
