@@ -367,7 +367,7 @@ func (a *Auth) grant(account store.Account, proof *loginProof, in Attempt,
 
 		g, err = open(tx, account, in, device, first, proof)
 		if err == nil {
-			g.MustChange = mustChange
+			g.MustChange, err = store.MustChange(tx, account, mustChange)
 		}
 
 		return err

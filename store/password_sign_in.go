@@ -52,6 +52,16 @@ func PasswordsOff(tx *Tx, who Account) (bool, error) {
 func (r *Role) turnsPasswordsOff() bool    { return r != nil && bool(r.Status) && bool(r.PasswordOff) }
 func (r *AppRole) turnsPasswordsOff() bool { return r != nil && bool(r.Status) && bool(r.PasswordOff) }
 
+// MustChange reports whether a person who was told to change the password has to: not while passwords
+// are turned off for the person, who could not.
+func MustChange(tx *Tx, who Account, told bool) (bool, error) {
+	if !told {
+		return false, nil
+	}
+	off, err := PasswordsOff(tx, who)
+	return !off, err
+}
+
 // CheckPasswordOn returns a Conflict if a new password would be of no use to a person.
 func CheckPasswordOn(tx *Tx, who Account) error {
 	off, err := PasswordsOff(tx, who)

@@ -175,3 +175,19 @@ func TestPasswordsOff_OwnerGetsIn(t *testing.T) {
 		t.Errorf("after: %q", code)
 	}
 }
+
+// A person who was told to change the password is not held up by it once passwords are turned off.
+func TestPasswordsOff_NothingToChange(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, `"creates":"always"`)
+	w.connectOwner()
+	user := fmt.Sprint("/admin/list/", w.browser().known().Info.ID)
+	w.OK("PUT", user+"/password", `{}`, "owner")
+	for _, step := range []struct{ set, code string }{{"on", "password_change_required"}, {"off", ""}, {"on", "password_change_required"}} {
+		w.OK("PUT", user, fmt.Sprintf(`{"password_sign_in":%q}`, step.set), "owner")
+		w.browser().known()
+		if a := w.Call("GET", "/admin/account/key", "", "person"); a.Code != 200 && codeOf(a) != step.code || a.Code == 200 && step.code != "" {
+			t.Errorf("passwords %s: %d %s", step.set, a.Code, a.Body)
+		}
+	}
+}

@@ -61,8 +61,14 @@ func (s *Server) Admit(tx *store.Tx, rt *Route, req *Request) error {
 
 // permit returns an error if the actor may not use the route.
 func (rt *Route) permit(tx *store.Tx, actor *store.Actor) error {
-	if actor.Person().MustChange && !rt.AllowedBeforePasswordChange {
-		return errs.New(errs.Denied, "change the password first").Coded("password_change_required")
+	if person := actor.Person(); !rt.AllowedBeforePasswordChange {
+		must, err := store.MustChange(tx, person.Account(), person.MustChange)
+		if err == nil && must {
+			err = errs.New(errs.Denied, "change the password first").Coded("password_change_required")
+		}
+		if err != nil {
+			return err
+		}
 	}
 	if !rt.AllowedBeforePasswordChange && !rt.AllowedBeforeFactor && actor.Key == nil &&
 		actor.Person().MustAddFactor(tx) {
