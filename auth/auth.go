@@ -341,10 +341,7 @@ func (a *Auth) confirm(s *Session, addr netip.Addr,
 		at = newThrottleCheck(observedCounters{counters: a.counters},
 			"password:"+realm(s.Actor.App), s.Actor.ID.String(), addr, window)
 		at.addr = "" // other clients at this address must not block a signed-in user
-		off, err := store.PasswordsOff(tx, s.account)
-		if err == nil && off {
-			err = store.ErrPasswordOff
-		}
+		err := store.CheckPasswordUse(tx, s.account)
 		if err == nil {
 			used, err = usedPasswordsOf(tx, s.account)
 		}

@@ -51,7 +51,7 @@ func (a *Auth) Link(tx *store.Tx, in LinkUse) (*store.Link, error) {
 		l, _, err = store.UsableLink(tx, "")
 	}
 	if err == nil && l.SetsPassword() {
-		return l, setsPassword(tx, l)
+		return l, store.CheckPasswordUse(tx, l.Account())
 	}
 	if !errs.Is(err, errs.NotFound) {
 		return l, err
@@ -62,15 +62,6 @@ func (a *Auth) Link(tx *store.Tx, in LinkUse) (*store.Link, error) {
 		return nil, a.tooMany(throttledLink, left)
 	}
 	return nil, err
-}
-
-// setsPassword returns an error if passwords are turned off for the person whom a link is for.
-func setsPassword(tx *store.Tx, l *store.Link) error {
-	off, err := store.PasswordsOff(tx, l.Account())
-	if err == nil && off {
-		err = store.ErrPasswordOff
-	}
-	return err
 }
 
 // UseLink applies a one-time link, and deletes it. It returns the link as it was.
@@ -98,7 +89,7 @@ func (a *Auth) UseLink(in LinkUse) (*store.Link, error) {
 	err = a.db.Update(store.System, func(tx *store.Tx) error {
 		found, token, err := a.findLink(tx, in.Token) // it may have been used by now
 		if err == nil && hash != "" {
-			err = setsPassword(tx, found)
+			err = store.CheckPasswordUse(tx, found.Account())
 		}
 		if err == nil && hash != "" && used.limit > 0 {
 			err = used.unchanged(tx)

@@ -314,11 +314,7 @@ func (p *loginProof) checkHash(tx *store.Tx, account store.Account) (err error) 
 	if p.hash == "" {
 		return nil
 	}
-	off, err := store.PasswordsOff(tx, account)
-	if err == nil && off {
-		err = store.ErrPasswordOff
-	}
-	if err != nil {
+	if err := store.CheckPasswordUse(tx, account); err != nil {
 		return err
 	}
 	stored, err := store.HashOf(tx, account)

@@ -181,6 +181,9 @@ func (a *Auth) LoginArrival(in *Attempt, token string) (g *Grant, username strin
 			client:   markClient(*in),
 		})
 	}
+	if err == nil { // only those count who do not get in
+		observedCounters{a.counters, in.Observe}.add(arrivalCounter(in.Addr), -stepsOfArrival, time.Minute)
+	}
 	return g, username, err
 }
 
@@ -242,7 +245,7 @@ func (a *Auth) CountArrival(addr netip.Addr, observe func(kv.CacheEvent)) error 
 	var wait time.Duration
 	err := a.db.View(store.Anonymous, func(tx *store.Tx) error {
 		window := time.Duration(store.LoginWindowMinutes.Get(tx)) * time.Minute
-		n, left := observedCounters{a.counters, observe}.add("provider "+Network(addr), 1, window)
+		n, left := observedCounters{a.counters, observe}.add(arrivalCounter(addr), 1, window)
 		if n > store.LoginTries.Get(tx)*arrivalsPerTry {
 			wait = left
 		}
@@ -254,9 +257,14 @@ func (a *Auth) CountArrival(addr netip.Addr, observe func(kv.CacheEvent)) error 
 	return err
 }
 
+func arrivalCounter(addr netip.Addr) string { return "provider " + Network(addr) }
+
 // arrivalsPerTry is how many steps a network has for each attempt that a user has: many people share
-// an address, and each sign-in has two steps.
-const arrivalsPerTry = 100
+// an address. Those of sign-ins that succeed are not counted.
+const (
+	arrivalsPerTry = 100
+	stepsOfArrival = 2
+)
 
 // signedInWith records that a sign-in was with a provider, if it was.
 func (p *loginProof) signedInWith(tx *store.Tx, session store.ID) error {

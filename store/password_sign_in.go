@@ -62,6 +62,15 @@ func MustChange(tx *Tx, who Account, told bool) (bool, error) {
 	return !off, err
 }
 
+// CheckPasswordUse returns ErrPasswordOff if passwords are turned off for a person who uses one.
+func CheckPasswordUse(tx *Tx, who Account) error {
+	off, err := PasswordsOff(tx, who)
+	if err == nil && off {
+		err = ErrPasswordOff
+	}
+	return err
+}
+
 // CheckPasswordOn returns a Conflict if a new password would be of no use to a person.
 func CheckPasswordOn(tx *Tx, who Account) error {
 	off, err := PasswordsOff(tx, who)
@@ -146,7 +155,7 @@ func hasOtherWay(tx *Tx, who Account) (bool, error) {
 }
 
 // AllowOwnerPassword lets an owner sign in with the password that the operator of the server has given,
-// whatever the settings and roles say.
+// also where settings or roles turn passwords off.
 func AllowOwnerPassword(tx *Tx, owner ID) error {
 	off, err := PasswordsOff(tx, Account{ID: owner})
 	if err != nil || !off {

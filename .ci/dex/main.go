@@ -1,6 +1,6 @@
 // Dex serves the OpenID provider Dex at the address of its issuer, with everything in memory. The
-// command of Dex itself needs versions of databases that are not to be had any more; its package server
-// is what signs people in.
+// command of Dex itself needs versions of database drivers that can no longer be downloaded. Its package
+// server, used here, is what signs people in.
 //
 //	dex '{"issuer":"http://127.0.0.1:5556","clients":[...],"passwords":[...]}'
 package main

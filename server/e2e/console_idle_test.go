@@ -76,7 +76,7 @@ func TestConsoleIdle(t *testing.T) {
 					return err
 				}
 				if n := p.watch.asked("") - before; n > 0 {
-					return fmt.Errorf("it has asked %d times while nobody was there", n)
+					return fmt.Errorf("%d requests were sent without any input", n)
 				}
 				return nil
 			})

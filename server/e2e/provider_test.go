@@ -63,7 +63,7 @@ func (p *process) surfer() *surfer {
 	v.http.Jar = jar
 	v.http.CheckRedirect = func(r *http.Request, from []*http.Request) error {
 		if len(from) > 20 {
-			return errors.New("the way has no end")
+			return errors.New("more than 20 redirects")
 		}
 		if v.stopAt != "" && strings.HasPrefix(r.URL.String(), v.stopAt) {
 			return http.ErrUseLastResponse

@@ -140,7 +140,7 @@ type AppUserIn struct {
 	RoleIDs *[]store.ID `json:"role_ids" names:"roles,app_role" check:"max=100" doc:"IDs of the app roles; to change them requires the permission user.list.role, too"`
 	Status  *store.Flag `json:"status" doc:"Status: 1 enabled, the default of a new user; 0 disabled, which ends the sessions"`
 
-	PasswordSignIn *string `json:"password_sign_in" check:"enum=password_sign_in" doc:"on to let the user sign in with a password whatever the roles and the settings say, off not to; empty, the default, for what they say. To change it requires a confirmation"`
+	PasswordSignIn *string `json:"password_sign_in" check:"enum=password_sign_in" doc:"on to let the user sign in with a password also where a role or the setting turns passwords off, off to refuse passwords; empty, the default, to follow the roles and the setting. To change it requires a confirmation"`
 }
 
 var AssignAppUser = web.Assigning[AppUserIn, store.AppUser]()

@@ -116,7 +116,7 @@ type userIn struct {
 	DeptID         *store.ID   `json:"dept_id" names:"department,department" doc:"ID of the department; 0 for none"`
 	RoleIDs        *[]store.ID `json:"role_ids" names:"roles,role" check:"max=100" doc:"IDs of the roles"`
 	Status         *store.Flag `json:"status" doc:"Status: 1 enabled, the default of a new user; 0 disabled, which ends the sessions"`
-	PasswordSignIn *string     `json:"password_sign_in" check:"enum=password_sign_in" doc:"on to let the user sign in with a password whatever the roles and the settings say, off not to; empty, the default, for what they say. To change it requires a confirmation, and off a provider or a passkey of your own"`
+	PasswordSignIn *string     `json:"password_sign_in" check:"enum=password_sign_in" doc:"on to let the user sign in with a password also where a role or the setting turns passwords off, off to refuse passwords; empty, the default, to follow the roles and the setting. To change it requires a confirmation, and off a provider or a passkey of your own"`
 }
 
 // CheckUsername checks the username of a new user. name is the name of the value in the error.

@@ -159,7 +159,7 @@ func TestPasswordsOff_NeedsAnotherWay(t *testing.T) {
 	w.OK("PUT", "/admin/list/1", `{"nickname":"Boss"}`, "owner") // other values need no confirmation
 }
 
-// The operator of the server lets an owner in whatever the settings say.
+// The operator of the server can turn the password of an owner on again.
 func TestPasswordsOff_OwnerGetsIn(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

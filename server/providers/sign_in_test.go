@@ -291,3 +291,23 @@ func TestSignIn_AppUserSignsOutThere(t *testing.T) {
 		t.Errorf("the session lives: %s", a.Body)
 	}
 }
+
+// A network has a bound of steps, of which those of sign-ins that succeed are none: many people can
+// share an address.
+func TestSignIn_LimitOfNetwork(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, `"creates":"always"`)
+	w.Set("security.login_tries", "1")
+	const limit = 100
+	for range limit {
+		w.browser().known()
+	}
+	for range limit {
+		w.browser().starts("idp")
+	}
+	b := w.browser()
+	b.starts("idp")
+	if a := b.signsIn(); a.Code != 429 {
+		t.Errorf("above the limit: %d %s", a.Code, a.Body)
+	}
+}

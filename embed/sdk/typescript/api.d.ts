@@ -790,7 +790,7 @@ export type CreateAppUser = {
   nickname?: string | null
   /** Password; any characters are allowed. If it and invite are absent, one is generated and returned once, and the user must change it */
   password?: string
-  /** on to let the user sign in with a password whatever the roles and the settings say, off not to; empty, the default, for what they say. To change it requires a confirmation */
+  /** on to let the user sign in with a password also where a role or the setting turns passwords off, off to refuse passwords; empty, the default, to follow the roles and the setting. To change it requires a confirmation */
   password_sign_in?: "" | "on" | "off" | null
   /** IDs of the app roles; to change them requires the permission user.list.role, too */
   role_ids?: number[] | null
@@ -1076,7 +1076,7 @@ export type CreateUser = {
   nickname?: string | null
   /** Password; any characters are allowed. If it and invite are absent, one is generated and returned once, and the user must change it */
   password?: string
-  /** on to let the user sign in with a password whatever the roles and the settings say, off not to; empty, the default, for what they say. To change it requires a confirmation, and off a provider or a passkey of your own */
+  /** on to let the user sign in with a password also where a role or the setting turns passwords off, off to refuse passwords; empty, the default, to follow the roles and the setting. To change it requires a confirmation, and off a provider or a passkey of your own */
   password_sign_in?: "" | "on" | "off" | null
   /** IDs of the roles */
   role_ids?: number[] | null
@@ -3821,7 +3821,7 @@ export type UpdateAppUser = {
   fields?: AppUserFieldsInput
   mobile?: string | null
   nickname?: string | null
-  /** on to let the user sign in with a password whatever the roles and the settings say, off not to; empty, the default, for what they say. To change it requires a confirmation */
+  /** on to let the user sign in with a password also where a role or the setting turns passwords off, off to refuse passwords; empty, the default, to follow the roles and the setting. To change it requires a confirmation */
   password_sign_in?: "" | "on" | "off" | null
   /** 0 to accept a pending registration: the user can sign in at once, with the address of the registration unless somebody has it, which remains unverified */
   pending?: 0 | 1
@@ -4214,7 +4214,7 @@ export type UpdateUser = {
   fields?: UserFieldsInput
   mobile?: string | null
   nickname?: string | null
-  /** on to let the user sign in with a password whatever the roles and the settings say, off not to; empty, the default, for what they say. To change it requires a confirmation, and off a provider or a passkey of your own */
+  /** on to let the user sign in with a password also where a role or the setting turns passwords off, off to refuse passwords; empty, the default, to follow the roles and the setting. To change it requires a confirmation, and off a provider or a passkey of your own */
   password_sign_in?: "" | "on" | "off" | null
   /** IDs of the roles */
   role_ids?: number[] | null
