@@ -18,15 +18,15 @@ type Directory struct {
 	Servers           []string `json:"servers"`            // ldap:// or ldaps:// URLs, tried in this order
 	Plain             Flag     `json:"plain"`              // ldap:// is used without StartTLS
 	Certificates      string   `json:"certificates"`       // authorities in PEM, besides those of the system
-	BindDN            string   `json:"bind_dn"`            // account that searches; "" for nobody
+	BindDN            string   `json:"bind_dn"`            // account that searches; "" for none
 	BaseDN            string   `json:"base_dn"`            // entry below which people are
-	UserFilter        string   `json:"user_filter"`        // finds a person, with {username} for what was typed
+	UserFilter        string   `json:"user_filter"`        // finds a person; has {username}
 	IDAttribute       string   `json:"id_attribute"`       // never changes and is never used again
 	UsernameAttribute string   `json:"username_attribute"` // proposed for a new account, as is the name
 	NameAttribute     string   `json:"name_attribute"`
 	EmailAttribute    string   `json:"email_attribute"`
 	GroupBaseDN       string   `json:"group_base_dn"` // entry below which groups are; "" to use memberOf alone
-	GroupFilter       string   `json:"group_filter"`  // finds the groups of a person, with {dn} or {username}
+	GroupFilter       string   `json:"group_filter"`  // finds the groups of a person, has {dn} or {username}
 }
 
 // IsDirectory reports whether people sign in here with the password of a directory.

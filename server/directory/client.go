@@ -34,7 +34,7 @@ type Client struct {
 
 	mu   sync.Mutex
 	busy map[string]int       // number of sign-ins that are running, by servers
-	down map[string]time.Time // until when a server is tried last
+	down map[string]time.Time // time until which a server is tried last
 }
 
 // NewClient returns a Client that connects to servers on the Internet and to those that are allowed.

@@ -28,7 +28,7 @@ import (
 type Config struct {
 	*store.Directory
 	Secret     string   // password of BindDN
-	Attributes []string // to return besides those that Directory names
+	Attributes []string // attributes to ask for, besides those of Directory
 }
 
 // Person is what a directory says of a person.

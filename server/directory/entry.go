@@ -77,6 +77,18 @@ func idOf(attribute string, values [][]byte) string {
 	return string(v)
 }
 
+// IsDN reports whether a text is a DN (RFC 4514), also an empty one.
+func IsDN(text string) bool {
+	_, err := ldap.ParseDN(text)
+	return err == nil
+}
+
+// IsFilter reports whether a text is a filter (RFC 4515).
+func IsFilter(text string) bool {
+	_, err := ldap.CompileFilter(text)
+	return err == nil
+}
+
 // Has reports whether an attribute has a value, or whether the person is in the group with a DN.
 func (p *Person) Has(attribute, value string) bool {
 	dn, _ := ldap.ParseDN(value) // nil for other values

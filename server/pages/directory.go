@@ -11,10 +11,10 @@ import (
 
 // Directory is what the page has on which a person signs in with a directory.
 type Directory struct {
-	Title    string // of the directory
+	Title    string // title of the directory
 	App      bool   // whether the person is an app user
 	State    string // value of the hidden field state
-	Username string // as it was typed
+	Username string // username that was typed
 	Fault    *errs.Error
 }
 

@@ -7,8 +7,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/go-ldap/ldap/v3"
-
+	"reeve/server/directory"
 	"reeve/store"
 	"reeve/store/errs"
 )
@@ -20,7 +19,7 @@ type directoryIn struct {
 	Certificates      *string     `json:"certificates" check:"max=100000,raw" doc:"For a directory: certificates in PEM of authorities that are trusted besides those of the system"`
 	BindDN            *string     `json:"bind_dn" check:"max=1000,text" doc:"For a directory: DN of the account that searches, with its password in client_secret; empty to search without an account"`
 	BaseDN            *string     `json:"base_dn" check:"max=1000,text" doc:"For a directory: DN of the entry below which people are. Required"`
-	UserFilter        *string     `json:"user_filter" check:"max=2000,text" doc:"For a directory: filter that finds a person, with {username} in place of what was typed; what is usual for the kind by default, as are the other fields"`
+	UserFilter        *string     `json:"user_filter" check:"max=2000,text" doc:"For a directory: filter that finds a person, with {username} in place of the username; what is usual for the kind by default, as are the other fields"`
 	IDAttribute       *string     `json:"id_attribute" check:"max=100,text" doc:"For a directory: attribute by which people are told apart, which never changes and is never used again"`
 	UsernameAttribute *string     `json:"username_attribute" check:"max=100,text" doc:"For a directory: attribute with the username"`
 	NameAttribute     *string     `json:"name_attribute" check:"max=100,text" doc:"For a directory: attribute with the name"`
@@ -57,7 +56,7 @@ func checkDirectory(v *store.Provider, faults errs.Faults) {
 		faults.Add("certificates", "must be certificates in PEM")
 	}
 	for field, dn := range map[string]string{"base_dn": v.BaseDN, "group_base_dn": v.GroupBaseDN} {
-		if _, err := ldap.ParseDN(dn); err != nil {
+		if !directory.IsDN(dn) {
 			faults.Add(field, "must be a DN like ou=people,dc=example,dc=org")
 		}
 	}
@@ -76,6 +75,25 @@ func checkDirectory(v *store.Provider, faults errs.Faults) {
 	}
 }
 
+// noDirectory adds the fields that only directories have.
+func noDirectory(v *store.Provider, faults errs.Faults) {
+	texts := map[string]string{"certificates": v.Certificates, "bind_dn": v.BindDN, "base_dn": v.BaseDN,
+		"user_filter": v.UserFilter, "id_attribute": v.IDAttribute, "username_attribute": v.UsernameAttribute,
+		"name_attribute": v.NameAttribute, "email_attribute": v.EmailAttribute, "group_base_dn": v.GroupBaseDN,
+		"group_filter": v.GroupFilter}
+	if len(v.Servers) > 0 {
+		texts["servers"] = v.Servers[0]
+	}
+	if v.Plain {
+		texts["plain"] = "1"
+	}
+	for field, text := range texts {
+		if text != "" {
+			faults.Add(field, "is for directories: the kinds ldap and active_directory")
+		}
+	}
+}
+
 // checkFilter checks a filter that has one of some texts, in whose place others are put.
 func checkFilter(faults errs.Faults, field, filter string, places ...string) {
 	filled := filter
@@ -84,7 +102,7 @@ func checkFilter(faults errs.Faults, field, filter string, places ...string) {
 	}
 	if filled == filter {
 		faults.Add(field, "must have %s", strings.Join(places, " or "))
-	} else if _, err := ldap.CompileFilter(filled); err != nil {
+	} else if !directory.IsFilter(filled) {
 		faults.Add(field, "must be a filter like (uid={username})")
 	}
 }

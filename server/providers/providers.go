@@ -241,7 +241,7 @@ type providerChange struct {
 	clientSecret
 }
 
-// assign copies the fields that were sent. A new kind comes with what is usual for it.
+// assign copies the fields that were sent. A new kind brings its usual values.
 func assign(in *providerIn, v *store.Provider) {
 	if in.Kind != nil && *in.Kind != v.Kind {
 		v.Directory, v.Scopes = store.ProposedDirectory(*in.Kind), proposedScopes(*in.Kind)
@@ -347,10 +347,7 @@ func (p *Providers) checkOpenID(v *store.Provider, faults errs.Faults) {
 	if bool(v.Status) && p.s.Config.PublicURL == "" {
 		faults.Add("status", "can be 1 only with server.public_url in the configuration, where browsers come back from the provider")
 	}
-	if len(v.Servers) > 0 {
-		faults.Add("servers", "is for directories: the kinds ldap and active_directory")
-	}
-	v.Directory = store.ProposedDirectory(v.Kind)
+	noDirectory(v, faults)
 }
 
 // manyTenants matches issuers of Microsoft under which every tenant of the world can sign in.

@@ -14,10 +14,11 @@ import (
 	"reeve/store/errs"
 )
 
-// checkPageHeaders adds the headers of pages for app users. Their cookies have tests of their own.
+// checkPageHeaders adds the headers of pages for app users, and of those of directories. Their cookies have tests of their own.
 func (a *Reply) checkPageHeaders(r *http.Request, want map[string]string) {
 	a.T.Helper()
-	if !strings.HasPrefix(r.URL.Path, pages.AppPagesPath) {
+	ofDirectory := strings.HasPrefix(r.URL.Path, "/auth/provider/") && strings.HasSuffix(r.URL.Path, "/sign-in")
+	if !strings.HasPrefix(r.URL.Path, pages.AppPagesPath) && !ofDirectory {
 		return
 	}
 	if strings.HasPrefix(a.Header.Get("Content-Type"), web.HTMLMedia) {
