@@ -77,9 +77,24 @@ func (d *Directory) tidy() {
 	if d.Servers == nil {
 		d.Servers = []string{}
 	}
-	d.Certificates = strings.TrimSpace(strings.ReplaceAll(d.Certificates, "\r\n", "\n"))
-	for _, text := range []*string{&d.BindDN, &d.BaseDN, &d.UserFilter, &d.IDAttribute, &d.UsernameAttribute,
-		&d.NameAttribute, &d.EmailAttribute, &d.GroupBaseDN, &d.GroupFilter} {
+	d.Certificates = strings.ReplaceAll(d.Certificates, "\r\n", "\n")
+	for _, text := range d.Texts() {
 		*text = strings.TrimSpace(*text)
+	}
+}
+
+// Texts returns the fields that are one text, by their names in JSON.
+func (d *Directory) Texts() map[string]*string {
+	return map[string]*string{
+		"certificates":       &d.Certificates,
+		"bind_dn":            &d.BindDN,
+		"base_dn":            &d.BaseDN,
+		"user_filter":        &d.UserFilter,
+		"id_attribute":       &d.IDAttribute,
+		"username_attribute": &d.UsernameAttribute,
+		"name_attribute":     &d.NameAttribute,
+		"email_attribute":    &d.EmailAttribute,
+		"group_base_dn":      &d.GroupBaseDN,
+		"group_filter":       &d.GroupFilter,
 	}
 }

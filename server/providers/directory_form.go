@@ -77,18 +77,12 @@ func checkDirectory(v *store.Provider, faults errs.Faults) {
 
 // noDirectory adds the fields that only directories have.
 func noDirectory(v *store.Provider, faults errs.Faults) {
-	texts := map[string]string{"certificates": v.Certificates, "bind_dn": v.BindDN, "base_dn": v.BaseDN,
-		"user_filter": v.UserFilter, "id_attribute": v.IDAttribute, "username_attribute": v.UsernameAttribute,
-		"name_attribute": v.NameAttribute, "email_attribute": v.EmailAttribute, "group_base_dn": v.GroupBaseDN,
-		"group_filter": v.GroupFilter}
-	if len(v.Servers) > 0 {
-		texts["servers"] = v.Servers[0]
+	given := map[string]bool{"servers": len(v.Servers) > 0, "plain": bool(v.Plain)}
+	for field, text := range v.Texts() {
+		given[field] = *text != ""
 	}
-	if v.Plain {
-		texts["plain"] = "1"
-	}
-	for field, text := range texts {
-		if text != "" {
+	for field, is := range given {
+		if is {
 			faults.Add(field, "is for directories: the kinds ldap and active_directory")
 		}
 	}

@@ -366,7 +366,7 @@ func TestDirectory_Faults(t *testing.T) {
 		`"client_id":"x"`:                                                               "client_id",
 		`"scopes":["email"]`:                                                            "scopes",
 		`"factor_values":["mfa"]`:                                                       "factor_values",
-		`"kind":"openid","client_id":"x"`:                                                               "issuer",
+		`"kind":"openid","client_id":"x"`:                                               "issuer",
 	} {
 		w.Call("PUT", fmt.Sprint("/system/provider/", w.id), "{"+change+"}", "owner").Names(422, field)
 	}
