@@ -36,7 +36,7 @@ type Provider struct {
 // Mapping gives roles and a department to people with a claim.
 type Mapping struct {
 	Claim      string `json:"claim" check:"required,max=100,text" doc:"Name of a claim, such as groups; nested ones are separated by dots"`
-	Value      string `json:"value" check:"required,max=200,text" doc:"Value that the claim has, or that is in its list"`
+	Value      string `json:"value" check:"required,max=1000,text" doc:"Value that the claim has, or that is in its list"`
 	RoleIDs    []ID   `json:"role_ids" check:"max=50" doc:"IDs of the roles that such users have"`
 	AppRoleIDs []ID   `json:"app_role_ids" check:"max=50" doc:"IDs of the app roles that such app users have"`
 	DeptID     ID     `json:"dept_id" doc:"ID of the department that such users are in; 0 for no change"`
