@@ -72,8 +72,8 @@ func (c *Client) SignIn(ctx context.Context, config *Config, username, password 
 	}()
 
 	if config.BindDN != "" {
-		if err := conn.Bind(config.BindDN, config.Secret); err != nil {
-			return nil, "", conn.serviceFault(ctx, err)
+		if err := conn.bindService(ctx, config); err != nil {
+			return nil, "", err
 		}
 	}
 	entry, err := conn.find(ctx, config, username)
@@ -87,13 +87,31 @@ func (c *Client) SignIn(ctx context.Context, config *Config, username, password 
 	if p, err = config.person(entry); err != nil {
 		return nil, "", err
 	}
-	if err := conn.addGroups(ctx, config, p, username); err != nil {
-		return nil, p.Username, err
-	}
 	if err := conn.Bind(entry.DN, password); err != nil {
 		return nil, p.Username, conn.personFault(ctx, err)
 	}
-	return p, p.Username, nil
+	// Groups are searched last, so that a wrong password takes as long as an unknown name.
+	if err = conn.bindService(ctx, config); err == nil {
+		err = conn.addGroups(ctx, config, p, username)
+	}
+	return p, p.Username, err
+}
+
+// bindService binds as the account that searches, or as none.
+func (c *conn) bindService(ctx context.Context, config *Config) error {
+	var err error
+	if config.BindDN == "" {
+		err = c.UnauthenticatedBind("")
+	} else {
+		err = c.Bind(config.BindDN, config.Secret)
+	}
+	switch {
+	case err == nil:
+		return nil
+	case isWrong(err):
+		return errSearch
+	}
+	return c.fault(ctx, err)
 }
 
 // maxFound limits the entries that are asked for: one more than may be found.

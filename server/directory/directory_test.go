@@ -65,6 +65,16 @@ func TestSignIn(t *testing.T) {
 	}
 }
 
+// A directory can be searched without an account.
+func TestSignIn_AnonymousSearch(t *testing.T) {
+	t.Parallel()
+	s, c := directorytest.Start(t, "access to * by anonymous read by * none"), newClient(t)
+	p, _, err := c.SignIn(t.Context(), configOf(s, func(c *directory.Config) { c.BindDN = "" }), "ann", directorytest.Password)
+	if err != nil || !p.Has("groups", "cn=sales,"+directorytest.Groups) {
+		t.Errorf("%v, %+v", err, p)
+	}
+}
+
 // The ID of a person remains when everything else changes.
 func TestSignIn_RenamedPerson(t *testing.T) {
 	t.Parallel()

@@ -104,14 +104,6 @@ func (c *conn) fault(ctx context.Context, err error) error {
 	return unreachable(c.server)
 }
 
-// serviceFault returns why the account that searches could not bind.
-func (c *conn) serviceFault(ctx context.Context, err error) error {
-	if isWrong(err) {
-		return errSearch
-	}
-	return c.fault(ctx, err)
-}
-
 func isWrong(err error) bool {
 	return ldap.IsErrorAnyOf(err, ldap.LDAPResultInvalidCredentials, ldap.LDAPResultInvalidDNSyntax)
 }

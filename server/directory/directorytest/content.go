@@ -25,6 +25,7 @@ rootpw "{password}"
 directory {dir}/db
 overlay memberof
 access to attrs=userPassword by anonymous auth by * none
+{access}
 access to * by dn.exact="cn=reader,{base}" read by * none
 `
 

@@ -44,8 +44,9 @@ type Server struct {
 	finished chan struct{}
 }
 
-// Start runs a server until the test ends. It skips the test if slapd is not installed.
-func Start(t testing.TB) *Server {
+// Start runs a server until the test ends, with more rules for access before those of config. It skips the
+// test if slapd is not installed.
+func Start(t testing.TB, access ...string) *Server {
 	t.Helper()
 	program, err := exec.LookPath("slapd")
 	if err != nil {
@@ -58,7 +59,7 @@ func Start(t testing.TB) *Server {
 		t.Skip("needs slapd, of OpenLDAP: ", err)
 	}
 	s := &Server{t: t, dir: t.TempDir()}
-	s.write("slapd.conf", config)
+	s.write("slapd.conf", strings.Replace(config, "{access}", strings.Join(access, "\n"), 1))
 	s.write("people.ldif", people)
 	s.certificate()
 	if err := os.Mkdir(filepath.Join(s.dir, "db"), 0o700); err != nil {
