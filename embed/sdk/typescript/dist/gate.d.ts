@@ -39,7 +39,7 @@ export declare function refuse(status: number, error: string, ...headers: [strin
  *
  * While Reeve cannot be reached, it refuses with 503. It rejects if the program or Reeve is not configured for
  * it, for example if the key of the client lacks `auth.check`. Throws a TypeError if a text is not the
- * key of a permission.
+ * key of a permission: 1 to 5 segments such as `orders` or `shop.order.refund`.
  */
 export declare function authorize(reeve: Reeve, realm: Realm, permissions: readonly string[]): (question: Question) => Promise<Decision>;
 /** Reports whether a request is one for {@link finishSignIn}. */

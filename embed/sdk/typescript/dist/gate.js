@@ -7,7 +7,7 @@ export function refuse(status, error, ...headers) {
 		body: JSON.stringify({error})
 	}
 }
-const permissionForm = /^[a-z][a-z0-9_-]*(\.[a-z][a-z0-9_-]*){0,4}$/
+const permissionForm = /^(?=.{1,100}$)[a-z][a-z0-9_-]*(\.[a-z][a-z0-9_-]*){0,4}$/
 const unauthorized = () => refuse(401, 'sign in first', ['WWW-Authenticate', 'Bearer'])
 export function authorize(reeve, realm, permissions) {
 	for (const one of permissions) if (typeof one !== 'string' || !permissionForm.test(one)) throw new TypeError(`not the key of a permission: ${one}`)

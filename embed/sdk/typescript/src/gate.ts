@@ -38,7 +38,8 @@ export function refuse(status: number, error: string, ...headers: [string, strin
   }
 }
 
-const permissionForm = /^[a-z][a-z0-9_-]*(\.[a-z][a-z0-9_-]*){0,4}$/
+// Reeve's rule for keys of permissions.
+const permissionForm = /^(?=.{1,100}$)[a-z][a-z0-9_-]*(\.[a-z][a-z0-9_-]*){0,4}$/
 
 const unauthorized = () => refuse(401, 'sign in first', ['WWW-Authenticate', 'Bearer'])
 
@@ -54,7 +55,7 @@ const unauthorized = () => refuse(401, 'sign in first', ['WWW-Authenticate', 'Be
  *
  * While Reeve cannot be reached, it refuses with 503. It rejects if the program or Reeve is not configured for
  * it, for example if the key of the client lacks `auth.check`. Throws a TypeError if a text is not the
- * key of a permission.
+ * key of a permission: 1 to 5 segments such as `orders` or `shop.order.refund`.
  */
 export function authorize(reeve: Reeve, realm: Realm, permissions: readonly string[]): (question: Question) => Promise<Decision> {
   for (const one of permissions) if (typeof one !== 'string' || !permissionForm.test(one)) throw new TypeError(`not the key of a permission: ${one}`)
