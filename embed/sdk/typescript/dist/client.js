@@ -1,4 +1,5 @@
 import {follow} from './config.js'
+import {FlagReader} from './flag.js'
 import {parse, send} from './send.js'
 export class Reeve {
 	url
@@ -6,16 +7,20 @@ export class Reeve {
 	timeout
 	#options
 	#key
+	#flags
 	constructor(options) {
 		this.url = baseURL('url', options.url, /^https?:\/\/[^?#@]+$/i)
 		this.origin = options.origin && baseURL('origin', options.origin, /^https?:\/\/[^/?#@]+\/?$/i)
 		this.timeout = options.timeout ?? 10_000
 		this.#options = options
+		this.#flags = new FlagReader(options.flagAge)
 		this.#key = options.key?.trim() ?? ''
 		if (/[^!-~]/.test(this.#key)) throw new TypeError('key is not valid')
 	}
 	as(token) {
-		return new Reeve({...this.#options, key: token})
+		const other = new Reeve({...this.#options, key: token})
+		other.#flags = this.#flags
+		return other
 	}
 	async call(method, path, ...[options]) {
 		const {error, text} = await this.exchange(method, path, options)
@@ -66,6 +71,12 @@ export class Reeve {
 	}
 	follow(query = {}) {
 		return follow(this, query)
+	}
+	async flag(key, context, otherwise) {
+		return (await this.flagDetails(key, context, otherwise)).value
+	}
+	flagDetails(key, context, otherwise) {
+		return this.#flags.details(this, this.#key, key, context, otherwise)
 	}
 }
 function baseURL(name, text, pattern) {

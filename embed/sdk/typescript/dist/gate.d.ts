@@ -46,5 +46,3 @@ export declare function authorize(reeve: Reeve, realm: Realm, permissions: reado
 export declare function isCallback({ origin }: Reeve, { method, path }: Question): boolean;
 /** Answers a request for {@link callbackPath}: it finishes the sign-in of a browser. The client must have an `origin`. */
 export declare function finishSignIn(reeve: Reeve, question: Question): Promise<Refusal>;
-/** Writes to the console, at most once in ten seconds for each kind: a program can get many requests while Reeve is unreachable. */
-export declare function warn(kind: string, reason: string): void;

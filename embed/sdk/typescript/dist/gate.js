@@ -1,4 +1,4 @@
-import {parse} from './send.js'
+import {parse, warn} from './send.js'
 export const callbackPath = '/.reeve/callback'
 export function refuse(status, error, ...headers) {
 	return {
@@ -94,12 +94,6 @@ function failed(answer) {
 	}
 	const {error, status} = answer
 	throw new Error(`Reeve refuses the key or the origin of this program: ${error?.message ?? 'unexpected response'} (${status})`, {cause: error})
-}
-const last = {}
-export function warn(kind, reason) {
-	if (Date.now() - (last[kind] ?? 0) < 10_000) return
-	last[kind] = Date.now()
-	console.warn(`Reeve: ${kind}: ${reason}`)
 }
 const isPage = ({headers}) => /^text\/html\b/.test(headers.get('content-type') ?? '') && headers.has('x-request-id')
 function passOn({status, headers, text}) {
