@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"strings"
 	"sync"
 	"time"
@@ -232,7 +231,7 @@ func (c *Client) loadFlags(ctx context.Context, set *flagSet,
 		return set.flags, nil
 	}
 
-	failed, pause := c.flagFailed(res, err), cache.age
+	failed, pause := c.flagFailed(a, res, err), cache.age
 	if err == nil {
 		pause = max(pause, min(res.retryAfter(), maxFlagPause))
 	}
@@ -275,13 +274,9 @@ func (s *flagSet) keep(res *response) bool {
 }
 
 // flagFailed returns the failure of a request for flags.
-func (c *Client) flagFailed(res *response, err error) *flagFailure {
+func (c *Client) flagFailed(a *attempt, res *response, err error) *flagFailure {
 	if err != nil {
-		var failed *url.Error
-		if errors.As(err, &failed) {
-			err = failed.Err // which the URL is added to
-		}
-		return &flagFailure{flagGeneral, fmt.Sprintf("no response from %s: %v", c.url, err)}
+		return &flagFailure{flagGeneral, c.unanswered(a, err).Message}
 	}
 	var e evaluatedFlag
 	if json.Unmarshal(res.body, &e) != nil || e.Code == "" {

@@ -6,6 +6,8 @@ import type { Caller, Realm } from './types.js'
 // What the middlewares for Express and Hono have in common. For another framework, build a Question from its
 // request, and send a Refusal as its response.
 
+export { warn } from './send.js'
+
 /** The path of a program to which browsers return from the sign-in page. */
 export const callbackPath = '/.reeve/callback'
 
