@@ -12,7 +12,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
-	"sync/atomic"
+	"sync"
 	"testing"
 	"time"
 
@@ -159,44 +159,77 @@ func TestGoEvents_RefusalsEnd(t *testing.T) {
 	}
 }
 
-// TestGoEvents_Reconnects checks what happens between one connection and the next, with a server
-// that follows a script.
-func TestGoEvents_Reconnects(t *testing.T) {
-	t.Parallel()
-	open := "retry: 1\nid: g-1\nevent: open\ndata: {\"types\":[\"dict.changed\"]}\n\n"
-	stream := func(text string) http.HandlerFunc {
-		return func(w http.ResponseWriter, r *http.Request) {
-			w.Header().Set("Content-Type", "text/event-stream")
-			io.WriteString(w, text)
-		}
+// eventText is the beginning of a stream of a scriptedServer.
+const eventText = "retry: 1\nid: g-1\nevent: open\ndata: {\"types\":[\"dict.changed\"]}\n\n"
+
+func streamOf(text string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		io.WriteString(w, text)
 	}
-	status := func(code int, body string) http.HandlerFunc {
-		return func(w http.ResponseWriter, r *http.Request) {
-			w.Header().Set("Retry-After", "0")
-			w.WriteHeader(code)
-			io.WriteString(w, body)
-		}
+}
+
+func statusOf(code int, body string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(code)
+		io.WriteString(w, body)
 	}
+}
+
+// scriptedServer is a server of events that fails, and breaks off, in several ways before it says
+// that no events can come.
+type scriptedServer struct {
+	url string
+
+	mu        sync.Mutex
+	positions []string // Last-Event-ID of each connection
+}
+
+func newScriptedServer(t *testing.T) *scriptedServer {
+	t.Helper()
 	connections := []http.HandlerFunc{
-		status(503, ""),
-		stream(open + "id: g-2\r\nevent: dict.changed\r\ndata: {\"name\":\"two\"}\r\n\r\n" +
+		statusOf(503, ""),
+		streamOf(eventText + "id: g-2\r\nevent: dict.changed\r\ndata: {\"name\":\"two\"}\r\n\r\n" +
 			"id: g-3\nevent: dict.changed\ndata: {\"name\":\"cut off\"}\n"),
-		status(404, "a proxy while the server restarts"),
-		status(429, `{"success":false,"errorCode":"too_many","msg":"too many streams"}`),
-		stream(open + ": heartbeat\nid: g-7\n\nevent: dict.changed\ndata: {\"name\":\"part\"}\n\n"),
-		stream("id: g-8\nevent: open\ndata: {\"types\":[]," +
+		statusOf(404, "a proxy while the server restarts"),
+		statusOf(429, `{"success":false,"errorCode":"too_many","msg":"too many streams"}`),
+		streamOf(eventText +
+			": heartbeat\nid: g-7\n\nevent: dict.changed\ndata: {\"name\":\"größer\"}\n\n"),
+		streamOf("id: g-8\nevent: open\ndata: {\"types\":[]," +
 			"\"missing\":[{\"type\":\"dict.changed\",\"reason\":\"taken away\"}]}\n\n"),
 	}
-	var n atomic.Int64
-	var positions []string
+	s := &scriptedServer{}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		positions = append(positions, r.Header.Get("Last-Event-ID"))
-		connections[n.Add(1)-1](w, r)
+		s.mu.Lock()
+		s.positions = append(s.positions, r.Header.Get("Last-Event-ID"))
+		n := min(len(s.positions), len(connections)) - 1
+		s.mu.Unlock()
+		connections[n](w, r)
 	}))
 	t.Cleanup(server.Close)
+	s.url = server.URL
+	return s
+}
 
+// checkPositions checks the positions of a client that has begun at g-0.
+func (s *scriptedServer) checkPositions(t *testing.T) {
+	t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if want := []string{"g-0", "g-0", "g-2", "g-2", "g-2", "g-7"}; !slices.Equal(s.positions, want) {
+		t.Errorf("the positions are %q, want %q", s.positions, want)
+	}
+}
+
+// scripted are the events of a scriptedServer.
+var scripted = []string{"g-1 open ", "g-2 dict.changed two", "g-7 dict.changed größer"}
+
+// TestGoEvents_Reconnects checks what happens between one connection and the next.
+func TestGoEvents_Reconnects(t *testing.T) {
+	t.Parallel()
+	server := newScriptedServer(t)
 	var got []string
-	c := goClient(t, reeve.Options{URL: server.URL, Key: "k"})
+	c := goClient(t, reeve.Options{URL: server.url, Key: "k"})
 	for event, err := range c.EventsAfter(patiently(t), "g-0", "dict.*") {
 		if err != nil {
 			got = append(got, err.Error())
@@ -204,21 +237,19 @@ func TestGoEvents_Reconnects(t *testing.T) {
 		}
 		got = append(got, event.ID+" "+nameOf(t, event))
 	}
-	want := []string{"g-1 open ", "g-2 dict.changed two", "g-7 dict.changed part",
-		"reeve: GET /system/event: no event of the type dict.* can come: taken away (403 forbidden)"}
+	want := append(slices.Clone(scripted),
+		"reeve: GET /system/event: no event of the type dict.* can come: taken away (403 forbidden)")
 	if !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if want := []string{"g-0", "g-0", "g-2", "g-2", "g-2", "g-7"}; !slices.Equal(positions, want) {
-		t.Errorf("the positions are %q, want %q", positions, want)
-	}
+	server.checkPositions(t)
 
 	for name, handler := range map[string]http.HandlerFunc{
-		"another program": status(404, "not found"),
-		"a page":          status(200, "<html>"),
-		"a sign-in page":  status(302, ""),
-		"not JSON":        stream("event: open\ndata: {\n\n"),
-		"an endless line": stream("data: " + strings.Repeat("x", 17<<20)),
+		"another program": statusOf(404, "not found"),
+		"a page":          statusOf(200, "<html>"),
+		"a sign-in page":  statusOf(302, ""),
+		"not JSON":        streamOf("event: open\ndata: {\n\n"),
+		"an endless line": streamOf("data: " + strings.Repeat("x", 17<<20)),
 	} {
 		server := httptest.NewServer(handler)
 		t.Cleanup(server.Close)
@@ -252,5 +283,40 @@ func TestGoEvents_WaitsAsLongAsTheServerSays(t *testing.T) {
 	}
 	if pause := times[1].Sub(times[0]); pause < 3*time.Second {
 		t.Errorf("it connects again after %s", pause)
+	}
+}
+
+func TestTypeScriptEvents(t *testing.T) {
+	t.Parallel()
+	dir, listen := t.TempDir(), freeAddress(t)
+	begun := begin(t, program(t, "serve", "--listen", listen, "--data", dir))
+	begun.ready()
+	owner := signedIn(t, begun)
+	key := owner.programKey("program", "system.dict.query")
+	server := newScriptedServer(t)
+	s := startScript(t, "events.mjs", "SERVER="+begun.url, "SCRIPTED="+server.url, "KEY="+key)
+	for _, want := range scripted {
+		if got := s.until("scripted "); got != "scripted "+want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	s.until("refused 403 forbidden no event of the type dict.* can come: taken away")
+	server.checkPositions(t)
+
+	s.until("event open ")
+	owner.create("/system/dict", "code", "a", "name", "First")
+	s.until("event dict.changed First")
+	begun.stop()
+	begun = begin(t, program(t, "serve", "--listen", listen, "--data", dir))
+	begun.ready()
+	signedIn(t, begun).create("/system/dict", "code", "b", "name", "Second")
+	s.until("event dict.changed Second")
+	s.until("again dict.changed Second")
+	noErr(t, s.stdin.Close())
+	select {
+	case err := <-s.done:
+		noErr(t, err)
+	case <-time.After(patience):
+		t.Error("after the abort, the process does not end")
 	}
 }

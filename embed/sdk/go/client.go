@@ -4,7 +4,7 @@
 //
 // Start with New, whose Client asks for permissions (Can, Check), lets only some users into the
 // routes of a program (Protect), follows settings (Follow) and calls every operation of the API
-// (Call). Flag evaluates feature flags. Webhook receives changes.
+// (Call). Flag evaluates feature flags. Events and Webhook receive changes.
 //
 //	client, err := reeve.New(reeve.Options{URL: "http://127.0.0.1:8080", Key: os.Getenv("REEVE_KEY")})
 //	…
@@ -38,7 +38,7 @@ type Options struct {
 
 	FlagAge time.Duration // age up to which flags are not read again; 10 s if it is 0
 
-	Logger *slog.Logger // gets what Protect can't tell its clients, and failures of Follow and Flag; slog.Default() if it is nil
+	Logger *slog.Logger // gets what Protect can't tell its clients, and failures of Follow, Flag and Events; slog.Default() if it is nil
 }
 
 const (

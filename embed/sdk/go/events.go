@@ -27,7 +27,7 @@ type EventsOpened struct {
 	All     int      `json:"all"`     // 1 if the data scope of the key is all
 	Missing []struct {
 		Type       string `json:"type"`
-		Permission string `json:"permission"` // that the key lacks; empty if none would do
+		Permission string `json:"permission"` // missing permission; empty if none would do
 		Reason     string `json:"reason"`
 	} `json:"missing"` // types that can't come
 }

@@ -51,7 +51,7 @@ const (
 
 const (
 	defaultFlagAge = 10 * time.Second
-	flagTimeout    = 2 * time.Second // for one request: a page waits for it
+	flagTimeout    = 2 * time.Second // timeout of one request, for which a page waits
 	maxFlagPause   = time.Minute     // a longer Retry-After is cut
 	maxFlagSets    = 1000            // contexts whose flags are kept, per Client and those made of it
 )

@@ -1,4 +1,5 @@
 import {follow} from './config.js'
+import {follow as followEvents} from './events.js'
 import {FlagReader} from './flag.js'
 import {parse, send} from './send.js'
 export class Reeve {
@@ -77,6 +78,12 @@ export class Reeve {
 	}
 	flagDetails(key, context, otherwise) {
 		return this.#flags.details(this, this.#key, key, context, otherwise)
+	}
+	events(types = [], options = {}) {
+		const own = this.#options.fetch ?? fetch
+		const credential = this.#key ? {Authorization: `Bearer ${this.#key}`} : {}
+		const fixed = {redirect: 'manual', credentials: 'omit', cache: 'no-store'}
+		return followEvents((path, headers, signal) => own(this.url + path, {...fixed, headers: {...headers, ...credential}, signal}), this.timeout, types, options)
 	}
 }
 function baseURL(name, text, pattern) {

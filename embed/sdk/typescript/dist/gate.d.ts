@@ -1,5 +1,6 @@
 import type { Reeve } from './client.js';
 import type { Caller, Realm } from './types.js';
+export { warn } from './send.js';
 /** The path of a program to which browsers return from the sign-in page. */
 export declare const callbackPath = "/.reeve/callback";
 /** A request to the program. */

@@ -1,4 +1,5 @@
 import {parse, warn} from './send.js'
+export {warn} from './send.js'
 export const callbackPath = '/.reeve/callback'
 export function refuse(status, error, ...headers) {
 	return {

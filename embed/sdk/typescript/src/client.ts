@@ -1,5 +1,6 @@
 import type { Check, Login } from '../api.js'
 import { type Config, type ConfigQuery, follow } from './config.js'
+import { type EventsOptions, follow as followEvents, type StreamEvent } from './events.js'
 import { type FlagContext, type FlagDetails, FlagReader } from './flag.js'
 import { parse, type Received, type ReeveError, send } from './send.js'
 import type { AppPermission, CallArguments, CommonOptions, Data, FlagKey, FlagValue, Method, Path, Permission, Realm, Settings } from './types.js'
@@ -207,6 +208,34 @@ export class Reeve {
   /** Is {@link flag} with the reason of the value. */
   flagDetails<K extends FlagKey, T extends FlagValue<K, unknown>>(key: K, context: FlagContext, otherwise: T): Promise<FlagDetails<FlagValue<K, T>>> {
     return this.#flags.details(this, this.#key, key, context, otherwise as FlagValue<K, T>)
+  }
+
+  /**
+   * Follows changes in Reeve as they are committed. Types are such as `user.updated` or `role.*`; none are all. The
+   * first event is `open`: read what you keep a copy of after it.
+   *
+   * ```js
+   * for await (const event of reeve.events(['user.*'])) console.log(event.type, event.data.name)
+   * ```
+   *
+   * After a failure that may pass, such as a server that restarts, it continues without a gap behind the last event,
+   * after a pause that doubles up to 30 seconds; an entry with several events can come twice. It ends without an error
+   * when `signal` is aborted, and with a {@link ReeveError} if another attempt would not help: status 401 or 403 if
+   * the key is not valid, or can't get any event of one of the types (if only some of several types, the console has a
+   * warning), 400 or 422 if a type is not one, and 410 if the events since the last one are no longer available, so
+   * that you must read your data again.
+   */
+  events(types: readonly string[] = [], options: EventsOptions = {}): AsyncGenerator<StreamEvent, void, undefined> {
+    const own = this.#options.fetch ?? fetch
+    const credential: Record<string, string> = this.#key ? { Authorization: `Bearer ${this.#key}` } : {}
+    // A redirect could lead the credential to another server.
+    const fixed: RequestInit = { redirect: 'manual', credentials: 'omit', cache: 'no-store' }
+    return followEvents(
+      (path, headers, signal) => own(this.url + path, { ...fixed, headers: { ...headers, ...credential }, signal }),
+      this.timeout,
+      types,
+      options,
+    )
   }
 }
 

@@ -41,6 +41,7 @@ export async function right(id: number): Promise<[UserPage, User]> {
   let flag = await reeve.flag('shop.checkout', { targetingKey: 'user:7' }, false)
   flag = true // its type is boolean, not false
   const details: { value: number; errorCode?: string } = await reeve.flagDetails('shop.limit', {}, 1)
+  for await (const { type, data } of reeve.events(['user.*'], { signal: AbortSignal.timeout(1000) })) console.log(type, data.name, details.value, flag)
   const any = await reeve.follow()
   const other: string = any.settings.shop?.title // of any type
   const event = await verifyWebhook('whsec_', new Headers(), title + other)
