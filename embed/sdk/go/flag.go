@@ -115,7 +115,7 @@ type flagCache struct {
 	age time.Duration
 
 	mu     sync.Mutex
-	sets   map[[sha256.Size]byte]*flagSet // by the hash of credential and context
+	sets   map[[sha256.Size]byte]*flagSet // flags of each context; the key is a hash of credential and context
 	until  time.Time                      // time before which Reeve is not asked, since it was not reached
 	failed *flagFailure                   // failure at that time
 }
