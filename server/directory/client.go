@@ -22,7 +22,6 @@ const (
 	timeLimit    = 10 * time.Second // of one sign-in
 	connectLimit = 3 * time.Second  // for each server
 	maxReceived  = 2 << 20          // bytes that a directory may send in one sign-in
-	maxAtOnce    = 8                // sign-ins at one directory; further ones are refused at once
 	downLife     = 30 * time.Second // for which a server that can't be reached is tried last
 )
 
@@ -31,9 +30,9 @@ func init() { ldap.Logger(log.New(io.Discard, "", 0)) } // errors are returned, 
 // Client asks directories. It is safe for concurrent use.
 type Client struct {
 	secure, plain outgoing.Dial
+	slots         outgoing.Slots // of directories, by their servers
 
 	mu   sync.Mutex
-	busy map[string]int       // number of sign-ins that are running, by servers
 	down map[string]time.Time // time until which a server is tried last
 }
 
@@ -43,31 +42,8 @@ func NewClient(allow outgoing.Allow) *Client {
 	return &Client{
 		secure: allow.Dialer(dialer, false),
 		plain:  allow.Dialer(dialer, true),
-		busy:   map[string]int{},
 		down:   map[string]time.Time{},
 	}
-}
-
-// begin counts a sign-in until end is called. The error is Busy if there are too many.
-func (c *Client) begin(config *Config) (end func(), err error) {
-	key := ""
-	if len(config.Servers) > 0 {
-		key = config.Servers[0]
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.busy[key] >= maxAtOnce {
-		return nil, errs.New(errs.Busy,
-			"the provider answers slowly, and others wait for it already; try again in a moment").After(timeLimit).Coded("provider_busy")
-	}
-	c.busy[key]++
-	return func() {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		if c.busy[key]--; c.busy[key] == 0 {
-			delete(c.busy, key)
-		}
-	}, nil
 }
 
 // conn is a connection to a server of a directory.

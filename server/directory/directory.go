@@ -53,7 +53,7 @@ func (c *Client) SignIn(ctx context.Context, config *Config, username, password 
 	if username == "" || password == "" { // a bind without a password succeeds, and proves nothing (RFC 4513, 5.1.2)
 		return nil, "", ErrWrong
 	}
-	end, err := c.begin(config)
+	end, err := c.slots.Begin(strings.Join(config.Servers, " "))
 	if err != nil {
 		return nil, "", err
 	}

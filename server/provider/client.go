@@ -23,17 +23,16 @@ const (
 	connectLimit = 5 * time.Second
 	maxHeader    = 16 << 10
 	maxBody      = 1 << 20 // bytes of a response
-	maxAtOnce    = 8       // steps at one provider; further ones are refused at once
 )
 
 // Client asks providers. It is safe for concurrent use.
 type Client struct {
 	allow outgoing.Allow
 	http  *http.Client
+	slots outgoing.Slots // of providers, by issuer
 
 	mu    sync.Mutex
 	known map[string]*known // key: issuer, or name of the kind
-	busy  map[string]int    // number of steps that are running, by issuer
 }
 
 // NewClient returns a Client that names itself Reeve and the version to providers. Close closes its
@@ -44,7 +43,6 @@ func NewClient(allow outgoing.Allow, version string) *Client {
 	return &Client{
 		allow: allow,
 		known: map[string]*known{},
-		busy:  map[string]int{},
 		http: &http.Client{
 			Transport: &bounded{secure, plain, "Reeve/" + version},
 			Timeout:   timeLimit,
@@ -121,24 +119,6 @@ func (l *limitedBody) Read(p []byte) (int, error) {
 // with returns a context in which other packages use the client.
 func (c *Client) with(ctx context.Context) context.Context {
 	return context.WithValue(ctx, oauth2.HTTPClient, c.http)
-}
-
-// begin counts a step at a provider until end is called. The error is Busy if there are too many.
-func (c *Client) begin(issuer string) (end func(), err error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.busy[issuer] >= maxAtOnce {
-		return nil, errs.New(errs.Busy,
-			"the provider answers slowly, and others wait for it already; try again in a moment").After(timeLimit).Coded("provider_busy")
-	}
-	c.busy[issuer]++
-	return func() {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		if c.busy[issuer]--; c.busy[issuer] == 0 {
-			delete(c.busy, issuer)
-		}
-	}, nil
 }
 
 // get decodes the JSON at an address. auth is the value of the header Authorization; "" for none.

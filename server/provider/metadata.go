@@ -68,7 +68,7 @@ func (c *Client) metadata(ctx context.Context, config *Config) (*metadata, error
 	}
 	c.mu.Unlock()
 
-	end, err := c.begin(config.Issuer)
+	end, err := c.slots.Begin(config.Issuer)
 	if err != nil {
 		return nil, err
 	}

@@ -134,7 +134,7 @@ func (c *Client) Finish(ctx context.Context, config *Config, flow Flow, query ur
 		return nil, ErrState
 	}
 
-	end, err := c.begin(m.Issuer)
+	end, err := c.slots.Begin(m.Issuer)
 	if err != nil {
 		return nil, err
 	}

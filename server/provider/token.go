@@ -270,7 +270,7 @@ func (c *Client) Logout(ctx context.Context, config *Config, raw string) (*Logou
 	if err != nil {
 		return nil, err
 	}
-	end, err := c.begin(m.Issuer) // any client may send a token, and the keys may be fetched
+	end, err := c.slots.Begin(m.Issuer) // any client may send a token, and the keys may be fetched
 	if err != nil {
 		return nil, err
 	}
