@@ -93,6 +93,7 @@ func (f *features) routes() []web.Route {
 		account.AppRoutes(),
 		account.AppSelfRoutes(),
 		account.AppFactorRoutes(),
+		account.AppReturnRoutes(),
 		pages.Routes(f.Pages),
 		pages.FactorRoutes(f.Pages),
 		account.ChallengeRoutes(),

@@ -89,6 +89,8 @@ type HTMLPage struct {
 	Base   string // base path of the server, which precedes the paths of links and forms
 	done   string // completed operation, as the address names it
 	script string // script of the page; "" for none
+	kept   string // parameters that its links keep, see returnQuery
+	formTo string // origin to which its forms may lead, after a space; "" for this server only
 }
 
 type pageFact struct{ Name, Text string }

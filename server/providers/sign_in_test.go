@@ -2,6 +2,8 @@ package providers_test
 
 import (
 	"fmt"
+	"html"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -270,6 +272,29 @@ func TestSignIn_AppUser(t *testing.T) {
 	w.idp.Claims["sub"], w.idp.Claims["email"] = "another", "bea@example.org"
 	if _, a = come(); a.Code != 403 || !strings.Contains(a.Body, "<form") {
 		t.Errorf("without an account: %d %s", a.Code, a.Body)
+	}
+}
+
+// A product that has sent the browser to the sign-in page gets it back over the provider.
+func TestSignIn_AppUserReturnsToProduct(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, `"app_users":1`, `"users":0`, `"creates":"always"`)
+	w.ShowPages()
+	w.Set("app.return_origins", "https://shop.example.org")
+	const query = "code_challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM&code_challenge_method=S256&state=state-of-this-browser&to=https%3A%2F%2Fshop.example.org%2F.reeve%2Fapp"
+	b := w.browser()
+	link := regexp.MustCompile(`href="(/auth/provider/idp/start[^"]*)"`).FindStringSubmatch(b.send("GET", "/app/sign-in?"+query, "").Body)
+	if link == nil {
+		t.Fatal("no link to the provider")
+	}
+	start := b.send("GET", html.UnescapeString(link[1]), "")
+	if to := b.returns(w.idp.Authorize(start.Header.Get("Location"))); to != "/app/sign-in/provider?"+query {
+		t.Fatalf("the browser goes on at %s", to)
+	}
+	b.send("GET", "/app/sign-in/provider?"+query, "").Leads("/app/sign-in?" + query)
+	a := b.send("GET", "/app/sign-in?"+query, "")
+	if to := a.Header.Get("Location"); a.Code != 303 || !strings.HasPrefix(to, "https://shop.example.org/.reeve/app?code=rv_r_") {
+		t.Errorf("%d to %s", a.Code, to)
 	}
 }
 

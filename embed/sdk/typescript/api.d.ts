@@ -1509,6 +1509,25 @@ export type EventUser = {
   username: string
 }
 
+export type Exchange = {
+  /** Time at which the session expires; an idle session expires earlier */
+  expires_at: string
+  must_change_password: 0 | 1
+  /** Token of the session, to be sent in the header Authorization: Bearer <token> */
+  token: string
+}
+
+export type ExchangeCodeForSessionOfAppUser = {
+  /** The parameter code with which the browser has returned; it can be used once, within a minute */
+  code_token: string
+  /** Code verifier whose challenge was sent to GET /app/sign-in */
+  code_verifier: string
+  /** The same state as was sent there */
+  state: string
+  /** The same URL as was sent there */
+  to: string
+}
+
 export type Explanation = {
   allowed: boolean
   /** Time of the oldest entry of the change log, if at is earlier; absent otherwise */
@@ -4665,6 +4684,7 @@ export type Api = {
     '/app/sign-in': { body: undefined; answer: unknown }
     '/app/sign-in/code': { body: undefined; answer: unknown }
     '/app/sign-in/provider': { body: undefined; answer: unknown }
+    '/app/sign-out': { body: undefined; answer: unknown }
     '/auth/provider': { body: undefined; answer: Choices }
     [path: `/auth/provider/${string}/callback`]: { body: undefined; answer: unknown }
     [path: `/auth/provider/${string}/start`]: { body: undefined; answer: unknown }
@@ -4782,6 +4802,7 @@ export type Api = {
     '/admin/rule': { body: CreatePermission; answer: Permission }
     '/admin/verify': { body: ConfirmEmailAddress; answer: LinkUsed }
     '/api/login': { body: SignInAsAppUser; answer: Login }
+    '/api/login/code': { body: ExchangeCodeForSessionOfAppUser; answer: Exchange }
     '/api/login/totp': { body: CompleteSignInWithCodeAsAppUser; answer: Login }
     '/api/logout': { body: undefined; answer: Logout }
     '/api/password/forgot': { body: RequestAppPasswordReset; answer: Record<string, never> }
