@@ -57,9 +57,6 @@ func (c *Client) Protect(permissions ...string) func(http.Handler) http.Handler 
 	return c.protect(Admin, permissions)
 }
 
-// ProtectApp returns a middleware that lets app users through, who send the header Authorization.
-func (c *Client) ProtectApp() func(http.Handler) http.Handler { return c.protect(App, nil) }
-
 func (c *Client) protect(realm string, permissions []string) func(http.Handler) http.Handler {
 	for _, permission := range permissions {
 		if !permissionForm.MatchString(permission) {
@@ -70,6 +67,10 @@ func (c *Client) protect(realm string, permissions []string) func(http.Handler) 
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if c.origin != nil && realm == Admin && r.URL.Path == CallbackPath { // of a router all of whose routes are protected
 				c.Callback().ServeHTTP(w, r)
+				return
+			}
+			if c.origin != nil && realm == App && r.URL.Path == AppCallbackPath {
+				c.AppCallback().ServeHTTP(w, r)
 				return
 			}
 			caller := c.caller(w, r, realm, permissions)
@@ -87,19 +88,23 @@ func (c *Client) caller(w http.ResponseWriter, r *http.Request, realm string,
 	ctx, cancel := context.WithTimeout(r.Context(), c.timeout) // all attempts
 	defer cancel()
 	if scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " "); strings.EqualFold(scheme, "Bearer") {
-		return c.callerByToken(ctx, w, strings.TrimSpace(token), realm, permissions)
+		return c.callerByToken(ctx, w, strings.TrimSpace(token), realm, permissions, unauthorized)
 	}
-	if c.origin != nil && realm == Admin {
-		return c.callerByCookie(ctx, w, r, permissions)
+	switch {
+	case c.origin == nil:
+		unauthorized(w)
+		return nil
+	case realm == App:
+		return c.appCaller(ctx, w, r, permissions)
 	}
-	unauthorized(w)
-	return nil
+	return c.callerByCookie(ctx, w, r, permissions)
 }
 
+// callerByToken returns the caller with a token. anonymous answers the request if it is not valid.
 func (c *Client) callerByToken(ctx context.Context, w http.ResponseWriter, token, realm string,
-	permissions []string) *Caller {
+	permissions []string, anonymous func(http.ResponseWriter)) *Caller {
 	if token == "" || len(token) > maxToken {
-		unauthorized(w)
+		anonymous(w)
 		return nil
 	}
 
@@ -116,7 +121,7 @@ func (c *Client) callerByToken(ctx context.Context, w http.ResponseWriter, token
 
 	u := check.User
 	if !check.Active || u == nil || u.Realm != realm {
-		unauthorized(w)
+		anonymous(w)
 		return nil
 	}
 
