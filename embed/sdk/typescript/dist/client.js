@@ -3,12 +3,14 @@ import {parse, send} from './send.js'
 export class Reeve {
 	url
 	origin
+	publicUrl
 	timeout
 	#options
 	#key
 	constructor(options) {
 		this.url = baseURL('url', options.url, /^https?:\/\/[^?#@]+$/i)
 		this.origin = options.origin && baseURL('origin', options.origin, /^https?:\/\/[^/?#@]+\/?$/i)
+		this.publicUrl = baseURL('publicUrl', options.publicUrl ?? this.url, /^https?:\/\/[^?#@]+$/i)
 		this.timeout = options.timeout ?? 10_000
 		this.#options = options
 		this.#key = options.key?.trim() ?? ''
@@ -16,6 +18,9 @@ export class Reeve {
 	}
 	as(token) {
 		return new Reeve({...this.#options, key: token})
+	}
+	secret(use) {
+		return crypto.subtle.digest('SHA-256', new TextEncoder().encode(`${use} ${this.#key}`))
 	}
 	async call(method, path, ...[options]) {
 		const {error, text} = await this.exchange(method, path, options)

@@ -1,7 +1,10 @@
-import type { Check } from '../api.js'
+import { byAppCookie, finishAppSignIn, isAppCallback } from './app.js'
 import type { Reeve } from './client.js'
-import { parse, type Received } from './send.js'
+import { ask, byToken, type Decision, failed, isCrossOrigin, type Question, type Refusal, refuse, unauthorized } from './decide.js'
+import type { Received } from './send.js'
 import type { Caller, Realm } from './types.js'
+
+export { type Decision, type Question, type Refusal, refuse, warn } from './decide.js'
 
 // What the middlewares for Express and Hono have in common. For another framework, build a Question from its
 // request, and send a Refusal as its response.
@@ -9,43 +12,12 @@ import type { Caller, Realm } from './types.js'
 /** The path of a program to which browsers return from the sign-in page. */
 export const callbackPath = '/.reeve/callback'
 
-/** A request to the program. */
-export interface Question {
-  method: string
-  /** Path and query as the browser has sent them. */
-  path: string
-  /** Returns the value of a header; undefined or null if it is absent. */
-  header(name: string): string | null | undefined
-}
-
-/** A response to send instead of that of the route. */
-export interface Refusal {
-  status: number
-  /** Names and values; `Set-Cookie` can be there several times. */
-  headers: [name: string, value: string][]
-  body: string
-}
-
-/** The result of a decision. */
-export type Decision = { caller: Caller; refusal?: undefined } | { caller?: undefined; refusal: Refusal }
-
-/** Returns a response with JSON in the form of the other refusals: `{"error": "…"}`. */
-export function refuse(status: number, error: string, ...headers: [string, string][]): Refusal {
-  return {
-    status,
-    headers: [['Content-Type', 'application/json'], ['Cache-Control', 'no-store'], ...headers],
-    body: JSON.stringify({ error }),
-  }
-}
-
 const permissionForm = /^[a-z][a-z0-9_-]*(\.[a-z][a-z0-9_-]*){0,4}$/
-
-const unauthorized = () => refuse(401, 'sign in first', ['WWW-Authenticate', 'Bearer'])
 
 /**
  * Returns a function that decides about requests. In the realm `admin` it lets users and API keys through that
  * have all permissions: those with `Authorization: Bearer`, and browsers that have signed in if the client has
- * an `origin`. In the realm `app` it lets app users with `Authorization: Bearer` through.
+ * an `origin`. In the realm `app` it does the same for app users, who sign in on the hosted pages.
  *
  * ```js
  * const decide = authorize(reeve, 'admin', ['shop.order.query'])
@@ -61,24 +33,12 @@ export function authorize(reeve: Reeve, realm: Realm, permissions: readonly stri
   return async (question) => {
     // A middleware for all routes is in front of callback.
     if (realm === 'admin' && isCallback(reeve, question)) return { refusal: await finishSignIn(reeve, question) }
+    if (realm === 'app' && isAppCallback(reeve, question)) return { refusal: await finishAppSignIn(reeve, question) }
     const [, bearer] = /^Bearer\b\s*(.*)$/i.exec(question.header('authorization') ?? '') ?? []
     if (bearer !== undefined) return byToken(reeve, realm, permissions, bearer.trim())
-    if (reeve.origin && realm === 'admin') return byCookie(reeve, reeve.origin, permissions, question)
-    return { refusal: unauthorized() }
+    if (!reeve.origin) return { refusal: unauthorized() }
+    return (realm === 'app' ? byAppCookie : byCookie)(reeve, reeve.origin, permissions, question)
   }
-}
-
-async function byToken(reeve: Reeve, realm: Realm, permissions: readonly string[], token: string): Promise<Decision> {
-  if (!token || token.length > 4000) return { refusal: unauthorized() } // a longer one is an error of the request
-  const answer = await ask(reeve, 'POST', '/auth/check', { body: { token, permissions } })
-  if (!answer || answer.error) return { refusal: failed(answer) }
-  const check = parse(answer.text)?.data as Check | undefined
-  if (!check?.allowed) return { refusal: failed(answer) }
-  const { active, user, allowed, unknown = [], data_scope: scope } = check
-  if (!active || user?.realm !== realm) return { refusal: unauthorized() }
-  const missing = permissions.find((one) => allowed[one] !== true)
-  if (missing) return { refusal: refuse(403, unknown.includes(missing) ? `there is no permission ${missing}` : `permission ${missing} is required`) }
-  return { caller: { ...user, realm, scope } }
 }
 
 async function byCookie(reeve: Reeve, origin: string, permissions: readonly string[], question: Question): Promise<Decision> {
@@ -110,15 +70,6 @@ export async function finishSignIn(reeve: Reeve, question: Question): Promise<Re
   return answer?.status && answer.status < 500 ? passOn(answer) : failed(answer)
 }
 
-// isCrossOrigin reports whether a browser sends a request that can change something for a page of another origin.
-// A WebSocket is opened with GET, and can change something.
-function isCrossOrigin({ method, header }: Question, origin: string): boolean {
-  if (/^(GET|HEAD|OPTIONS)$/.test(method) && !header('upgrade')) return false
-  const site = header('sec-fetch-site')
-  if (site) return site !== 'same-origin' && site !== 'none'
-  return (header('origin') || origin) !== origin
-}
-
 // forward asks Reeve about a request, of which it passes on the URL and Reeve's own cookies.
 function forward(reeve: Reeve, origin: string, path: string, { method, path: uri, header }: Question): Promise<Received | undefined> {
   const { protocol, host } = new URL(origin)
@@ -137,37 +88,6 @@ function forward(reeve: Reeve, origin: string, path: string, { method, path: uri
   }
   if (own.length) headers.Cookie = own.join('; ')
   return ask(reeve.as(''), 'GET', path, { headers })
-}
-
-// ask asks Reeve within the timeout of the client, over all attempts; undefined if it is over.
-async function ask(reeve: Reeve, method: string, path: string, options: object): Promise<Received | undefined> {
-  const signal = AbortSignal.timeout(reeve.timeout)
-  try {
-    return await reeve.exchange(method, path, { ...options, signal })
-  } catch (error) {
-    if (signal.aborted) return undefined
-    throw error
-  }
-}
-
-// failed refuses a request that Reeve could not be asked about. It throws an error if the configuration is
-// wrong. That one has no status, which a framework would send to the client.
-function failed(answer: Received | undefined): Refusal {
-  if (!answer || answer.status === 0 || answer.status === 429 || answer.status >= 500) {
-    warn('permissions cannot be checked', answer?.error?.message ?? 'no response in time')
-    return refuse(503, "permissions can't be checked at the moment; try again", ['Retry-After', '5'])
-  }
-  const { error, status } = answer
-  throw new Error(`Reeve refuses the key or the origin of this program: ${error?.message ?? 'unexpected response'} (${status})`, { cause: error })
-}
-
-const last: Record<string, number> = {} // time of the last warning of a kind, milliseconds
-
-/** Writes to the console, at most once in ten seconds for each kind: a program can get many requests while Reeve is unreachable. */
-export function warn(kind: string, reason: string): void {
-  if (Date.now() - (last[kind] ?? 0) < 10_000) return
-  last[kind] = Date.now()
-  console.warn(`Reeve: ${kind}: ${reason}`)
 }
 
 // isPage reports whether Reeve itself answers with a page for people, not a proxy in front of it.
