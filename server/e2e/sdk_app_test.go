@@ -100,7 +100,15 @@ func (p *appProgram) cookieOf(b *visitor) string {
 
 // try does with the program what browsers and other clients do.
 func (p *appProgram) try() {
-	ann, bob, script := newVisitor(p.t), newVisitor(p.t), newVisitor(p.t)
+	p.t.Helper()
+	p.trySignOut(p.tryCustomers())
+}
+
+// tryCustomers is try but for signing out. It returns the browser of ann, who has signed in.
+func (p *appProgram) tryCustomers() (ann *visitor) {
+	p.t.Helper()
+	ann = newVisitor(p.t)
+	bob, script := newVisitor(p.t), newVisitor(p.t)
 	named := func(name string) string { return `"` + name + `"` }
 	p.expect(script, 401, "sign in first", "GET", "/orders", "Accept", "application/json")
 	p.expect(script, 401, "sign in first", "POST", "/orders")
@@ -130,7 +138,7 @@ func (p *appProgram) try() {
 
 	p.tryTwoTabs(bob)
 	p.tryStolen(bob)
-	p.trySignOut(ann)
+	return ann
 }
 
 // tryTwoTabs begins two sign-ins in one browser and completes both, the first one last.
@@ -222,6 +230,33 @@ func (p *appProgram) trySignOut(b *visitor) {
 	}
 	if resp, body := b.get("GET", p.expect(b, 303, "", "GET", "/orders").Header.Get("Location")); !strings.Contains(body, `name="password"`) {
 		p.t.Errorf("the hosted pages ask for no password: %s %s", resp.Status, body)
+	}
+}
+
+// TestGuideCustomers runs the programs for customers of the guide with each framework.
+func TestGuideCustomers(t *testing.T) {
+	t.Parallel()
+	for _, stack := range []struct {
+		name string
+		run  func(t *testing.T, dir, server, code string) []string
+	}{
+		{"js shop.mjs express customers", nodeShop("express")},
+		{"js shop.mjs hono customers", nodeShop("hono", "@hono/node-server")},
+		{"go main.go net/http customers", goShop()},
+		{"go main.go chi customers", goShop("github.com/go-chi/chi/v5@v5.5.0")},
+	} {
+		t.Run(stack.name, func(t *testing.T) {
+			t.Parallel()
+			dir, address, code := t.TempDir(), freeAddress(t), guideBlock(t, stack.name)
+			if n := strings.Count(code, "\n"); n > 25 {
+				t.Errorf("the example has %d lines", n)
+			}
+			p := newAppProgram(t, address)
+			code = strings.NewReplacer("127.0.0.1:8080", strings.TrimPrefix(p.server.url, "http://"), "127.0.0.1:3000", address,
+				"listen(3000,", "listen("+portOf(address)+",", "port: 3000", "port: "+portOf(address)).Replace(code)
+			runShop(t, dir, address, []string{"SHOP_KEY=" + p.key}, stack.run(t, dir, p.server.url, code))
+			p.tryCustomers()
+		})
 	}
 }
 
