@@ -268,13 +268,7 @@ func TestGoProtectApp(t *testing.T) {
 	show := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		json.NewEncoder(w).Encode(reeve.CallerOf(r.Context()))
 	})
-	mux := http.NewServeMux()
-	mux.Handle(reeve.AppCallbackPath, c.AppCallback())
-	mux.Handle("/orders", c.ProtectApp()(show))
-	mux.Handle("/vip", c.ProtectApp("app.vip")(show))
-	mux.Handle("/sign-out", c.AppSignOut("/bye"))
-	mux.Handle("/sign-out-everywhere", c.AppSignOutEverywhere("/bye"))
-	web.Config.Handler = mux
+	web.Config.Handler = customersOf(c, show)
 	web.Start()
 	t.Cleanup(web.Close)
 	p.try()
@@ -293,6 +287,20 @@ func TestGoProtectApp(t *testing.T) {
 	}
 	p.server.stop()
 	p.expect(newVisitor(t), 503, "at the moment", "GET", "/", "Authorization", "Bearer rv_x")
+}
+
+// customersOf returns the pages of an appProgram.
+func customersOf(c *reeve.Client, show http.Handler) http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle(reeve.AppCallbackPath, c.AppCallback())
+	mux.Handle("/orders", c.ProtectApp()(show))
+	mux.Handle("/vip", c.ProtectApp("app.vip")(show))
+	mux.Handle("/sign-out", c.AppSignOut("/bye"))
+	mux.Handle("/sign-out-everywhere", c.AppSignOutEverywhere("/bye"))
+	mux.HandleFunc("/bye", func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprint(w, "<!doctype html><title>Bye</title>Goodbye")
+	})
+	return mux
 }
 
 func TestTypeScriptProtectApp(t *testing.T) {

@@ -200,6 +200,15 @@ func SendPage(req *web.Request, w http.ResponseWriter, p *HTMLPage) error {
 	return sendHTML(req, w, p, PagePolicy, "no-referrer")
 }
 
+// SendFormPage is SendPage for a page with a form: browsers send the origin with it, which no-referrer
+// would forbid.
+func SendFormPage(req *web.Request, w http.ResponseWriter, p *HTMLPage) error {
+	return sendHTML(req, w, p, PagePolicy, "same-origin")
+}
+
+// AddButton adds a form that has only a button, and is sent to the address of the page.
+func (p *HTMLPage) AddButton(text string) { p.Forms = append(p.Forms, htmlForm{Submit: text}) }
+
 func sendHTML(req *web.Request, w http.ResponseWriter, p *HTMLPage, policy, referrer string) error {
 	nonce := rand.Text()
 	body := p.html(p.kit.frame, nonce)

@@ -3517,6 +3517,10 @@ export type SignInWithPasskey = {
   login_token?: string | null
 }
 
+export type SignOutOfProxiedPrograms = {
+
+}
+
 export type SignOutOnPage = {
 
 }
@@ -4627,6 +4631,7 @@ export type Access =
 export type Api = {
   GET: {
     '/.reeve/callback': { body: undefined; answer: unknown }
+    '/.reeve/sign-out': { body: undefined; answer: unknown }
     '/admin/account/activity': { body: undefined; answer: ActivityPage }
     '/admin/account/device': { body: undefined; answer: DevicePage }
     [path: `/admin/account/device/${number}`]: { body: undefined; answer: Device }
@@ -4768,6 +4773,7 @@ export type Api = {
     [path: `/user/rule/${number}`]: { body: undefined; answer: AppPermission }
   }
   POST: {
+    '/.reeve/sign-out': { body: undefined; answer: unknown }
     '/admin/account/key': { body: CreateOwnAPIKey; answer: KeyWithToken }
     [path: `/admin/account/key/${number}/rotate`]: { body: RotateOwnAPIKey; answer: KeyWithToken }
     '/admin/account/passkey': { body: AddPasskey; answer: NewPasskey }
