@@ -81,7 +81,7 @@ func (f *Forwarder) signOutRoute() web.Route {
 	}
 	return rt.With(web.Options{
 		AnyQuery: true,
-		Answers:  signOutAnswers,
+		Closable: true,
 		Note: "Ends the session of the user, here and for all programs, and the cookie of the origin. " +
 			"A request that a page of another origin sends is rejected.",
 	})
