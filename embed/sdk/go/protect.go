@@ -69,6 +69,10 @@ func (c *Client) protect(realm string, permissions []string) func(http.Handler) 
 				c.Callback().ServeHTTP(w, r)
 				return
 			}
+			if c.origin != nil && realm == Admin && r.URL.Path == SignOutPath {
+				c.SignOutPage().ServeHTTP(w, r)
+				return
+			}
 			if c.origin != nil && realm == App && r.URL.Path == AppCallbackPath {
 				c.AppCallback().ServeHTTP(w, r)
 				return
@@ -159,7 +163,7 @@ func (c *Client) callerByCookie(ctx context.Context, w http.ResponseWriter, r *h
 		query.Set("need", strings.Join(permissions, ","))
 	}
 
-	a, res, err := c.forward(ctx, r, "/auth/verify?"+query.Encode())
+	a, res, err := c.forward(ctx, r, http.MethodGet, "/auth/verify?"+query.Encode())
 	if err != nil {
 		c.refuseFailed(ctx, w, err)
 		return nil
@@ -207,9 +211,9 @@ func (c *Client) crossOrigin(r *http.Request) bool {
 
 // forward asks Reeve about a request, of which it passes on the URL and Reeve's own cookies.
 func (c *Client) forward(ctx context.Context, r *http.Request,
-	path string) (*attempt, *response, error) {
+	method, path string) (*attempt, *response, error) {
 	anonymous := c.As("")
-	a := anonymous.newAttempt(http.MethodGet, path)
+	a := anonymous.newAttempt(method, path)
 	a.path, _, _ = strings.Cut(path, "?")
 	a.header.Set("Accept", r.Header.Get("Accept"))
 	a.header.Set("X-Forwarded-Proto", c.origin.Scheme)
@@ -310,15 +314,7 @@ func (c *Client) Callback() http.Handler {
 
 		ctx, cancel := context.WithTimeout(r.Context(), c.timeout)
 		defer cancel()
-		_, res, err := c.forward(ctx, r, CallbackPath+"?"+r.URL.RawQuery)
-		if err != nil {
-			c.refuseFailed(ctx, w, err)
-			return
-		}
-
-		copyHeaders(w, res)
-		w.WriteHeader(res.status)
-		w.Write(res.body) // the client may be gone
+		c.passOn(ctx, w, r, CallbackPath+"?"+r.URL.RawQuery)
 	})
 }
 
@@ -330,7 +326,7 @@ func isPage(res *response) bool {
 
 // copyHeaders passes what a browser needs from a response of Reeve on.
 func copyHeaders(w http.ResponseWriter, res *response) {
-	for _, name := range []string{"Location", "Content-Type", "Content-Security-Policy"} {
+	for _, name := range []string{"Location", "Content-Type", "Content-Security-Policy", "Refresh"} {
 		if value := res.header.Get(name); value != "" {
 			w.Header().Set(name, value)
 		}

@@ -1,5 +1,5 @@
 import {checkSignOut, finishAppSignIn, isAppCallback, signOutApp} from './app.js'
-import {authorize, finishSignIn, isCallback} from './gate.js'
+import {authorize, finishSignIn, isCallback, isSignOut, showSignOut} from './gate.js'
 import {readBody, receive} from './receive.js'
 import {secretBytes} from './webhook.js'
 export function protect(reeve, ...permissions) {
@@ -25,6 +25,7 @@ export function callback(reeve) {
 	return handle(async (request, response) => {
 		const question = questionOf(request)
 		if (isAppCallback(reeve, question)) return send(response, await finishAppSignIn(reeve, question))
+		if (isSignOut(reeve, question)) return send(response, await showSignOut(reeve, question))
 		if (!isCallback(reeve, question)) return true
 		return send(response, await finishSignIn(reeve, question))
 	})

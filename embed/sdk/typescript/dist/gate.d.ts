@@ -4,6 +4,8 @@ import type { Realm } from './types.js';
 export { type Decision, type Question, type Refusal, refuse, warn } from './decide.js';
 /** The path of a program to which browsers return from the sign-in page. */
 export declare const callbackPath = "/.reeve/callback";
+/** The path of a program at which users of the backend sign out. */
+export declare const signOutPath = "/.reeve/sign-out";
 /**
  * Returns a function that decides about requests. In the realm `admin` it lets users and API keys through that
  * have all permissions: those with `Authorization: Bearer`, and browsers that have signed in if the client has
@@ -23,3 +25,10 @@ export declare function authorize(reeve: Reeve, realm: Realm, permissions: reado
 export declare function isCallback({ origin }: Reeve, { method, path }: Question): boolean;
 /** Answers a request for {@link callbackPath}: it finishes the sign-in of a browser. The client must have an `origin`. */
 export declare function finishSignIn(reeve: Reeve, question: Question): Promise<Refusal>;
+/** Reports whether a request is one for {@link showSignOut}. */
+export declare function isSignOut({ origin }: Reeve, { method, path }: Question): boolean;
+/**
+ * Answers a request for {@link signOutPath}: GET with a page that has a button, and POST by ending the session of a user
+ * of the backend. The client must have an `origin`.
+ */
+export declare function showSignOut(reeve: Reeve, question: Question): Promise<Refusal>;

@@ -2,11 +2,13 @@ import {byAppCookie, finishAppSignIn, isAppCallback} from './app.js'
 import {ask, byToken, failed, isCrossOrigin, refuse, unauthorized} from './decide.js'
 export {refuse, warn} from './decide.js'
 export const callbackPath = '/.reeve/callback'
+export const signOutPath = '/.reeve/sign-out'
 const permissionForm = /^[a-z][a-z0-9_-]*(\.[a-z][a-z0-9_-]*){0,4}$/
 export function authorize(reeve, realm, permissions) {
 	for (const one of permissions) if (typeof one !== 'string' || !permissionForm.test(one)) throw new TypeError(`not the key of a permission: ${one}`)
 	return async question => {
 		if (realm === 'admin' && isCallback(reeve, question)) return {refusal: await finishSignIn(reeve, question)}
+		if (realm === 'admin' && isSignOut(reeve, question)) return {refusal: await showSignOut(reeve, question)}
 		if (realm === 'app' && isAppCallback(reeve, question)) return {refusal: await finishAppSignIn(reeve, question)}
 		const [, bearer] = /^Bearer\b\s*(.*)$/i.exec(question.header('authorization') ?? '') ?? []
 		if (bearer !== undefined) return byToken(reeve, realm, permissions, bearer.trim())
@@ -38,7 +40,16 @@ export async function finishSignIn(reeve, question) {
 	const answer = await forward(reeve, reeve.origin ?? '', question.path, question)
 	return answer?.status && answer.status < 500 ? passOn(answer) : failed(answer)
 }
-function forward(reeve, origin, path, {method, path: uri, header}) {
+export function isSignOut({origin}, {method, path}) {
+	return origin !== undefined && /^(GET|POST)$/.test(method) && path.split('?')[0] === signOutPath
+}
+export async function showSignOut(reeve, question) {
+	const {origin = ''} = reeve
+	if (isCrossOrigin(question, origin)) return refuse(403, "requests of other origins can't sign out")
+	const answer = await forward(reeve, origin, signOutPath, question, question.method)
+	return answer?.status && answer.status < 500 ? passOn(answer) : failed(answer)
+}
+function forward(reeve, origin, path, {method, path: uri, header}, as = 'GET') {
 	const {protocol, host} = new URL(origin)
 	const own = (header('cookie') ?? '').split(/;\s*/).filter(cookie => /^(__Host-)?reeve-(forward|state)/.test(cookie))
 	const headers = {
@@ -53,12 +64,12 @@ function forward(reeve, origin, path, {method, path: uri, header}) {
 		if (value) headers[name] = value
 	}
 	if (own.length) headers.Cookie = own.join('; ')
-	return ask(reeve.as(''), 'GET', path, {headers})
+	return ask(reeve.as(''), as, path, {headers})
 }
 const isPage = ({headers}) => /^text\/html\b/.test(headers.get('content-type') ?? '') && headers.has('x-request-id')
 function passOn({status, headers, text}) {
 	const passed = [['Cache-Control', 'no-store']]
-	for (const name of ['Location', 'Content-Type', 'Content-Security-Policy']) {
+	for (const name of ['Location', 'Content-Type', 'Content-Security-Policy', 'Refresh']) {
 		const value = headers.get(name)
 		if (value) passed.push([name, value])
 	}

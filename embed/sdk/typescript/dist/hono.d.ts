@@ -60,7 +60,7 @@ export declare function protectApp(reeve: Reeve, ...permissions: AppPermission[]
 export declare function signOut(reeve: Reeve, options?: SignOutOptions): (context: HonoContext) => Promise<Response>;
 /**
  * Answers `/.reeve/callback` and `/.reeve/app`, where browsers return from the sign-in page and app users from the
- * hosted pages, and passes other requests on.
+ * hosted pages, and `/.reeve/sign-out`, where users of the backend sign out; passes other requests on.
  * Throws a TypeError if the client has no `origin`.
  *
  * ```ts

@@ -1,5 +1,5 @@
 import {checkSignOut, finishAppSignIn, isAppCallback, signOutApp} from './app.js'
-import {authorize, finishSignIn, isCallback} from './gate.js'
+import {authorize, finishSignIn, isCallback, isSignOut, showSignOut} from './gate.js'
 import {readBody, receive} from './receive.js'
 import {secretBytes} from './webhook.js'
 export function protect(reeve, ...permissions) {
@@ -26,6 +26,7 @@ export function callback(reeve) {
 	return async (context, next) => {
 		const question = questionOf(context.req.raw)
 		if (isAppCallback(reeve, question)) return responseOf(await finishAppSignIn(reeve, question))
+		if (isSignOut(reeve, question)) return responseOf(await showSignOut(reeve, question))
 		if (isCallback(reeve, question)) return responseOf(await finishSignIn(reeve, question))
 		await next()
 		return undefined

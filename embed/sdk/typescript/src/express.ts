@@ -1,6 +1,6 @@
 import { checkSignOut, finishAppSignIn, isAppCallback, type SignOutOptions, signOutApp } from './app.js'
 import type { Reeve } from './client.js'
-import { authorize, finishSignIn, isCallback, type Question, type Refusal } from './gate.js'
+import { authorize, finishSignIn, isCallback, isSignOut, type Question, type Refusal, showSignOut } from './gate.js'
 import { readBody, receive, type WebhookHandler } from './receive.js'
 import type { AppPermission, Caller, Permission } from './types.js'
 import { secretBytes } from './webhook.js'
@@ -100,7 +100,7 @@ function gate(decide: ReturnType<typeof authorize>): Middleware {
 
 /**
  * Answers `/.reeve/callback` and `/.reeve/app`, where browsers return from the sign-in page and app users from the
- * hosted pages, and passes other requests on.
+ * hosted pages, and `/.reeve/sign-out`, where users of the backend sign out; passes other requests on.
  * Throws a TypeError if the client has no `origin`.
  *
  * ```js
@@ -112,6 +112,7 @@ export function callback(reeve: Reeve): Middleware {
   return handle(async (request, response) => {
     const question = questionOf(request)
     if (isAppCallback(reeve, question)) return send(response, await finishAppSignIn(reeve, question))
+    if (isSignOut(reeve, question)) return send(response, await showSignOut(reeve, question))
     if (!isCallback(reeve, question)) return true
     return send(response, await finishSignIn(reeve, question))
   })

@@ -12,6 +12,9 @@ export { type Decision, type Question, type Refusal, refuse, warn } from './deci
 /** The path of a program to which browsers return from the sign-in page. */
 export const callbackPath = '/.reeve/callback'
 
+/** The path of a program at which users of the backend sign out. */
+export const signOutPath = '/.reeve/sign-out'
+
 const permissionForm = /^[a-z][a-z0-9_-]*(\.[a-z][a-z0-9_-]*){0,4}$/
 
 /**
@@ -33,6 +36,7 @@ export function authorize(reeve: Reeve, realm: Realm, permissions: readonly stri
   return async (question) => {
     // A middleware for all routes is in front of callback.
     if (realm === 'admin' && isCallback(reeve, question)) return { refusal: await finishSignIn(reeve, question) }
+    if (realm === 'admin' && isSignOut(reeve, question)) return { refusal: await showSignOut(reeve, question) }
     if (realm === 'app' && isAppCallback(reeve, question)) return { refusal: await finishAppSignIn(reeve, question) }
     const [, bearer] = /^Bearer\b\s*(.*)$/i.exec(question.header('authorization') ?? '') ?? []
     if (bearer !== undefined) return byToken(reeve, realm, permissions, bearer.trim())
@@ -70,8 +74,24 @@ export async function finishSignIn(reeve: Reeve, question: Question): Promise<Re
   return answer?.status && answer.status < 500 ? passOn(answer) : failed(answer)
 }
 
+/** Reports whether a request is one for {@link showSignOut}. */
+export function isSignOut({ origin }: Reeve, { method, path }: Question): boolean {
+  return origin !== undefined && /^(GET|POST)$/.test(method) && path.split('?')[0] === signOutPath
+}
+
+/**
+ * Answers a request for {@link signOutPath}: GET with a page that has a button, and POST by ending the session of a user
+ * of the backend. The client must have an `origin`.
+ */
+export async function showSignOut(reeve: Reeve, question: Question): Promise<Refusal> {
+  const { origin = '' } = reeve
+  if (isCrossOrigin(question, origin)) return refuse(403, "requests of other origins can't sign out")
+  const answer = await forward(reeve, origin, signOutPath, question, question.method)
+  return answer?.status && answer.status < 500 ? passOn(answer) : failed(answer)
+}
+
 // forward asks Reeve about a request, of which it passes on the URL and Reeve's own cookies.
-function forward(reeve: Reeve, origin: string, path: string, { method, path: uri, header }: Question): Promise<Received | undefined> {
+function forward(reeve: Reeve, origin: string, path: string, { method, path: uri, header }: Question, as = 'GET'): Promise<Received | undefined> {
   const { protocol, host } = new URL(origin)
   const own = (header('cookie') ?? '').split(/;\s*/).filter((cookie) => /^(__Host-)?reeve-(forward|state)/.test(cookie))
   const headers: Record<string, string> = {
@@ -87,7 +107,7 @@ function forward(reeve: Reeve, origin: string, path: string, { method, path: uri
     if (value) headers[name] = value
   }
   if (own.length) headers.Cookie = own.join('; ')
-  return ask(reeve.as(''), 'GET', path, { headers })
+  return ask(reeve.as(''), as, path, { headers })
 }
 
 // isPage reports whether Reeve itself answers with a page for people, not a proxy in front of it.
@@ -95,7 +115,7 @@ const isPage = ({ headers }: Received) => /^text\/html\b/.test(headers.get('cont
 
 function passOn({ status, headers, text }: Received): Refusal {
   const passed: Refusal['headers'] = [['Cache-Control', 'no-store']]
-  for (const name of ['Location', 'Content-Type', 'Content-Security-Policy']) {
+  for (const name of ['Location', 'Content-Type', 'Content-Security-Policy', 'Refresh']) {
     const value = headers.get(name)
     if (value) passed.push([name, value])
   }

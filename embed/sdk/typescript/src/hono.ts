@@ -1,6 +1,6 @@
 import { checkSignOut, finishAppSignIn, isAppCallback, type SignOutOptions, signOutApp } from './app.js'
 import type { Reeve } from './client.js'
-import { authorize, finishSignIn, isCallback, type Question, type Refusal } from './gate.js'
+import { authorize, finishSignIn, isCallback, isSignOut, type Question, type Refusal, showSignOut } from './gate.js'
 import { readBody, receive, type WebhookHandler } from './receive.js'
 import type { AppPermission, Caller, Permission } from './types.js'
 import { secretBytes } from './webhook.js'
@@ -82,7 +82,7 @@ function gate(decide: ReturnType<typeof authorize>): Middleware {
 
 /**
  * Answers `/.reeve/callback` and `/.reeve/app`, where browsers return from the sign-in page and app users from the
- * hosted pages, and passes other requests on.
+ * hosted pages, and `/.reeve/sign-out`, where users of the backend sign out; passes other requests on.
  * Throws a TypeError if the client has no `origin`.
  *
  * ```ts
@@ -94,6 +94,7 @@ export function callback(reeve: Reeve): Middleware {
   return async (context, next) => {
     const question = questionOf(context.req.raw)
     if (isAppCallback(reeve, question)) return responseOf(await finishAppSignIn(reeve, question))
+    if (isSignOut(reeve, question)) return responseOf(await showSignOut(reeve, question))
     if (isCallback(reeve, question)) return responseOf(await finishSignIn(reeve, question))
     await next()
     return undefined
