@@ -274,3 +274,46 @@ func (p *loginProof) signedInWith(tx *store.Tx, session store.ID) error {
 	return store.SignedInWith(tx, p.identity, &p.arrival.Person, session, p.arrival.SID,
 		p.arrival.EndURL)
 }
+
+// CheckElsewhere calls check, which has another service compare a password, within the limits of sign-ins
+// with this service. in has the name that was typed, and the title of the service. A failed check is logged if
+// it was to sign in; username is that of the person at the service, "" if there is none.
+func (a *Auth) CheckElsewhere(in *Attempt, provider store.ID, signsIn bool, check func() (username string, err error)) error {
+	var tries int
+	var window time.Duration
+	err := a.db.View(store.Anonymous, func(tx *store.Tx) error {
+		tries = store.LoginTries.Get(tx)
+		window = time.Duration(store.LoginWindowMinutes.Get(tx)) * time.Minute
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	named := a.withFingerprint(*in)
+	at := newThrottleCheck(observedCounters{a.counters, in.Observe}, "provider:"+provider.String(), named.key(), in.Addr, window)
+	at.addressFull = in.AddressFull
+	if wait := at.begin(tries, func() bool { return false }); wait > 0 {
+		a.throttled.count(named)
+		return a.tooMany(throttledLogin, wait)
+	}
+
+	in.Username, err = check()
+	switch {
+	case err == nil:
+		at.succeeded()
+		return nil
+	case !errs.Is(err, errs.Unauthenticated):
+		at.withdraw()
+		return err
+	case !signsIn:
+		return err
+	}
+	a.stats.login(in.App, err)
+	reason := "unknown_user"
+	if in.Username != "" {
+		named, reason = *in, "wrong_password"
+	}
+	device := a.useDevice("")
+	defer device.end()
+	return a.failed(named, nil, reason, device, err)
+}

@@ -345,6 +345,8 @@ func TestField_Null(t *testing.T) {
 	needed := []string{
 		"POST /system/setting values", "PUT /system/setting/:id values", // of the type of the valid body
 		"POST /system/setting options", "PUT /system/setting/:id options", // required by the type of the setting in the valid body
+		"POST /system/provider issuer", "PUT /system/provider/:id issuer", "POST /system/provider client_id",
+		"PUT /system/provider/:id client_id",                // required by the kind of provider in the valid body
 		"POST /auth/check user_id", "POST /auth/check user", // unless there is a token
 	}
 

@@ -232,7 +232,7 @@ func newFeatures(c *web.Server) (f features, err error) {
 	}
 
 	f.Forward, f.Choices, f.Fields = &forward.Forwarder{Pages: f.Pages}, &choices.Choices{}, people.NewFieldKeeper(c)
-	f.Ops, f.Backups, f.SignIn = ops.NewOps(c), backup.New(c), providers.New(c)
+	f.Ops, f.Backups, f.SignIn = ops.NewOps(c), backup.New(c), providers.New(c, f.Pages)
 	f.Outbox.Unproven = f.Backups.Unproven
 	f.Backups.MailsSent = func(tx *store.Tx) bool { return mails.MailOff(c, tx).Empty() }
 	f.OpenAPI = openapi.NewDocuments(func() (openapi.Document, error) {

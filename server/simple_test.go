@@ -51,7 +51,8 @@ var simpleResources = []simpleResource{
 	},
 	{
 		path: "/system/provider",
-		body: `{"name":"good%d","title":"T","kind":"openid","issuer":"https://id.example.org/","client_id":"c","client_secret":"s","scopes":["email"],"domains":["example.org"],"users":1,"app_users":0,"creates":"always","trusts_address":0,"factor_values":["mfa"],"ends_session":1,"mappings":[{"claim":"groups","value":"staff","role_ids":[2]}],"status":0,"sort":1}`,
+		body: `{"name":"good%d","title":"T","kind":"openid","issuer":"https://id.example.org/","client_id":"c","client_secret":"s","scopes":["email"],"domains":["example.org"],"users":1,"app_users":0,"creates":"always","trusts_address":0,"factor_values":["mfa"],"ends_session":1,"mappings":[{"claim":"groups","value":"staff","role_ids":[2]}],"status":0,"sort":1,` +
+			`"servers":[],"plain":0,"certificates":"","bind_dn":"","base_dn":"","user_filter":"","id_attribute":"","username_attribute":"","name_attribute":"","email_attribute":"","group_base_dn":"","group_filter":""}`,
 		edit: `"sort":77`,
 	},
 	{

@@ -57,16 +57,18 @@ var keptOfDeleted = []string{"created_at", "version"}
 // visible:"name").
 var nameFields = []string{"username", "title", "name", "label", "kind", "description"}
 
-// classify reads the tags of a record type. The ID, the times and the version of a record are not
-// logged as fields.
+// bookkeeping are the members of embedded types that are not logged as fields: the ID, the times and the
+// version of a record.
+var bookkeeping = []string{"id", "created_at", "updated_at", "version"}
+
+// classify reads the tags of a record type.
 func classify(of reflect.Type) *loggedFields {
 	logged := &loggedFields{byName: map[string]loggedField{}}
-	for i := range of.NumField() {
-		f := of.Field(i)
-		if f.Anonymous {
+	for _, f := range reflect.VisibleFields(of) {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if f.Anonymous || len(f.Index) > 1 && slices.Contains(bookkeeping, name) {
 			continue
 		}
-		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		logged.byName[name] = loggedField{name, classOf(f)}
 		logged.person = logged.person || name == "user_id" || name == "uploader_id" ||
 			name == "app_user_id"

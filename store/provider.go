@@ -9,14 +9,14 @@ import (
 	"reeve/store/kv"
 )
 
-// Provider is a service where people sign in, and which then tells who they are: an OpenID provider,
-// or GitHub.
+// Provider is a service that tells who people are: an OpenID provider or GitHub, where they sign in, or
+// a directory, which checks the password that they enter here.
 type Provider struct {
 	Ident
 	Name          string    `json:"name"` // part of URLs
 	Title         string    `json:"title" visible:"name"`
 	Kind          string    `json:"kind" enum:"provider_kind"`
-	Issuer        string    `json:"issuer"` // URL
+	Issuer        string    `json:"issuer"` // URL; "" for a directory
 	ClientID      string    `json:"client_id"`
 	Scopes        []string  `json:"scopes"`
 	Domains       []string  `json:"domains"`                         // domains of the addresses of its people, lower case; empty for any
@@ -29,19 +29,21 @@ type Provider struct {
 	Mappings      []Mapping `json:"mappings"`
 	Status        Flag      `json:"status"`
 	Sort          int64     `json:"sort"`
+	Directory
 	Versioned
 }
 
 // Mapping gives roles and a department to people with a claim.
 type Mapping struct {
 	Claim      string `json:"claim" check:"required,max=100,text" doc:"Name of a claim, such as groups; nested ones are separated by dots"`
-	Value      string `json:"value" check:"required,max=200,text" doc:"Value that the claim has, or that is in its list"`
+	Value      string `json:"value" check:"required,max=1000,text" doc:"Value that the claim has, or that is in its list"`
 	RoleIDs    []ID   `json:"role_ids" check:"max=50" doc:"IDs of the roles that such users have"`
 	AppRoleIDs []ID   `json:"app_role_ids" check:"max=50" doc:"IDs of the app roles that such app users have"`
 	DeptID     ID     `json:"dept_id" doc:"ID of the department that such users are in; 0 for no change"`
 }
 
-// ProviderSecret is the client secret of a provider. It is a record of its own, so that no route can
+// ProviderSecret is the client secret of a provider, or the password of the account that searches a
+// directory. It is a record of its own, so that no route can
 // return it.
 type ProviderSecret struct {
 	Ident
@@ -50,7 +52,7 @@ type ProviderSecret struct {
 	kv.Timestamps
 }
 
-// Kinds of providers. Only KindGitHub differs in how people sign in: it knows no OpenID.
+// Kinds of providers, besides directories. KindGitHub differs in how people sign in: it knows no OpenID.
 const (
 	KindOpenID    = "openid"
 	KindGoogle    = "google"
@@ -108,6 +110,7 @@ func providerPlace(s *ProviderSecret) string { return "provider " + s.ProviderID
 
 // Tidy brings the lists of a provider into the form in which they are stored.
 func (p *Provider) Tidy() {
+	p.tidy()
 	for i, domain := range p.Domains {
 		p.Domains[i] = fold.Domain(strings.TrimPrefix(strings.TrimSpace(domain), "@"))
 	}
@@ -160,21 +163,32 @@ func constrainProvider(tx *Tx, old, new *Provider) error {
 		}
 	}
 	if old != nil {
-		if old.Issuer == new.Issuer {
-			return nil
-		}
-		n, err := IdentityByProvider.Count(tx, new.ID)
-		if err == nil && n > 0 {
-			err = errs.Field(errs.Invalid, "issuer",
-				"can't be changed while people are linked to the provider; create another provider")
-		}
-		return err
+		return keepPeople(tx, old, new)
 	}
 
 	n, err := Providers.Count(tx)
 	if err == nil && n >= MaxProviders {
 		err = errs.New(errs.Conflict, "there are already %d sign-in providers, which is the maximum",
 			MaxProviders).Coded("too_many_providers")
+	}
+	return err
+}
+
+// keepPeople refuses a change after which the people of a provider could be others.
+func keepPeople(tx *Tx, old, new *Provider) error {
+	field := ""
+	switch {
+	case old.PersonIssuer() != new.PersonIssuer():
+		field = "issuer"
+	case new.IsDirectory() && !strings.EqualFold(old.IDAttribute, new.IDAttribute):
+		field = "id_attribute"
+	default:
+		return nil
+	}
+	n, err := IdentityByProvider.Count(tx, new.ID)
+	if err == nil && n > 0 {
+		err = errs.Field(errs.Invalid, field,
+			"can't be changed while people are linked to the provider; create another provider")
 	}
 	return err
 }

@@ -118,5 +118,6 @@ var reeve = kv.Schema{
 		{Title: "contents of files can be in a bucket; totals of local rows are kept apart", Run: kv.SplitTotals},
 		{Title: "sign-in providers", Run: func(*Tx) error { return nil }},
 		{Title: "passwords can be turned off", Run: func(*Tx) error { return nil }},
+		{Title: "directories", Run: func(*Tx) error { return nil }},
 	},
 }

@@ -22,3 +22,17 @@ func LoginArrival(req *web.Request, app bool, cookie store.Flag, device string) 
 	}
 	return out, err
 }
+
+// CheckElsewhere calls check, which has a sign-in provider compare the password of a person with a
+// username, within the limits of sign-ins, see auth.Auth.CheckElsewhere.
+func CheckElsewhere(req *web.Request, app, signsIn bool, v *store.Provider, username string,
+	check func() (known string, err error)) error {
+	a := attempt(req, app, username, "")
+	a.Provider = v.Title
+	err := req.Auth().CheckElsewhere(&a, v.ID, signsIn, check)
+	if err != nil && signsIn {
+		a.Username = "" // is one at the provider, not of an account here
+		_, err = granted(req, a, false, nil, err)
+	}
+	return err
+}

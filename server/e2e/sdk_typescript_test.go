@@ -193,8 +193,8 @@ func TestTypeScriptClient_Size(t *testing.T) {
 	client := []string{"index.js", "client.js", "config.js", "send.js", "webhook.js"}
 	for name, c := range map[string]struct{ bytes, most int }{
 		"the client": {size("index.js"), 8<<10 + 512},
-		"Express":    {size("express.js", client...), 18<<10},
-		"Hono":       {size("hono.js", client...), 18<<10},
+		"Express":    {size("express.js", client...), 18 << 10},
+		"Hono":       {size("hono.js", client...), 18 << 10},
 	} {
 		if c.bytes >= c.most || c.bytes < 1<<10 {
 			t.Errorf("%s has %d bytes", name, c.bytes)

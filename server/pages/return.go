@@ -102,9 +102,27 @@ func checkReturn(tx *store.Tx, req *web.Request) (origin string, err error) {
 	if err != nil {
 		return "", err
 	}
-	scheme, rest, _ := strings.Cut(query.Get("to"), "://")
+	return originOf(query.Get("to")), nil
+}
+
+// originOf returns the origin of a URL that was checked.
+func originOf(to string) string {
+	scheme, rest, _ := strings.Cut(to, "://")
 	host, _, _ := strings.Cut(rest, "/")
-	return scheme + "://" + host, nil
+	return scheme + "://" + host
+}
+
+// keepReturn makes a page keep where its browser returns to, if it comes from the sign-in page of a
+// product: to is what the link to the provider had.
+func (p *HTMLPage) keepReturn(tx *store.Tx, to string) {
+	kept, _ := strings.CutPrefix(to, SignInPath+"?")
+	query, err := url.ParseQuery(kept)
+	if err != nil {
+		return
+	}
+	if back, err := account.ReturnOf(tx, query); err == nil && back != nil { // else the next page tells the fault
+		p.kept, p.formTo = kept, " "+originOf(back.To)
+	}
 }
 
 // mayReturn is checkReturn for a request that has no transaction yet.

@@ -65,9 +65,14 @@ func (b *browser) send(method, address, body string) *servertest.Reply {
 
 func (b *browser) sendAs(method, address, body, as string) *servertest.Reply {
 	b.w.T.Helper()
-	r := b.w.Request(method, address, body, as)
+	return b.sendRequest(b.w.Request(method, address, body, as))
+}
+
+// sendRequest sends a request with the cookies, and keeps those of the response.
+func (b *browser) sendRequest(r *http.Request) *servertest.Reply {
+	b.w.T.Helper()
 	r.Host = "reeve.example.org"
-	if method != "GET" {
+	if r.Method != "GET" {
 		r.Header.Set("Origin", "http://reeve.example.org")
 	}
 	for name, value := range b.cookies {

@@ -103,11 +103,11 @@ func (f *flows) use(one *flow) bool {
 	return true
 }
 
-// config returns how a provider is asked.
+// config returns how a provider is asked. That of a directory has the secret only.
 func (p *Providers) config(tx *store.Tx, v *store.Provider) (*provider.Config, error) {
 	secret, err := store.ProviderSecretOf(tx, v.ID)
-	if err != nil {
-		return nil, err
+	if err != nil || v.IsDirectory() {
+		return &provider.Config{Secret: secret}, err
 	}
 	if p.s.Config.PublicURL == "" {
 		return nil, errs.New(errs.Conflict, "set server.public_url in the configuration, where browsers come back from the provider").Coded("provider_public_url")
@@ -137,7 +137,20 @@ func byName(name string) func(*store.Tx) (*store.Provider, error) {
 	return func(tx *store.Tx) (*store.Provider, error) {
 		v, err := store.ProviderByName.Get(tx, name)
 		if errs.Is(err, errs.NotFound) {
-			err = errs.New(errs.NotFound, "there is no sign-in provider with this name").Coded("no_provider")
+			err = errNoProvider
+		}
+		return v, err
+	}
+}
+
+var errNoProvider = errs.New(errs.NotFound, "there is no sign-in provider with this name").Coded("no_provider")
+
+// openID is byName for what directories have not.
+func openID(name string) func(*store.Tx) (*store.Provider, error) {
+	return func(tx *store.Tx) (*store.Provider, error) {
+		v, err := byName(name)(tx)
+		if err == nil && v.IsDirectory() {
+			err = errNoProvider
 		}
 		return v, err
 	}
@@ -150,7 +163,12 @@ func (p *Providers) begin(req *web.Request, v *store.Provider, config *provider.
 	}
 	one.Flow, one.Provider = provider.NewFlow(), v.ID
 	one.Fresh = one.Purpose == auth.ToConfirm
-	address, err := p.client.Start(req.HTTP.Context(), config, one.Flow, provider.Options{Hint: hint})
+	address, err := "", error(nil)
+	if v.IsDirectory() {
+		address = p.directoryAddress(v, one.State, hint)
+	} else {
+		address, err = p.client.Start(req.HTTP.Context(), config, one.Flow, provider.Options{Hint: hint})
+	}
 	if err != nil {
 		return "", err
 	}
@@ -250,15 +268,16 @@ func (p *Providers) returned(req *web.Request, in *callbackIn) (one *flow, arriv
 	if err := p.limit(req); err != nil {
 		return fail(err)
 	}
-	v, config, err := p.find(req, byName(in.Name))
+	v, config, err := p.find(req, openID(in.Name))
 	if err != nil {
 		return fail(err)
 	}
-	sealed, cookie := req.KeptForProvider(flowCookie + strings.ToLower(in.State[:min(len(in.State), tagLength)]))
-	found, ok := p.flows.open(sealed, in.State)
-	switch {
-	case !ok || found.Provider != v.ID || !p.flows.use(found):
-		return fail(provider.ErrState)
+	found, cookie, err := p.flowOf(req, v, in.State)
+	if err == nil && !p.flows.use(found) {
+		err = provider.ErrState
+	}
+	if err != nil {
+		return fail(err)
 	}
 	one = found
 	req.DropCookie(cookie)
@@ -284,6 +303,16 @@ func (p *Providers) returned(req *web.Request, in *callbackIn) (one *flow, arriv
 		arrival.Claims = claims.All
 	}
 	return one, arrival
+}
+
+// flowOf returns the flow of a browser to a provider, and the name of its cookie.
+func (p *Providers) flowOf(req *web.Request, v *store.Provider, state string) (*flow, string, error) {
+	sealed, cookie := req.KeptForProvider(flowCookie + strings.ToLower(state[:min(len(state), tagLength)]))
+	one, ok := p.flows.open(sealed, state)
+	if !ok || one.Provider != v.ID {
+		return nil, "", provider.ErrState
+	}
+	return one, cookie, nil
 }
 
 // signedOut returns where a browser comes back to after it has signed out at a provider.
@@ -340,36 +369,4 @@ func (p *Providers) page(one *flow) string {
 		query.Set("back", one.To)
 	}
 	return "/console/?" + query.Encode()
-}
-
-// messages are the logout messages that were accepted, so that each is accepted once.
-type messages struct {
-	mu   sync.Mutex
-	seen map[string]time.Time
-}
-
-func newMessages() *messages { return &messages{seen: map[string]time.Time{}} }
-
-const (
-	messageLife = 15 * time.Minute // longer than tokens are accepted
-	maxMessages = 10_000
-)
-
-// add reports whether a message is new.
-func (m *messages) add(id string) bool {
-	now := time.Now()
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if len(m.seen) >= maxMessages {
-		for id, at := range m.seen {
-			if now.Sub(at) > messageLife {
-				delete(m.seen, id)
-			}
-		}
-	}
-	if _, known := m.seen[id]; known || len(m.seen) >= maxMessages {
-		return false
-	}
-	m.seen[id] = now
-	return true
 }

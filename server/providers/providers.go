@@ -13,33 +13,37 @@ import (
 	"regexp"
 	"strings"
 
+	"reeve/server/directory"
 	"reeve/server/outgoing"
+	"reeve/server/pages"
 	"reeve/server/provider"
 	"reeve/server/web"
 	"reeve/store"
 	"reeve/store/errs"
-	"reeve/store/kv"
 )
 
 func init() {
 	web.Enums(map[string][]string{
 		"provider_kind": {store.KindOpenID, store.KindGoogle, store.KindMicrosoft, store.KindGitHub,
-			store.KindGitLab, store.KindKeycloak, store.KindAuthentik},
+			store.KindGitLab, store.KindKeycloak, store.KindAuthentik, store.KindLDAP, store.KindActiveDirectory},
 		"provider_creates": {store.CreatesNone, store.CreatesInvited, store.CreatesAll},
 	})
 }
 
 // Providers are the sign-in providers of a server.
 type Providers struct {
-	s      *web.Server
-	client *provider.Client
-	flows  *flows
-	seen   *messages // logout messages that have arrived
+	s           *web.Server
+	pages       *pages.Pages
+	client      *provider.Client
+	directories *directory.Client
+	flows       *flows
+	seen        *messages // logout messages that have arrived
 }
 
 // New returns the providers of a server.
-func New(s *web.Server) *Providers {
-	return &Providers{s, provider.NewClient(s.Config.ProviderAllow, s.Config.Version), newFlows(), newMessages()}
+func New(s *web.Server, ps *pages.Pages) *Providers {
+	return &Providers{s, ps, provider.NewClient(s.Config.ProviderAllow, s.Config.Version),
+		directory.NewClient(s.Config.ProviderAllow), newFlows(), newMessages()}
 }
 
 func Routes(p *Providers) []web.Route {
@@ -52,7 +56,7 @@ func Routes(p *Providers) []web.Route {
 	}
 	creation := changes
 	creation.Record = nil
-	return []web.Route{
+	return append(directoryRoutes(p),
 		web.List("/system/provider", "system.provider.query", "List sign-in providers", &providers),
 		web.Get("/system/provider/:id", "system.provider.query", "Get a sign-in provider", &providers),
 		web.Write("POST", "/system/provider", "system.provider.create", "Create a sign-in provider",
@@ -158,16 +162,16 @@ func Routes(p *Providers) []web.Route {
 				Confirmed: true,
 				Keys:      web.ByNoKey,
 			}),
-	}
+	)
 }
 
 // Provider is a provider in responses.
 type Provider struct {
 	store.Provider
-	HasSecret store.Flag `json:"has_secret" doc:"1 if there is a client secret"`
+	HasSecret store.Flag `json:"has_secret" doc:"1 if there is a client secret, or a password of bind_dn"`
 	People    int        `json:"people" doc:"Number of users and app users who are linked to it"`
-	Callback  string     `json:"callback_url" doc:"URL to register at the provider for coming back; empty without server.public_url in the configuration"`
-	Logout    string     `json:"logout_url" doc:"URL to register at the provider for back-channel logout; empty without server.public_url"`
+	Callback  string     `json:"callback_url" doc:"URL to register at the provider for coming back; empty for a directory, and without server.public_url in the configuration"`
+	Logout    string     `json:"logout_url" doc:"URL to register at the provider for back-channel logout; empty as callback_url is"`
 }
 
 var providers = web.Resource[store.Provider, *Provider]{
@@ -179,6 +183,7 @@ var providers = web.Resource[store.Provider, *Provider]{
 
 func providerOf(tx *store.Tx, req *web.Request, p *store.Provider) (*Provider, error) {
 	out := &Provider{Provider: *p}
+	out.Servers = web.OrEmpty(out.Servers) // null in records from before there were directories
 	n, err := store.SecretByProvider.Count(tx, p.ID)
 	if err != nil {
 		return nil, err
@@ -187,7 +192,7 @@ func providerOf(tx *store.Tx, req *web.Request, p *store.Provider) (*Provider, e
 	if out.People, err = store.IdentityByProvider.Count(tx, p.ID); err != nil {
 		return nil, err
 	}
-	if base := req.Server.Config.PublicURL; base != "" {
+	if base := req.Server.Config.PublicURL; base != "" && !p.IsDirectory() {
 		out.Callback, out.Logout = base+addressOf(p, "callback"), base+addressOf(p, "logout")
 	}
 	return out, nil
@@ -202,8 +207,8 @@ type providerIn struct {
 	Name          *string          `json:"name" check:"create,max=32" doc:"Name in URLs: lower-case letters, digits and hyphens; it is part of the address that is registered at the provider"`
 	Title         *string          `json:"title" check:"create,max=64,text" doc:"Title on the sign-in page"`
 	Kind          *string          `json:"kind" check:"enum=provider_kind" doc:"Kind of provider; openid by default"`
-	Issuer        *string          `json:"issuer" check:"create,max=2000" doc:"URL by which the provider calls itself; for GitHub https://github.com, or that of your server"`
-	ClientID      *string          `json:"client_id" check:"create,max=300,text"`
+	Issuer        *string          `json:"issuer" check:"max=2000" doc:"URL by which the provider calls itself; for GitHub https://github.com, or that of your server. Required, but for a directory"`
+	ClientID      *string          `json:"client_id" check:"max=300,text" doc:"ID of Reeve at the provider. Required, but for a directory"`
 	Scopes        *[]string        `json:"scopes" check:"max=20" doc:"Scopes to ask for besides openid"`
 	Domains       *[]string        `json:"domains" check:"max=50" doc:"Domains in which people must have a verified address; empty for any address. The sign-in page proposes the provider to addresses in them"`
 	Users         *store.Flag      `json:"users" doc:"1 if users of the console can sign in with it"`
@@ -215,13 +220,14 @@ type providerIn struct {
 	Mappings      *[]store.Mapping `json:"mappings" check:"max=100" doc:"Which claims give which roles and department, at each sign-in. What a claim has given is taken away when it is gone"`
 	Status        *store.Flag      `json:"status" doc:"Status: 1 enabled; 0 disabled, the default of a new provider"`
 	Sort          *int64           `json:"sort" check:"min=-1000000,max=1000000" doc:"Position on the sign-in page, ascending"`
+	directoryIn
 }
 
 var assignProvider = web.Assigning[providerIn, store.Provider]()
 
 // clientSecret is the input that is stored apart from the provider.
 type clientSecret struct {
-	Secret *string `json:"client_secret" check:"max=4000,raw" doc:"Client secret; never returned. Absent to keep it, empty for a public client"`
+	Secret *string `json:"client_secret" check:"max=4000,raw" doc:"Client secret, or password of bind_dn; never returned. Absent to keep it, empty for a public client"`
 }
 
 type providerCreation struct {
@@ -235,15 +241,22 @@ type providerChange struct {
 	clientSecret
 }
 
-func (p *Providers) create(tx *store.Tx, req *web.Request, in *providerCreation) (*Provider, error) {
-	v := &store.Provider{Kind: store.KindOpenID, Users: true, Creates: store.CreatesNone}
-	assignProvider(&in.providerIn, v)
-	if in.Scopes == nil {
-		v.Scopes = []string{"profile", "email"}
-		if v.Kind == store.KindGitHub {
-			v.Scopes = []string{"read:user", "user:email"}
-		}
+// assign copies the fields that were sent. A new kind brings its usual values.
+func assign(in *providerIn, v *store.Provider) {
+	if in.Kind != nil && *in.Kind != v.Kind {
+		v.Directory, v.Scopes = store.ProposedDirectory(*in.Kind), proposedScopes(*in.Kind)
 	}
+	assignProvider(in, v)
+}
+
+func (p *Providers) create(tx *store.Tx, req *web.Request, in *providerCreation) (*Provider, error) {
+	v := &store.Provider{
+		Kind:    store.KindOpenID,
+		Scopes:  proposedScopes(store.KindOpenID),
+		Users:   true,
+		Creates: store.CreatesNone,
+	}
+	assign(&in.providerIn, v)
 	if err := p.check(req, v); err != nil {
 		return nil, err
 	}
@@ -259,7 +272,7 @@ func (p *Providers) create(tx *store.Tx, req *web.Request, in *providerCreation)
 
 func (p *Providers) change(tx *store.Tx, req *web.Request, in *providerChange) (*Provider, error) {
 	v, err := store.Providers.Update(tx, in.ID, func(v *store.Provider) error {
-		assignProvider(&in.providerIn, v)
+		assign(&in.providerIn, v)
 		return p.check(req, v)
 	})
 	if err == nil && in.Secret != nil {
@@ -271,6 +284,17 @@ func (p *Providers) change(tx *store.Tx, req *web.Request, in *providerChange) (
 	return providerOf(tx, req, v)
 }
 
+// proposedScopes returns the scopes that are usual for a kind of provider.
+func proposedScopes(kind string) []string {
+	switch kind {
+	case store.KindGitHub:
+		return []string{"read:user", "user:email"}
+	case store.KindLDAP, store.KindActiveDirectory:
+		return []string{}
+	}
+	return []string{"profile", "email"}
+}
+
 var namePattern = regexp.MustCompile(`^[a-z][a-z0-9-]*$`)
 
 // check checks a provider and brings its texts into their form. Every fault is named.
@@ -279,14 +303,12 @@ func (p *Providers) check(req *web.Request, v *store.Provider) error {
 	if !namePattern.MatchString(v.Name) {
 		faults.Add("name", "must be lower-case letters, digits and hyphens, and begin with a letter")
 	}
-	if _, err := outgoing.ParseURL("issuer", v.Issuer, p.s.Config.ProviderAllow); err != nil {
-		faults["issuer"] = errs.Of(err).Fields["issuer"]
-	} else if strings.Contains(v.Issuer, "?") {
-		faults.Add("issuer", "must not have a query")
-	} else if v.Kind == store.KindMicrosoft && manyTenants.MatchString(v.Issuer) {
-		faults.Add("issuer", "must name one tenant, like https://login.microsoftonline.com/TENANT-ID/v2.0")
-	}
 	v.Tidy()
+	if v.IsDirectory() {
+		checkDirectory(v, faults)
+	} else {
+		p.checkOpenID(v, faults)
+	}
 	for _, domain := range v.Domains {
 		if !strings.Contains(domain, ".") || strings.ContainsAny(domain, "/@: ") {
 			faults.Add("domains", "must be domains like example.org")
@@ -300,9 +322,6 @@ func (p *Providers) check(req *web.Request, v *store.Provider) error {
 	if !v.Users && !v.AppUsers {
 		faults.Add("users", "or app_users must be on: no one could sign in with the provider")
 	}
-	if bool(v.Status) && req.Server.Config.PublicURL == "" {
-		faults.Add("status", "can be 1 only with server.public_url in the configuration, where browsers come back from the provider")
-	}
 	v.Mappings = web.OrEmpty(v.Mappings)
 	for i := range v.Mappings {
 		v.Mappings[i].RoleIDs, v.Mappings[i].AppRoleIDs = web.OrEmpty(v.Mappings[i].RoleIDs), web.OrEmpty(v.Mappings[i].AppRoleIDs)
@@ -310,61 +329,26 @@ func (p *Providers) check(req *web.Request, v *store.Provider) error {
 	return faults.Err(errs.Invalid)
 }
 
+// checkOpenID checks what only providers have that are no directories.
+func (p *Providers) checkOpenID(v *store.Provider, faults errs.Faults) {
+	switch _, err := outgoing.ParseURL("issuer", v.Issuer, p.s.Config.ProviderAllow); {
+	case v.Issuer == "":
+		faults.Add("issuer", "is required")
+	case err != nil:
+		faults["issuer"] = errs.Of(err).Fields["issuer"]
+	case strings.Contains(v.Issuer, "?"):
+		faults.Add("issuer", "must not have a query")
+	case v.Kind == store.KindMicrosoft && manyTenants.MatchString(v.Issuer):
+		faults.Add("issuer", "must name one tenant, like https://login.microsoftonline.com/TENANT-ID/v2.0")
+	}
+	if v.ClientID == "" {
+		faults.Add("client_id", "is required")
+	}
+	if bool(v.Status) && p.s.Config.PublicURL == "" {
+		faults.Add("status", "can be 1 only with server.public_url in the configuration, where browsers come back from the provider")
+	}
+	noDirectory(v, faults)
+}
+
 // manyTenants matches issuers of Microsoft under which every tenant of the world can sign in.
 var manyTenants = regexp.MustCompile(`/(common|organizations|consumers)(/|$)`)
-
-// Person is a person at a provider who is linked to an account.
-type Person struct {
-	store.Ident
-	ProviderID   store.ID   `json:"provider_id"`
-	ProviderName string     `json:"provider_name" doc:"Title of the provider"`
-	UserID       store.ID   `json:"user_id" doc:"ID of the user; 0 for an app user"`
-	AppUserID    store.ID   `json:"app_user_id" doc:"ID of the app user; 0 for a user"`
-	Username     string     `json:"username"`
-	Email        string     `json:"email" doc:"Address at the provider, as of the last sign-in"`
-	RoleIDs      []store.ID `json:"role_ids" doc:"IDs of the roles that the account has only by a mapping"`
-	DeptID       store.ID   `json:"dept_id" doc:"ID of the department that a mapping has set; 0 for none"`
-	LastLogin    store.Time `json:"last_login" null:"true" doc:"Time of the last sign-in with the provider; null before the first"`
-	kv.Timestamps
-}
-
-func personOf(tx *store.Tx, _ *web.Request, i *store.Identity) (*Person, error) {
-	out := &Person{Ident: i.Ident, ProviderID: i.ProviderID, UserID: i.UserID, AppUserID: i.AppUserID,
-		Email: i.Email, RoleIDs: web.OrEmpty(i.RoleIDs), DeptID: i.DeptID, LastLogin: i.LastLogin,
-		Timestamps: i.Timestamps}
-	p, err := store.Providers.Get(tx, i.ProviderID)
-	if err == nil {
-		out.ProviderName = p.Title
-		out.Username, err = i.Account().Username(tx)
-	}
-	return out, err
-}
-
-var people = web.Resource[store.Identity, *Person]{
-	Collection: store.Identities,
-	Keywords:   []string{"email"},
-	Order:      "id, ascending",
-	Output:     personOf,
-	Columns: []web.Column[store.Identity]{
-		{Name: "id", Uses: web.Sorted},
-		{Name: "provider_id", Uses: web.Filtered | web.Param, Numbers: web.IDs(store.IdentityByProvider),
-			Named: web.ByName("provider", "provider")},
-		{Name: "user_id", Uses: web.Filtered | web.Param, Numbers: web.IDs(store.IdentityByUser),
-			Named: web.ByName("user", "user")},
-		{Name: "app_user_id", Uses: web.Filtered | web.Param, Numbers: web.IDs(store.IdentityByAppUser),
-			Named: web.ByName("app_user", "app_user")},
-	},
-	Scope: func(tx *store.Tx, req *web.Request) (kv.Condition, bool) {
-		return web.ScopedTo(tx, req, store.IdentityByUser)
-	},
-}
-
-var ownPeople = web.Resource[store.Identity, *Person]{
-	Collection: store.Identities,
-	Order:      "id, ascending",
-	Output:     personOf,
-	Columns:    []web.Column[store.Identity]{{Name: "id", Uses: web.Sorted}},
-	Scope: func(_ *store.Tx, req *web.Request) (kv.Condition, bool) {
-		return store.IdentityByUser.AnyOf(req.Actor.ID), true
-	},
-}

@@ -1,6 +1,8 @@
 package providers
 
 import (
+	"cmp"
+
 	"reeve/auth"
 	"reeve/server/account"
 	"reeve/server/web"
@@ -15,7 +17,7 @@ type Choice struct {
 	Title   string   `json:"title"`
 	Kind    string   `json:"kind" enum:"provider_kind"`
 	Domains []string `json:"domains" doc:"Domains of the addresses of its people; empty for any"`
-	URL     string   `json:"url" doc:"URL to which the browser is sent"`
+	URL     string   `json:"url" doc:"URL to which the browser is sent; without the host if server.public_url is not in the configuration"`
 }
 
 // choices is a list without pages.
@@ -34,7 +36,7 @@ func (p *Providers) list(req *web.Request, in *listIn) (*choices, error) {
 		all, err := store.EnabledProviders(tx, bool(in.App))
 		for _, v := range all {
 			out.Data = append(out.Data, Choice{v.Name, v.Title, v.Kind, v.Domains,
-				p.s.Config.PublicURL + addressOf(v, "start")})
+				cmp.Or(p.s.Config.PublicURL, p.s.Config.BasePath) + addressOf(v, "start")})
 		}
 		return err
 	})
@@ -55,7 +57,7 @@ func (p *Providers) signIn(req *web.Request, in *signInIn) (*account.LoginOut, e
 
 // linkURL is where a browser is sent.
 type linkURL struct {
-	URL string `json:"url" doc:"URL of the provider to which the browser is sent"`
+	URL string `json:"url" doc:"URL to which the browser is sent: of the provider or, for a directory, of a page of this server, without the host"`
 }
 
 type namedIn struct {
@@ -115,31 +117,6 @@ func (p *Providers) link(req *web.Request, _ *web.None) (out *Person, err error)
 		}
 		return err
 	})
-}
-
-func disconnect(tx *store.Tx, req *web.Request, in *web.ByID) (web.Nothing, error) {
-	if _, err := people.Get(tx, req, in.ID); err != nil {
-		return web.Nothing{}, err
-	}
-	return web.Nothing{}, store.Identities.Delete(tx, in.ID)
-}
-
-// disconnectOwn disconnects the caller, who must have another way in.
-func disconnectOwn(tx *store.Tx, req *web.Request, in *web.ByID) (web.Nothing, error) {
-	one, err := ownPeople.Get(tx, req, in.ID)
-	if err != nil {
-		return web.Nothing{}, err
-	}
-	other, err := store.CanSignInWithout(tx, req.Actor.Account(), in.ID)
-	if err == nil && !other {
-		err = errs.New(errs.Conflict, "this is your only way to sign in; set a password or add a passkey first").Coded("only_sign_in")
-	}
-	if err == nil {
-		req.Note("provider_disconnected", req.Actor.Username, nil)
-		req.NoteProvider(one.ProviderName)
-		err = store.Identities.Delete(tx, in.ID)
-	}
-	return web.Nothing{}, err
 }
 
 // beginTest sends a browser to a provider to see what it says.
@@ -208,37 +185,6 @@ func (p *Providers) testResult(req *web.Request, _ *web.None) (*testOut, error) 
 			out.Accepted = store.Flag(v.Accepts(who.Email, who.Verified))
 		}
 		return err
-	})
-}
-
-type backChannelIn struct {
-	Name  string `path:"name"`
-	Token string `form:"logout_token" check:"required,max=200000"`
-}
-
-// backChannel ends the sessions of a person who has signed out at the provider.
-func (p *Providers) backChannel(req *web.Request, in *backChannelIn) (web.Nothing, error) {
-	if err := p.limit(req); err != nil {
-		return web.Nothing{}, err
-	}
-	v, config, err := p.find(req, byName(in.Name))
-	if err != nil {
-		return web.Nothing{}, err
-	}
-	out, err := p.client.Logout(req.HTTP.Context(), config, in.Token)
-	if errs.Is(err, errs.Denied) {
-		bad := *errs.Of(err)
-		bad.Kind = errs.Malformed // as the standard has it
-		err = &bad
-	}
-	if err != nil {
-		return web.Nothing{}, err
-	}
-	if !p.seen.add(v.Name + " " + out.ID) {
-		return web.Nothing{}, errs.New(errs.Malformed, "this logout token was used already").Coded("provider_replay")
-	}
-	return web.Nothing{}, req.DB.Update(store.System, func(tx *store.Tx) error {
-		return store.EndPersonSessions(tx, v.ID, out.Issuer, out.Subject, out.SID)
 	})
 }
 

@@ -129,17 +129,26 @@ func (s *state) mappingID(kindName string, element any, at string, faults errs.F
 // that only a difference is a change.
 func providerForm(s *state, w *wanted, fields object) {
 	var p store.Provider
-	texts := map[string]*[]string{"scopes": &p.Scopes, "domains": &p.Domains}
-	for name, list := range texts {
+	lists := map[string]*[]string{"scopes": &p.Scopes, "domains": &p.Domains, "servers": &p.Servers}
+	for name, list := range lists {
 		elements, _ := fields[name].([]any)
 		for _, element := range elements {
 			*list = append(*list, fmt.Sprint(element))
 		}
 	}
+	texts := p.Texts()
+	for name, text := range texts {
+		*text, _ = fields[name].(string)
+	}
 	p.Tidy()
-	for name, list := range texts {
+	for name, list := range lists {
 		if _, sent := fields[name]; sent {
 			fields[name] = *list
+		}
+	}
+	for name, text := range texts {
+		if _, sent := fields[name]; sent {
+			fields[name] = *text
 		}
 	}
 

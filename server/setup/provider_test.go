@@ -120,6 +120,28 @@ func TestProvider_AppliesOnlyDifferences(t *testing.T) {
 	disktest.Equal(t, "after the undo of all", in.State(), before)
 }
 
+// TestProvider_Directory applies a directory whose texts are not in the form in which they are stored.
+func TestProvider_Directory(t *testing.T) {
+	t.Parallel()
+	in := commandLine(t)
+	values := map[string]any{"providers": map[string]any{"company": map[string]any{"title": "Company", "kind": "ldap",
+		"servers": []any{" ldaps://ldap.example.org/ ", "ldap://ldap2.example.org"}, "bind_dn": " cn=reader,dc=example,dc=org ",
+		"base_dn": "dc=example,dc=org\n", "client_secret": secret("s3cr3t"), "user_filter": " (uid={username}) ",
+		"mappings": []any{map[string]any{"claim": "groups", "value": "cn=all,dc=example,dc=org", "department": "Sales"}}}},
+		"departments": map[string]any{"Sales": map[string]any{}}}
+	in.OK("POST", "/system/setup/apply", file(t, values, true), "cli")
+	disktest.Equal(t, "again", changesOf(in.OK("POST", "/system/setup/apply", file(t, values, true), "cli")), nil)
+	var out struct{ Data []store.Provider }
+	in.OK("GET", "/system/provider", "", "owner").Data(&out)
+	got := out.Data[0]
+	want := store.ProposedDirectory(store.KindLDAP)
+	want.Servers, want.UserFilter = []string{"ldaps://ldap.example.org", "ldap://ldap2.example.org"}, "(uid={username})"
+	want.BindDN, want.BaseDN = "cn=reader,dc=example,dc=org", "dc=example,dc=org"
+	disktest.Equal(t, "stored", got.Directory, want)
+	values = exported(in)
+	disktest.Equal(t, "exported and applied", changesOf(in.OK("POST", "/system/setup/apply", file(t, values, true), "cli")), nil)
+}
+
 // TestProvider_FileOfManual applies the setup file in the chapter about providers.
 func TestProvider_FileOfManual(t *testing.T) {
 	t.Parallel()

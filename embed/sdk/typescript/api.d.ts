@@ -575,10 +575,10 @@ export type CheckedUser = {
 export type Choice = {
   /** Domains of the addresses of its people; empty for any */
   domains: string[]
-  kind: "openid" | "google" | "microsoft" | "github" | "gitlab" | "keycloak" | "authentik"
+  kind: "openid" | "google" | "microsoft" | "github" | "gitlab" | "keycloak" | "authentik" | "ldap" | "active_directory"
   name: string
   title: string
-  /** URL to which the browser is sent */
+  /** URL to which the browser is sent; without the host if server.public_url is not in the configuration */
   url: string
 }
 
@@ -1017,21 +1017,36 @@ export type CreateSettingGroup = {
 export type CreateSignInProvider = {
   /** 1 if app users can sign in with it */
   app_users?: 0 | 1
-  client_id: string
-  /** Client secret; never returned. Absent to keep it, empty for a public client */
+  /** For a directory: DN of the entry below which people are. Required */
+  base_dn?: string | null
+  /** For a directory: DN of the account that searches, with its password in client_secret; empty to search without an account */
+  bind_dn?: string | null
+  /** For a directory: certificates in PEM of authorities that are trusted besides those of the system */
+  certificates?: string
+  /** ID of Reeve at the provider. Required, but for a directory */
+  client_id?: string | null
+  /** Client secret, or password of bind_dn; never returned. Absent to keep it, empty for a public client */
   client_secret?: string
   /** Who without an account gets one: never, invitation for those whose address was invited, or always */
   creates?: "never" | "invitation" | "always"
   /** Domains in which people must have a verified address; empty for any address. The sign-in page proposes the provider to addresses in them */
   domains?: string[] | null
+  /** For a directory: attribute with the address. It counts as that of the person only with trusts_address */
+  email_attribute?: string | null
   /** 1 if signing out here signs out at the provider */
   ends_session?: 0 | 1
   /** Values of the claims amr and acr that stand for a second factor, such as mfa; empty to ask for the factor here */
   factor_values?: string[] | null
-  /** URL by which the provider calls itself; for GitHub https://github.com, or that of your server */
-  issuer: string
+  /** For a directory: DN of the entry below which groups are searched; empty to use only the groups that the attribute memberOf names */
+  group_base_dn?: string | null
+  /** For a directory: filter that finds the groups of a person, with {dn} in place of the DN, or {username} */
+  group_filter?: string | null
+  /** For a directory: attribute by which people are told apart, which never changes and is never used again */
+  id_attribute?: string | null
+  /** URL by which the provider calls itself; for GitHub https://github.com, or that of your server. Required, but for a directory */
+  issuer?: string | null
   /** Kind of provider; openid by default */
-  kind?: "openid" | "google" | "microsoft" | "github" | "gitlab" | "keycloak" | "authentik"
+  kind?: "openid" | "google" | "microsoft" | "github" | "gitlab" | "keycloak" | "authentik" | "ldap" | "active_directory"
   /** Which claims give which roles and department, at each sign-in. What a claim has given is taken away when it is gone */
   mappings?: ({
   /** IDs of the app roles that such app users have */
@@ -1047,8 +1062,14 @@ export type CreateSignInProvider = {
 })[] | null
   /** Name in URLs: lower-case letters, digits and hyphens; it is part of the address that is registered at the provider */
   name: string
+  /** For a directory: attribute with the name */
+  name_attribute?: string | null
+  /** For a directory: 1 to use ldap:// without StartTLS, so that passwords are sent without encryption; only to hosts in providers.allow of the configuration */
+  plain?: 0 | 1
   /** Scopes to ask for besides openid */
   scopes?: string[] | null
+  /** For a directory: URLs of its servers, ldaps://host or ldap://host, with :port if it is not the usual one. They are tried in this order */
+  servers?: string[] | null
   /** Position on the sign-in page, ascending */
   sort?: number
   /** Status: 1 enabled; 0 disabled, the default of a new provider */
@@ -1057,6 +1078,10 @@ export type CreateSignInProvider = {
   title: string
   /** 1 if addresses are those of the person even if the provider does not say that it has verified them */
   trusts_address?: 0 | 1
+  /** For a directory: filter that finds a person, with {username} in place of the username; what is usual for the kind by default, as are the other fields */
+  user_filter?: string | null
+  /** For a directory: attribute with the username */
+  username_attribute?: string | null
   /** 1 if users of the console can sign in with it */
   users?: 0 | 1
 }
@@ -1996,7 +2021,7 @@ export type Link = {
 }
 
 export type LinkURL = {
-  /** URL of the provider to which the browser is sent */
+  /** URL to which the browser is sent: of the provider or, for a directory, of a page of this server, without the host */
   url: string
 }
 
@@ -2780,31 +2805,43 @@ export type Prop = {
 
 export type Provider = {
   app_users: 0 | 1
-  /** URL to register at the provider for coming back; empty without server.public_url in the configuration */
+  base_dn: string
+  bind_dn: string
+  /** URL to register at the provider for coming back; empty for a directory, and without server.public_url in the configuration */
   callback_url: string
+  certificates: string
   client_id: string
   created_at: string
   creates: "never" | "invitation" | "always"
   domains: string[]
+  email_attribute: string
   ends_session: 0 | 1
   factor_values: string[]
-  /** 1 if there is a client secret */
+  group_base_dn: string
+  group_filter: string
+  /** 1 if there is a client secret, or a password of bind_dn */
   has_secret: 0 | 1
   id: number
+  id_attribute: string
   issuer: string
-  kind: "openid" | "google" | "microsoft" | "github" | "gitlab" | "keycloak" | "authentik"
-  /** URL to register at the provider for back-channel logout; empty without server.public_url */
+  kind: "openid" | "google" | "microsoft" | "github" | "gitlab" | "keycloak" | "authentik" | "ldap" | "active_directory"
+  /** URL to register at the provider for back-channel logout; empty as callback_url is */
   logout_url: string
   mappings: Mapping[]
   name: string
+  name_attribute: string
   /** Number of users and app users who are linked to it */
   people: number
+  plain: 0 | 1
   scopes: string[]
+  servers: string[]
   sort: number
   status: 0 | 1
   title: string
   trusts_address: 0 | 1
   updated_at: string
+  user_filter: string
+  username_attribute: string
   users: 0 | 1
   /** grows with every change of the record */
   version: number
@@ -3506,6 +3543,12 @@ export type SignInOnPage = {
   username: string
 }
 
+export type SignInWithDirectory = {
+  password: string
+  state?: string
+  username: string
+}
+
 export type SignInWithPasskey = {
   /** 1 to get the token as a cookie that scripts cannot read, instead of in the response */
   cookie?: 0 | 1
@@ -4178,21 +4221,36 @@ export type UpdateSettingGroup = {
 export type UpdateSignInProvider = {
   /** 1 if app users can sign in with it */
   app_users?: 0 | 1
-  client_id?: string
-  /** Client secret; never returned. Absent to keep it, empty for a public client */
+  /** For a directory: DN of the entry below which people are. Required */
+  base_dn?: string | null
+  /** For a directory: DN of the account that searches, with its password in client_secret; empty to search without an account */
+  bind_dn?: string | null
+  /** For a directory: certificates in PEM of authorities that are trusted besides those of the system */
+  certificates?: string
+  /** ID of Reeve at the provider. Required, but for a directory */
+  client_id?: string | null
+  /** Client secret, or password of bind_dn; never returned. Absent to keep it, empty for a public client */
   client_secret?: string
   /** Who without an account gets one: never, invitation for those whose address was invited, or always */
   creates?: "never" | "invitation" | "always"
   /** Domains in which people must have a verified address; empty for any address. The sign-in page proposes the provider to addresses in them */
   domains?: string[] | null
+  /** For a directory: attribute with the address. It counts as that of the person only with trusts_address */
+  email_attribute?: string | null
   /** 1 if signing out here signs out at the provider */
   ends_session?: 0 | 1
   /** Values of the claims amr and acr that stand for a second factor, such as mfa; empty to ask for the factor here */
   factor_values?: string[] | null
-  /** URL by which the provider calls itself; for GitHub https://github.com, or that of your server */
-  issuer?: string
+  /** For a directory: DN of the entry below which groups are searched; empty to use only the groups that the attribute memberOf names */
+  group_base_dn?: string | null
+  /** For a directory: filter that finds the groups of a person, with {dn} in place of the DN, or {username} */
+  group_filter?: string | null
+  /** For a directory: attribute by which people are told apart, which never changes and is never used again */
+  id_attribute?: string | null
+  /** URL by which the provider calls itself; for GitHub https://github.com, or that of your server. Required, but for a directory */
+  issuer?: string | null
   /** Kind of provider; openid by default */
-  kind?: "openid" | "google" | "microsoft" | "github" | "gitlab" | "keycloak" | "authentik"
+  kind?: "openid" | "google" | "microsoft" | "github" | "gitlab" | "keycloak" | "authentik" | "ldap" | "active_directory"
   /** Which claims give which roles and department, at each sign-in. What a claim has given is taken away when it is gone */
   mappings?: ({
   /** IDs of the app roles that such app users have */
@@ -4208,8 +4266,14 @@ export type UpdateSignInProvider = {
 })[] | null
   /** Name in URLs: lower-case letters, digits and hyphens; it is part of the address that is registered at the provider */
   name?: string
+  /** For a directory: attribute with the name */
+  name_attribute?: string | null
+  /** For a directory: 1 to use ldap:// without StartTLS, so that passwords are sent without encryption; only to hosts in providers.allow of the configuration */
+  plain?: 0 | 1
   /** Scopes to ask for besides openid */
   scopes?: string[] | null
+  /** For a directory: URLs of its servers, ldaps://host or ldap://host, with :port if it is not the usual one. They are tried in this order */
+  servers?: string[] | null
   /** Position on the sign-in page, ascending */
   sort?: number
   /** Status: 1 enabled; 0 disabled, the default of a new provider */
@@ -4220,6 +4284,10 @@ export type UpdateSignInProvider = {
   trusts_address?: 0 | 1
   /** Time of the last change as it was read, in any precision; 409 stale if the record has changed since */
   updated_at?: string
+  /** For a directory: filter that finds a person, with {username} in place of the username; what is usual for the kind by default, as are the other fields */
+  user_filter?: string | null
+  /** For a directory: attribute with the username */
+  username_attribute?: string | null
   /** 1 if users of the console can sign in with it */
   users?: 0 | 1
   /** Version of the record as it was read; 409 stale if the record has changed since */
@@ -4692,6 +4760,7 @@ export type Api = {
     '/app/sign-out': { body: undefined; answer: unknown }
     '/auth/provider': { body: undefined; answer: Choices }
     [path: `/auth/provider/${string}/callback`]: { body: undefined; answer: unknown }
+    [path: `/auth/provider/${string}/sign-in`]: { body: undefined; answer: unknown }
     [path: `/auth/provider/${string}/start`]: { body: undefined; answer: unknown }
     '/auth/verify': { body: undefined; answer: unknown }
     '/config': { body: undefined; answer: Config }
@@ -4835,6 +4904,7 @@ export type Api = {
     '/auth/forward': { body: OpenProxiedProgram; answer: OpenForwarded }
     '/auth/introspect': { body: undefined; answer: unknown }
     [path: `/auth/provider/${string}/logout`]: { body: undefined; answer: unknown }
+    [path: `/auth/provider/${string}/sign-in`]: { body: undefined; answer: unknown }
     '/file/group': { body: CreateFileGroup; answer: FileGroup }
     '/file/list': { body: undefined; answer: Files }
     [path: `/file/list/${number}/link`]: { body: CreateFileLink; answer: Link }

@@ -58,7 +58,7 @@ function One({ n, of, realms, onChange, onRemove }: OneProps) {
             <Input id={`${id}claim`} maxLength={100} spellCheck={false} value={of.claim} onChange={(e) => onChange({ claim: e.target.value })} />
           </Labelled>
           <Labelled id={`${id}value`} label={t('providers.value')} half>
-            <Input id={`${id}value`} maxLength={200} spellCheck={false} value={of.value} onChange={(e) => onChange({ value: e.target.value })} />
+            <Input id={`${id}value`} maxLength={1000} spellCheck={false} value={of.value} onChange={(e) => onChange({ value: e.target.value })} />
           </Labelled>
         </Flex>
         {users && (

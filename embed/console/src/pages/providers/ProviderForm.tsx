@@ -1,6 +1,5 @@
-import { Alert, Checkbox, Form, Input, InputNumber, Select, Switch, Typography } from 'antd'
-import Password from 'antd/es/input/Password'
-import { type ReactNode, useId } from 'react'
+import { Alert, Checkbox, Form, Input, InputNumber, Select, Typography } from 'antd'
+import type { ReactNode } from 'react'
 import { Failure } from '../../api/request'
 import type { Mapping, Provider } from '../../api/types'
 import { t } from '../../i18n'
@@ -8,8 +7,10 @@ import { StatusField } from '../../ui/fields'
 import { FormDrawer } from '../../ui/FormDrawer'
 import { useEditor } from '../../ui/useEditor'
 import { Addresses } from './cells'
+import { Directory } from './Directory'
 import { Mappings } from './Mappings'
-import { atFields, blank, bodyOf, filled, isTemplate, type Kind, kinds, type Realm, type Values, valuesOf } from './preset'
+import { Group, required, Secret, Tags, Toggle } from './parts'
+import { atFields, blank, bodyOf, filled, isDirectory, isTemplate, type Kind, kinds, presetFields, type Realm, type Values, valuesOf } from './preset'
 
 type Props = { open: boolean; provider?: Provider; onClose: () => void; onSaved: (provider: Provider, created: boolean) => Promise<void> }
 
@@ -41,7 +42,7 @@ export function ProviderForm({ open, provider, onClose, onSaved }: Props) {
             <Form.Item name="kind" label={t('providers.kind')} required>
               <Select<Kind>
                 options={kinds.map((value) => ({ value, label: t(`providers.kind.${value}`) }))}
-                onChange={(kind) => form.setFieldsValue(filled(kind, form.getFieldsValue(['issuer', 'scopes']) as Pick<Values, 'issuer' | 'scopes'>))}
+                onChange={(kind) => form.setFieldsValue(filled(kind, form.getFieldsValue(presetFields) as Partial<Values>))}
               />
             </Form.Item>
             <Form.Item noStyle dependencies={['kind']}>
@@ -50,28 +51,23 @@ export function ProviderForm({ open, provider, onClose, onSaved }: Props) {
             <Form.Item name="title" label={t('providers.title')} extra={t('providers.title.hint')} rules={required()}>
               <Input maxLength={64} autoComplete="off" />
             </Form.Item>
-            <Form.Item
-              name="issuer"
-              label={t('providers.issuer')}
-              extra={t('providers.issuer.hint')}
-              rules={[
-                ...required(),
-                { validator: (_, issuer: string) => (isTemplate(issuer) ? Promise.reject(new Error(t('providers.issuer.template'))) : Promise.resolve()) },
-              ]}
-            >
-              <Input maxLength={2000} spellCheck={false} inputMode="url" autoComplete="off" placeholder="https://id.example.com" />
-            </Form.Item>
+            <ByKind open={<Issuer />} directory={<Name hint={() => t('providers.name.hint.directory')} />} />
           </Group>
-          <Client of={of} />
+          <ByKind open={<Client of={of} />} directory={<Directory stored={of?.has_secret === 1} />} />
           <People />
-          <Group title={t('providers.group.factor')}>
-            <Form.Item name="factor_values" label={t('providers.factors')} extra={t('providers.factors.hint')}>
-              <Tags most={20} placeholder={t('providers.factors.none')} />
-            </Form.Item>
-            <Toggle name="ends_session" label={t('providers.ends')} extra={t('providers.ends.hint')} />
-          </Group>
+          <ByKind
+            open={
+              <Group title={t('providers.group.factor')}>
+                <Form.Item name="factor_values" label={t('providers.factors')} extra={t('providers.factors.hint')}>
+                  <Tags most={20} placeholder={t('providers.factors.none')} />
+                </Form.Item>
+                <Toggle name="ends_session" label={t('providers.ends')} extra={t('providers.ends.hint')} />
+              </Group>
+            }
+          />
           <Group title={t('providers.group.mappings')}>
             <Typography.Paragraph type="secondary">{t('providers.mappings.hint')}</Typography.Paragraph>
+            <ByKind directory={<Typography.Paragraph type="secondary">{t('providers.mappings.hint.directory')}</Typography.Paragraph>} />
             <Form.Item noStyle dependencies={['realms']}>
               {({ getFieldValue }) => (
                 <Form.Item name="mappings" rules={[{ validator: complete }]}>
@@ -84,7 +80,10 @@ export function ProviderForm({ open, provider, onClose, onSaved }: Props) {
             <Form.Item name="sort" label={t('providers.sort')}>
               <InputNumber min={-1_000_000} max={1_000_000} precision={0} style={{ width: 160 }} />
             </Form.Item>
-            <StatusField extra={t(of && !of.callback_url ? 'providers.no_public_url' : 'providers.status.hint')} />
+            <ByKind
+              open={<StatusField extra={t(of && !of.callback_url ? 'providers.no_public_url' : 'providers.status.hint')} />}
+              directory={<StatusField extra={t('providers.status.hint')} />}
+            />
           </Group>
         </>
       )}
@@ -92,23 +91,55 @@ export function ProviderForm({ open, provider, onClose, onSaved }: Props) {
   )
 }
 
-const required = () => [{ required: true, whitespace: true, message: t('form.required') }]
-
 // complete requires a claim and a value of every mapping.
 const complete = (_: unknown, mappings: Mapping[] = []) => {
   const at = mappings.findIndex(({ claim, value }) => !claim.trim() || !value.trim())
   return at < 0 ? Promise.resolve() : Promise.reject(new Error(`${t('providers.mapping', { n: at + 1 })}: ${t('form.required')}`))
 }
 
-function Group({ title, children }: { title: string; children: ReactNode }) {
-  const id = useId()
+// ByKind shows one thing for directories and another for other providers.
+function ByKind({ open, directory }: { open?: ReactNode; directory?: ReactNode }) {
   return (
-    <section aria-labelledby={id} style={{ marginBottom: 32 }}>
-      <Typography.Title id={id} level={2} style={{ fontSize: 16, margin: '0 0 12px' }}>
-        {title}
-      </Typography.Title>
-      {children}
-    </section>
+    <Form.Item noStyle dependencies={['kind']}>
+      {({ getFieldValue }) => (isDirectory(getFieldValue('kind') as Kind) ? directory : open)}
+    </Form.Item>
+  )
+}
+
+function Issuer() {
+  return (
+    <Form.Item
+      name="issuer"
+      label={t('providers.issuer')}
+      extra={t('providers.issuer.hint')}
+      rules={[
+        ...required(),
+        { validator: (_, issuer: string) => (isTemplate(issuer) ? Promise.reject(new Error(t('providers.issuer.template'))) : Promise.resolve()) },
+      ]}
+    >
+      <Input maxLength={2000} spellCheck={false} inputMode="url" autoComplete="off" placeholder="https://id.example.com" />
+    </Form.Item>
+  )
+}
+
+// Name is the name in URLs. The hint gets what is entered.
+function Name({ hint }: { hint: (name: string) => string }) {
+  return (
+    <Form.Item noStyle dependencies={['name']}>
+      {({ getFieldValue }) => (
+        <Form.Item
+          name="name"
+          label={t('providers.name')}
+          extra={hint((getFieldValue('name') as string) || '…')}
+          rules={[
+            { required: true, message: t('form.required') },
+            { pattern: /^[a-z][a-z0-9-]*$/, message: t('providers.name.rule') },
+          ]}
+        >
+          <Input maxLength={32} spellCheck={false} autoCapitalize="none" autoComplete="off" />
+        </Form.Item>
+      )}
+    </Form.Item>
   )
 }
 
@@ -122,37 +153,12 @@ function Client({ of }: { of?: Provider }) {
   const stored = of?.has_secret === 1
   return (
     <Group title={t('providers.group.client')}>
-      <Form.Item noStyle dependencies={['name']}>
-        {({ getFieldValue }) => (
-          <Form.Item
-            name="name"
-            label={t('providers.name')}
-            extra={t('providers.name.hint', { callback: `/auth/provider/${(getFieldValue('name') as string) || '…'}/callback` })}
-            rules={[
-              { required: true, message: t('form.required') },
-              { pattern: /^[a-z][a-z0-9-]*$/, message: t('providers.name.rule') },
-            ]}
-          >
-            <Input maxLength={32} spellCheck={false} autoCapitalize="none" autoComplete="off" />
-          </Form.Item>
-        )}
-      </Form.Item>
+      <Name hint={(name) => t('providers.name.hint', { callback: `/auth/provider/${name}/callback` })} />
       {of && <Addresses of={of} />}
       <Form.Item name="client_id" label={t('providers.client_id')} rules={required()}>
         <Input maxLength={300} spellCheck={false} autoComplete="off" />
       </Form.Item>
-      <Form.Item name="client_secret" label={t('providers.secret')} extra={t(stored ? 'providers.secret.keep' : 'providers.secret.new')}>
-        <Password maxLength={4000} autoComplete="new-password" placeholder={stored ? '••••••••' : undefined} />
-      </Form.Item>
-      {stored && (
-        <Form.Item noStyle dependencies={['client_secret']}>
-          {({ getFieldValue }) => (
-            <Form.Item name="remove_secret" valuePropName="checked">
-              <Checkbox disabled={Boolean(getFieldValue('client_secret'))}>{t('providers.secret.remove')}</Checkbox>
-            </Form.Item>
-          )}
-        </Form.Item>
-      )}
+      <Secret stored={stored} label={t('providers.secret')} hint={t('providers.secret.new')} />
       <Form.Item noStyle dependencies={['kind']}>
         {({ getFieldValue }) => (
           <Form.Item
@@ -199,17 +205,4 @@ function Realms({ value, onChange }: { value?: Realm[]; onChange?: (realms: Real
       ]}
     />
   )
-}
-
-function Toggle({ name, label, extra }: { name: string; label: string; extra: string }) {
-  return (
-    <Form.Item name={name} label={label} required valuePropName="checked" extra={extra}>
-      <Switch />
-    </Form.Item>
-  )
-}
-
-// Tags is a list of words.
-function Tags({ most, ...rest }: { most: number; placeholder?: string; id?: string; value?: string[]; onChange?: (list: string[]) => void }) {
-  return <Select {...rest} mode="tags" open={false} suffixIcon={null} tokenSeparators={[',', ';', ' ', '\n']} maxCount={most} />
 }

@@ -18,6 +18,7 @@ import { useWider } from '../../ui/useWider'
 import { words } from '../../ui/words'
 import { Addresses, inRealms, kindOf, Status } from './cells'
 import { Given } from './Given'
+import { isDirectory } from './preset'
 import { useProviders } from './useProviders'
 
 const back = '/system/provider'
@@ -86,14 +87,19 @@ function Shown({ of, from, reload }: { of: Provider; from: string; reload: () =>
       </Head>
       {of.kind === 'github' && <Alert type="warning" showIcon title={t('providers.kind.hint.github')} style={{ marginBottom: 16 }} />}
       <Card style={{ marginBottom: 20 }}>
-        <Addresses of={of} />
+        {!isDirectory(of.kind) && <Addresses of={of} />}
         <Descriptions
           column={md ? 2 : 1}
           size="small"
           styles={{ content: { overflowWrap: 'anywhere', minWidth: 0 } }}
           items={[
             { label: t('providers.kind'), children: kindOf(of) },
-            { label: t('providers.issuer'), children: <bdi>{of.issuer}</bdi> },
+            ...(isDirectory(of.kind)
+              ? [
+                  { label: t('providers.servers'), children: <bdi>{of.servers.join(t('list.separator'))}</bdi> },
+                  { label: t('providers.base_dn'), children: <bdi>{of.base_dn}</bdi> },
+                ]
+              : [{ label: t('providers.issuer'), children: <bdi>{of.issuer}</bdi> }]),
             { label: t('providers.realms'), children: inRealms(of) },
             { label: t('providers.creates'), children: t(`providers.creates.${of.creates}` as Key) },
             { label: t('providers.domains'), children: of.domains.length ? of.domains.join(t('list.separator')) : t('providers.domains.any') },

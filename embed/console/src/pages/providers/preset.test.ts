@@ -1,15 +1,19 @@
 import { expect, test, vi } from 'vitest'
 import type { Provider } from '../../api/types'
+import type { Values } from './preset'
 
 vi.stubGlobal('location', { pathname: '/console/' })
 vi.stubGlobal('addEventListener', () => {})
-const { atFields, blank, bodyOf, filled, isTemplate, kinds, presets, valuesOf } = await import('./preset')
+const { atFields, blank, bodyOf, filled, isTemplate, kinds, noDirectory, presets, valuesOf } = await import('./preset')
 const { Failure } = await import('../../api/request')
 
 test('a kind fills in what no one has entered', () => {
   expect(filled('google', {})).toEqual(presets.google)
   expect(filled('github', { issuer: presets.keycloak.issuer, scopes: ['email', 'profile'] })).toEqual(presets.github)
-  expect(filled('github', { issuer: 'https://id.example.org', scopes: ['profile', 'groups'] })).toEqual({})
+  const entered = { issuer: 'https://id.example.org', scopes: ['profile', 'groups'] }
+  expect(Object.keys(filled('github', entered))).not.toContain('issuer')
+  expect(filled('ldap', { ...presets.active_directory, user_filter: '(uid={username})' })).toMatchObject({ id_attribute: 'entryUUID' })
+  expect(Object.keys(filled('ldap', { user_filter: '(cn={username})' }))).not.toContain('user_filter')
 })
 
 test('an issuer with capital words to replace is known', () => {
@@ -47,8 +51,49 @@ test('a stored provider comes back as it was', () => {
     mappings: [{ claim: 'groups', value: 'staff', role_ids: [2], app_role_ids: [], dept_id: 3 }],
     status: 1,
     sort: 5,
+    ...noDirectory,
   } as unknown as Provider
   expect(bodyOf(valuesOf(stored))).toEqual(stored)
+})
+
+test('a stored directory comes back as it was', () => {
+  const stored = {
+    kind: 'ldap',
+    name: 'company',
+    title: 'Company',
+    issuer: '',
+    client_id: '',
+    scopes: [],
+    domains: [],
+    users: 1,
+    app_users: 0,
+    creates: 'always',
+    trusts_address: 1,
+    factor_values: [],
+    ends_session: 0,
+    servers: ['ldaps://ldap.example.org'],
+    plain: 1,
+    certificates: 'PEM',
+    bind_dn: 'cn=reader',
+    base_dn: 'ou=people',
+    user_filter: '(uid={username})',
+    id_attribute: 'entryUUID',
+    username_attribute: 'uid',
+    name_attribute: 'cn',
+    email_attribute: 'mail',
+    group_base_dn: 'ou=groups',
+    group_filter: '(member={dn})',
+    mappings: [],
+    status: 1,
+    sort: 0,
+  } as unknown as Provider
+  expect(bodyOf(valuesOf(stored))).toEqual(stored)
+})
+
+test('fields that a kind does not have are sent empty', () => {
+  const entered = { ...blank, name: 'a', title: 'A', issuer: 'https://id.example.org', client_id: 'c', servers: ['ldap://a'], base_dn: 'dc=a', plain: true }
+  expect(bodyOf({ ...entered, kind: 'openid' } as Values)).toMatchObject({ client_id: 'c', ...noDirectory })
+  expect(bodyOf({ ...entered, kind: 'ldap' } as Values)).toMatchObject({ client_id: '', issuer: '', scopes: [], servers: ['ldap://a'], plain: 1 })
 })
 
 test('faults of mappings and realms are at their fields', () => {

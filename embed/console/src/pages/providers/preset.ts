@@ -3,52 +3,85 @@ import type { CreateSignInProvider, Mapping, Provider, UpdateSignInProvider } fr
 
 export type Kind = NonNullable<CreateSignInProvider['kind']>
 
-type Preset = { issuer: string; scopes: string[] }
+// Usual are the fields of a directory that have a usual value.
+type Usual = Pick<Provider, 'user_filter' | 'id_attribute' | 'username_attribute' | 'name_attribute' | 'email_attribute' | 'group_filter'>
+
+type Preset = { issuer: string; scopes: string[] } & Usual
 
 const standard = ['profile', 'email']
 
+const noUsual: Usual = { user_filter: '', id_attribute: '', username_attribute: '', name_attribute: '', email_attribute: '', group_filter: '' }
+
+const openID = (issuer: string, scopes = standard): Preset => ({ issuer, scopes, ...noUsual })
+
 // presets are what is known of each kind of provider. What has to be replaced in an issuer is in capital letters.
 export const presets: Record<Kind, Preset> = {
-  google: { issuer: 'https://accounts.google.com', scopes: standard },
-  microsoft: { issuer: 'https://login.microsoftonline.com/TENANT-ID/v2.0', scopes: standard },
-  github: { issuer: 'https://github.com', scopes: ['read:user', 'user:email'] },
-  gitlab: { issuer: 'https://gitlab.com', scopes: standard },
-  keycloak: { issuer: 'https://HOST/realms/REALM', scopes: standard },
-  authentik: { issuer: 'https://HOST/application/o/SLUG/', scopes: standard },
-  openid: { issuer: '', scopes: standard },
+  google: openID('https://accounts.google.com'),
+  microsoft: openID('https://login.microsoftonline.com/TENANT-ID/v2.0'),
+  github: openID('https://github.com', ['read:user', 'user:email']),
+  gitlab: openID('https://gitlab.com'),
+  keycloak: openID('https://HOST/realms/REALM'),
+  authentik: openID('https://HOST/application/o/SLUG/'),
+  openid: openID(''),
+  ldap: {
+    issuer: '',
+    scopes: [],
+    user_filter: '(&(objectClass=person)(uid={username}))',
+    id_attribute: 'entryUUID',
+    username_attribute: 'uid',
+    name_attribute: 'cn',
+    email_attribute: 'mail',
+    group_filter: '(&(objectClass=groupOfNames)(member={dn}))',
+  },
+  active_directory: {
+    issuer: '',
+    scopes: [],
+    user_filter: '(&(objectCategory=person)(objectClass=user)(|(sAMAccountName={username})(userPrincipalName={username})))',
+    id_attribute: 'objectGUID',
+    username_attribute: 'sAMAccountName',
+    name_attribute: 'displayName',
+    email_attribute: 'mail',
+    group_filter: '(&(objectClass=group)(member:1.2.840.113556.1.4.1941:={dn}))',
+  },
 }
+
+export const isDirectory = (kind?: string): boolean => kind === 'ldap' || kind === 'active_directory'
 
 export const kinds = Object.keys(presets) as Kind[]
 
 // isTemplate reports whether an issuer still has something to replace.
 export const isTemplate = (issuer: string): boolean => /TENANT-ID|\/\/HOST\/|\/REALM$|\/SLUG\/$/.test(issuer)
 
-const same = (a: string[], b: string[]) => a.length === b.length && a.every((one) => b.includes(one))
+export const presetFields = Object.keys(presets.openid) as (keyof Preset)[]
+
+const same = (a: string | string[], b: string | string[]) => a.length === b.length && [...a].every((one) => b.includes(one))
 
 // filled returns what choosing a kind fills in. Values that were entered stay.
-export function filled(kind: Kind, now: { issuer?: string; scopes?: string[] }): Partial<Preset> {
-  const untouched = Object.values(presets)
-  const { issuer = '', scopes = [] } = now
-  return {
-    ...(issuer === '' || untouched.some((one) => one.issuer === issuer) ? { issuer: presets[kind].issuer } : {}),
-    ...(scopes.length === 0 || untouched.some((one) => same(one.scopes, scopes)) ? { scopes: presets[kind].scopes } : {}),
+export function filled(kind: Kind, now: Partial<Preset>): Partial<Preset> {
+  const untouched = (name: keyof Preset) => {
+    const value = now[name] ?? ''
+    return value.length === 0 || Object.values(presets).some((one) => same(one[name], value))
   }
+  return Object.fromEntries(presetFields.filter(untouched).map((name) => [name, presets[kind][name]]))
 }
 
 // Realm is whom a provider signs in.
 export type Realm = 'users' | 'app_users'
 
-export type Values = Pick<Provider, 'name' | 'title' | 'issuer' | 'client_id' | 'scopes' | 'domains' | 'factor_values' | 'mappings'> & {
-  kind: Kind
-  creates: NonNullable<CreateSignInProvider['creates']>
-  realms: Realm[]
-  client_secret?: string
-  remove_secret: boolean
-  trusts_address: boolean
-  ends_session: boolean
-  status: boolean
-  sort: number | null
-}
+export type Values = Pick<Provider, 'name' | 'title' | 'client_id' | 'domains' | 'factor_values' | 'mappings'> &
+  Pick<Provider, 'servers' | 'certificates' | 'bind_dn' | 'base_dn' | 'group_base_dn'> &
+  Preset & {
+    kind: Kind
+    creates: NonNullable<CreateSignInProvider['creates']>
+    realms: Realm[]
+    client_secret?: string
+    remove_secret: boolean
+    trusts_address: boolean
+    ends_session: boolean
+    plain: boolean
+    status: boolean
+    sort: number | null
+  }
 
 export const blank: Partial<Values> = {
   kind: 'openid',
@@ -64,6 +97,7 @@ export const blank: Partial<Values> = {
   trusts_address: false,
   factor_values: [],
   ends_session: false,
+  ...{ servers: [], plain: false, certificates: '', bind_dn: '', base_dn: '', group_base_dn: '' },
   mappings: [],
   status: false,
   sort: 0,
@@ -85,6 +119,18 @@ export const valuesOf = (of: Provider): Values => ({
   trusts_address: of.trusts_address === 1,
   factor_values: of.factor_values,
   ends_session: of.ends_session === 1,
+  servers: of.servers,
+  plain: of.plain === 1,
+  certificates: of.certificates,
+  bind_dn: of.bind_dn,
+  base_dn: of.base_dn,
+  user_filter: of.user_filter,
+  id_attribute: of.id_attribute,
+  username_attribute: of.username_attribute,
+  name_attribute: of.name_attribute,
+  email_attribute: of.email_attribute,
+  group_base_dn: of.group_base_dn,
+  group_filter: of.group_filter,
   mappings: of.mappings,
   status: of.status === 1,
   sort: of.sort,
@@ -94,6 +140,10 @@ export const realmsOf = ({ users, app_users }: Pick<Provider, Realm>): Realm[] =
   ...(users ? (['users'] as const) : []),
   ...(app_users ? (['app_users'] as const) : []),
 ]
+
+// What the form does not show for a kind is empty.
+const noOpenID = { issuer: '', client_id: '', scopes: [], factor_values: [], ends_session: 0 as const }
+export const noDirectory = { servers: [], plain: 0 as const, certificates: '', bind_dn: '', base_dn: '', group_base_dn: '', ...noUsual }
 
 // bodyOf is what is sent. A client secret that was not entered stays.
 export function bodyOf({
@@ -111,8 +161,10 @@ export function bodyOf({
     app_users: flag(realms.includes('app_users')),
     trusts_address: flag(rest.trusts_address),
     ends_session: flag(rest.ends_session),
+    plain: flag(rest.plain),
     status: flag(rest.status),
     sort: sort ?? 0,
+    ...(isDirectory(rest.kind) ? noOpenID : noDirectory),
   }
 }
 

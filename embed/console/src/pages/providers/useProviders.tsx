@@ -4,6 +4,7 @@ import type { Provider } from '../../api/types'
 import { t } from '../../i18n'
 import { useAction } from '../../ui/useAction'
 import { usePanel } from '../../ui/usePanel'
+import { isDirectory } from './preset'
 
 const ProviderForm = lazy(async () => ({ default: (await import('./ProviderForm')).ProviderForm }))
 
@@ -34,7 +35,7 @@ export function useProviders(reload: () => Promise<void>): ProviderActions {
     notify(
       t('providers.created', { name: provider.title }),
       undefined,
-      provider.callback_url ? { label: t('providers.test'), onClick: () => void test(provider) } : undefined,
+      provider.callback_url || isDirectory(provider.kind) ? { label: t('providers.test'), onClick: () => void test(provider) } : undefined,
     )
   }
 
