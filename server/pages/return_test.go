@@ -1,10 +1,13 @@
 package pages_test
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
 	"net/url"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -299,6 +302,38 @@ func TestReturn_SignOut(t *testing.T) {
 	v.Post(page).Leads(page) // again, without a session
 	v.Get(pages.AccountPath).Leads(pages.SignInPath)
 	v.Get(pages.SignOutPath).Brief(200, "<form")
+}
+
+// TestReturn_NothingRecorded searches the log and the monitoring for codes, verifiers and tokens.
+func TestReturn_NothingRecorded(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	in := servertest.Start(t, func(su *servertest.Setup) { su.Log = &log })
+	shops(in)
+	v := in.SignedIn("ann")
+	page := pages.SignInPath + returnTo(callback)
+	good, bad := back(v.Get(page)), back(v.Get(page))
+	token := signsIn(in, good, "ann")
+	exchange(in, bad, "to", callback+"?code_token="+bad).Brief(403)
+	exchange(in, bad, "code_token", bad+"x").Brief(403)
+	in.Call("POST", "/api/login/code?code="+bad, `{"code":"`+bad+`"}`, "nobody")
+	in.Flush()
+	recorded := in.OK("GET", "/system/monitor/request?pageSize=1000", "", "owner").Body
+	if !strings.Contains(recorded, "/api/login/code") || !strings.Contains(recorded, pages.SignInPath) {
+		t.Fatal("nothing is recorded")
+	}
+	files, err := os.ReadDir(filepath.Join(in.Dir, "monitor"))
+	servertest.Must(t, err)
+	for _, f := range files {
+		b, err := os.ReadFile(filepath.Join(in.Dir, "monitor", f.Name()))
+		servertest.Must(t, err)
+		recorded += string(b)
+	}
+	for what, secret := range map[string]string{"code": good, "unused code": bad, "verifier": verifier, "token": token} {
+		if strings.Contains(recorded, secret) || strings.Contains(log.String(), secret) {
+			t.Errorf("the %s is recorded", what)
+		}
+	}
 }
 
 func TestReturnOrigins_Values(t *testing.T) {
