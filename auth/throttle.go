@@ -114,6 +114,11 @@ const (
 	triesPerAddress = 10
 )
 
+// addressPause is the time between two attempts from an address that has used up its own. They are not
+// refused until the end of the window, because many people can share an address: otherwise one of them
+// could lock out all others. A client that needs more passes on the addresses of its own clients.
+const addressPause = 3 * time.Second
+
 // knownFor is how long an address from which a user has signed in is exempt from the
 // limit by name, so that no one can lock out another user.
 const knownFor = 30 * 24 * time.Hour
@@ -158,20 +163,22 @@ func (a *throttleCheck) begin(tries int, known func() bool) time.Duration {
 	var wait time.Duration
 	check := func(key string, limit int) bool {
 		n, left := a.c.add(key, 1, a.window)
-		if key != a.addr && a.who.ID != 0 {
+		if a.who.ID != 0 {
 			a.c.own(key, a.who)
-		}
-		if key == a.addr && n >= limit && a.addressFull != nil {
-			a.addressFull()
 		}
 		if n > limit {
 			wait = max(wait, left)
 		}
 		return n > limit
 	}
-	// Check the address first: once it is over its limit, a flood of names from it adds
-	// no counters, and so displaces none.
-	if a.addr != "" && check(a.addr, tries*triesPerAddress) || check(a.pair, tries) {
+	// Check the address first: once it is over its limit, a flood of names from it adds few
+	// counters, and so displaces few.
+	if a.addr != "" {
+		if wait := a.countAddress(tries * triesPerAddress); wait > 0 {
+			return wait
+		}
+	}
+	if check(a.pair, tries) {
 		return wait
 	}
 	if a.c.get(a.known) > 0 {
@@ -183,6 +190,22 @@ func (a *throttleCheck) begin(tries int, known func() bool) time.Duration {
 	}
 
 	return wait
+}
+
+// countAddress counts the attempt for the address, and returns how long to wait.
+func (a *throttleCheck) countAddress(limit int) time.Duration {
+	n, _ := a.c.add(a.addr, 1, a.window)
+	if n >= limit && a.addressFull != nil {
+		a.addressFull()
+	}
+	if n < limit {
+		return 0
+	}
+	first, left := a.c.add("pause "+a.addr, 1, addressPause)
+	if n == limit || first == 1 {
+		return 0
+	}
+	return left
 }
 
 // succeeded clears the counters of the failed attempts and remembers the address.

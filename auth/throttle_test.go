@@ -130,6 +130,39 @@ func TestRateLimit_AddressOverAllNames(t *testing.T) {
 	}
 }
 
+// TestRateLimit_AddressIsNotLockedOut: from an address that has used up its attempts, one is let through every
+// three seconds, whoever it is for. People who share the address can sign in, and guessing remains slow.
+func TestRateLimit_AddressIsNotLockedOut(t *testing.T) {
+	in := start(t)
+	const shared = "203.0.113.1"
+	for i := range 60 {
+		in.wrong(1, fmt.Sprintf("name%d", i), shared)
+	}
+	kind, _, err := in.try("admin", password, shared)
+	if e := errs.Of(err); kind != errs.TooMany || e.RetryAfter <= 0 || e.RetryAfter > addressPause {
+		t.Errorf("beyond the limit of the address: %v", err)
+	}
+	in.now = in.now.Add(addressPause)
+	if kind, _, err := in.try("admin", password, shared); kind != fine {
+		t.Errorf("after a pause: %v", err)
+	}
+
+	var compared int64
+	begin, n := in.now, 0
+	for in.now.Sub(begin) < 10*time.Minute {
+		n++
+		compared += in.wrong(1, fmt.Sprintf("other%d", n), shared)
+		in.now = in.now.Add(500 * time.Millisecond)
+	}
+	if most := int64(10 * time.Minute / addressPause); compared > most || compared < most-2 {
+		t.Errorf("%d comparisons in ten minutes, want at most %d", compared, most)
+	}
+	in.now = in.now.Add(15 * time.Minute)
+	if n := in.wrong(1, "name", shared); n != 1 {
+		t.Error("refused in a new window")
+	}
+}
+
 func TestRateLimit_IPv6Subscriber(t *testing.T) {
 	in := start(t)
 	var compared int64

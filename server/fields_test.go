@@ -37,6 +37,10 @@ var goodBodies = sync.OnceValue(func() map[string]goodBody {
 			`{"credential":{"made":"create"},"name":"Mine"}`},
 		"POST /api/login/totp": {"/api/login/totp",
 			`{"login_token":"x","otp":"x","device_token":"x","cookie":0}`},
+		"POST /auth/login": {"/auth/login", `{"username":"customer","password":"` + servertest.OwnerPassword +
+			`","device_token":"x","address":"198.51.100.7","user_agent":"x"}`},
+		"POST /auth/login/totp": {"/auth/login/totp", // with the address of the first step
+			`{"login_token":"x","otp":"x","device_token":"x","address":"192.0.2.1","user_agent":""}`},
 		"POST /api/user/totp": {"/api/user/totp",
 			`{"password":"` + servertest.OwnerPassword + `"}`},
 		"PUT /api/user/totp":             {"/api/user/totp", `{"otp":"x"}`},
@@ -246,7 +250,7 @@ func withCode(in *servertest.Instance, rt *web.Route, body string) string {
 	}
 
 	var code string
-	app := strings.HasPrefix(rt.Path, "/api/")
+	app := strings.HasPrefix(rt.Path, "/api/") || strings.HasPrefix(rt.Path, "/auth/")
 	switch {
 	case rt.Name() == "PUT /admin/account/totp":
 		code = in.BeginFactor("owner").Code()

@@ -91,6 +91,7 @@ func (f *features) routes() []web.Route {
 		f.Person.AppUserRoutes(),
 		rights.AppRoleRoutes(),
 		account.AppRoutes(),
+		account.ProgramSignInRoutes(),
 		account.AppSelfRoutes(),
 		account.AppFactorRoutes(),
 		account.AppReturnRoutes(),

@@ -180,6 +180,20 @@ func attempt(req *web.Request, app bool, username, password string) auth.Attempt
 // monitoring. The token is in the response, or in a cookie.
 func granted(req *web.Request, a auth.Attempt, cookie bool, grant *auth.Grant,
 	err error) (*LoginOut, error) {
+	out, err := reported(req, a, grant, err)
+	if err != nil || grant.Pending != "" {
+		return out, err
+	}
+	keepDevice(req, a.App, grant.Device)
+	if cookie {
+		req.KeepSession(a.App, out.Token, out.ExpiresAt)
+		out.Token = ""
+	}
+	return out, nil
+}
+
+// reported is granted without cookies.
+func reported(req *web.Request, a auth.Attempt, grant *auth.Grant, err error) (*LoginOut, error) {
 	event := "login"
 	switch {
 	case err == nil && grant.Pending != "":
@@ -203,19 +217,8 @@ func granted(req *web.Request, a auth.Attempt, cookie bool, grant *auth.Grant,
 		return nil, err
 	}
 
-	out := &LoginOut{grant.Token, grant.ExpiresAt, store.Flag(grant.MustChange), grant.Device,
-		grant.Pending, web.OrEmpty(grant.Methods), orNull(grant.Options)}
-	if grant.Pending != "" {
-		return out, nil
-	}
-
-	keepDevice(req, a.App, grant.Device)
-	if cookie {
-		req.KeepSession(a.App, out.Token, out.ExpiresAt)
-		out.Token = ""
-	}
-
-	return out, nil
+	return &LoginOut{grant.Token, grant.ExpiresAt, store.Flag(grant.MustChange), grant.Device,
+		grant.Pending, web.OrEmpty(grant.Methods), orNull(grant.Options)}, nil
 }
 
 // ownAppUserOut is the record of the calling app user, with the permissions of its roles.

@@ -150,6 +150,35 @@ func TestGoClientFrom_LimitsAreThoseOfTheBrowser(t *testing.T) {
 	}
 }
 
+// TestGoClientFrom_WithPermission: a key with the permission passes on addresses, without a proxy in the
+// configuration.
+func TestGoClientFrom_WithPermission(t *testing.T) {
+	t.Parallel()
+	p := start(t, t.TempDir())
+	c := signedIn(t, p)
+	c.create("/user/list", "username", "zoe", "password", password)
+	key := c.programKey("shop", "auth.login")
+	for from, row := range map[string]struct{ key, logged string }{
+		"203.0.113.7:1234":       {key, "203.0.113.7"},
+		"[::ffff:203.0.113.8]:1": {key, "203.0.113.8"},
+		"203.0.113.9":            {c.programKey("other", "auth.check"), "127.0.0.1"},
+	} {
+		client, err := reeve.New(reeve.Options{URL: p.url, Key: row.key})
+		noErr(t, err)
+		_, err = client.From(from).SignIn(t.Context(), reeve.App, "zoe", password)
+		noErr(t, err)
+		if list := string(c.want(200, "GET", "/system/loginlog?pageSize=1", "").Data); !strings.Contains(list, `"`+row.logged+`"`) {
+			t.Errorf("%s is not in %s", row.logged, list)
+		}
+	}
+	client, err := reeve.New(reeve.Options{URL: p.url, Key: key})
+	noErr(t, err)
+	var failed *reeve.Error
+	if _, err = client.From("203.0.113.7").SignIn(t.Context(), reeve.App, "zoe", "wrong password"); !errors.As(err, &failed) || failed.Status != 401 {
+		t.Errorf("a wrong password: %v", err)
+	}
+}
+
 // TestGoProtect_KeysOfOneSegment are permissions, too.
 func TestGoProtect_KeysOfOneSegment(t *testing.T) {
 	client, err := reeve.New(reeve.Options{URL: "http://127.0.0.1"})

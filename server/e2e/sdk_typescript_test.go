@@ -119,8 +119,8 @@ func TestTypeScriptClientCalls(t *testing.T) {
 	c.create("/user/list", "username", "zoe", "password", password)
 	proxy := newPlanned(t, p.url)
 	runScript(t, "calls.mjs", "SERVER="+p.url, "PROXY="+proxy.URL, "KEY="+key, "PASSWORD="+password)
-	if sent := proxy.requests("pass.address"); len(sent) != 1 ||
-		sent[0].Header.Get("X-Forwarded-For") != "203.0.113.7" {
+	if sent := proxy.requests("pass.address"); len(sent) != 2 || // the key lacks the permission
+		sent[1].Header.Get("X-Forwarded-For") != "203.0.113.7" {
 		t.Errorf("the address of the client is not passed on: %+v", sent)
 	}
 }

@@ -122,6 +122,7 @@ func (a *Reply) CheckHeaders(r *http.Request) {
 	unfinished := strings.Contains(a.Body, `"confirmation_sent":true`) ||
 		strings.Contains(a.Body, `"login_token":"rv_`)
 	if entry && a.Code == http.StatusOK && !strings.HasPrefix(r.URL.Path, pages.AppPagesPath) &&
+		!strings.HasPrefix(r.URL.Path, "/auth/login") && // for a program, not a browser
 		!unfinished {
 		want["Set-Cookie"] = a.CookieOf().String() // only the device cookie
 		if name := a.CookieOf().Name; name != DeviceCookie(strings.HasPrefix(r.URL.Path, "/api/")) {

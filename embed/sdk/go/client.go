@@ -19,6 +19,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -140,8 +141,9 @@ func (c *Client) As(token string) *Client {
 
 // From returns a client that passes on the address of the one for whom the program asks, such as
 // Request.RemoteAddr. Use it for SignIn: the limit of failed attempts by address is otherwise one
-// for all people who sign in through the program, so that one who guesses passwords locks everyone
-// out. Reeve takes the address only from programs in its server.trusted_proxies.
+// for all people who sign in through the program, so that one who guesses passwords slows everyone
+// down. Reeve takes the address of app users who sign in from keys with the permission auth.login, and
+// all addresses from programs in its server.trusted_proxies.
 func (c *Client) From(address string) *Client {
 	other := *c
 	other.address = address
@@ -272,6 +274,14 @@ const (
 func (c *Client) SignIn(ctx context.Context, realm, username, password string) (*Session, error) {
 	s := new(Session)
 	in := map[string]string{"username": username, "password": password}
+	if realm == App && c.key != "" && c.address != "" {
+		in["address"] = hostOf(c.address)
+		err := c.From("").Call(ctx, http.MethodPost, "/auth/login", in, s)
+		if failed, ok := err.(*Error); !ok || failed.Status != http.StatusForbidden || failed.Code != "denied" {
+			return s, err
+		}
+		delete(in, "address") // the key lacks the permission
+	}
 	return s, c.As("").Call(ctx, http.MethodPost, realmPath(realm)+"/login", in, s)
 }
 
@@ -283,6 +293,14 @@ func (c *Client) SignOut(ctx context.Context, realm string) error {
 		return nil
 	}
 	return err
+}
+
+// hostOf returns an address without a port.
+func hostOf(address string) string {
+	if host, _, err := net.SplitHostPort(address); err == nil {
+		return host
+	}
+	return address
 }
 
 func realmPath(realm string) string {

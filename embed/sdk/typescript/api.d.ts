@@ -670,6 +670,19 @@ export type CompleteSignInWithCodeAsAppUser = {
   otp: string
 }
 
+export type CompleteSignInWithCodeForProgram = {
+  /** Address of the client, IPv4 or IPv6 */
+  address: string
+  /** device_token of the first step */
+  device_token?: string | null
+  /** login_token from the response to the first step */
+  login_token: string
+  /** Code of the authenticator app, or a recovery code */
+  otp: string
+  /** User agent of the client, whose browser and system are shown with the session */
+  user_agent?: string | null
+}
+
 export type CompleteSignInWithProvider = {
   /** 1 to get the token as a cookie that scripts cannot read, instead of in the response */
   cookie?: 0 | 1
@@ -3525,6 +3538,18 @@ export type SignIn = {
   username: string
 }
 
+export type SignInAppUserForProgram = {
+  /** Address of the client, IPv4 or IPv6 */
+  address: string
+  /** device_token from the response to an earlier sign-in of the client */
+  device_token?: string | null
+  password: string
+  /** User agent of the client, whose browser and system are shown with the session */
+  user_agent?: string | null
+  /** Username, verified e-mail address, or mobile number that no other app user has */
+  username: string
+}
+
 export type SignInAsAppUser = {
   /** 1 to get the token as a cookie that scripts cannot read, instead of in the response */
   cookie?: 0 | 1
@@ -4598,6 +4623,7 @@ export type Access =
   | 'admin.rule.update'
   | 'auth.check'
   | 'auth.introspect'
+  | 'auth.login'
   | 'file.group.create'
   | 'file.group.delete'
   | 'file.group.query'
@@ -4903,6 +4929,8 @@ export type Api = {
     '/auth/check': { body: CheckPermissions; answer: Check }
     '/auth/forward': { body: OpenProxiedProgram; answer: OpenForwarded }
     '/auth/introspect': { body: undefined; answer: unknown }
+    '/auth/login': { body: SignInAppUserForProgram; answer: Login }
+    '/auth/login/totp': { body: CompleteSignInWithCodeForProgram; answer: Login }
     [path: `/auth/provider/${string}/logout`]: { body: undefined; answer: unknown }
     [path: `/auth/provider/${string}/sign-in`]: { body: undefined; answer: unknown }
     '/file/group': { body: CreateFileGroup; answer: FileGroup }

@@ -96,7 +96,8 @@ export declare class Reeve {
      * ```
      *
      * A program that signs others in passes on their address, or the limit of failed attempts is one for all of them:
-     * one attacker who guesses passwords would lock everyone out. Reeve takes the address only from programs in its `server.trusted_proxies`.
+     * one attacker who guesses passwords would slow everyone down. Reeve takes the address of app users from keys with the
+     * permission `auth.login`, and all addresses from programs in its `server.trusted_proxies`.
      *
      * ```js
      * await reeve.signIn(username, password, 'app', { address: request.socket.remoteAddress })

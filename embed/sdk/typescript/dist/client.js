@@ -58,7 +58,10 @@ export class Reeve {
 	async signIn(username, password, realm = 'admin', {address} = {}) {
 		const headers = address ? {'X-Forwarded-For': address} : {}
 		const path = `/${realm === 'app' ? 'api' : 'admin'}/login`
-		const {error, text} = await this.as('').exchange('POST', path, {body: {username, password}, headers})
+		const own = () => this.as('').exchange('POST', path, {body: {username, password}, headers})
+		const passed = realm === 'app' && address && this.#key ? await this.exchange('POST', '/auth/login', {body: {username, password, address}}) : undefined
+		const lacking = passed?.error?.status === 403 && passed.error.code === 'denied'
+		const {error, text} = passed && !lacking ? passed : await own()
 		if (error) throw error
 		return parse(text)?.data
 	}

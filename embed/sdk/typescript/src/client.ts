@@ -150,7 +150,8 @@ export class Reeve {
    * ```
    *
    * A program that signs others in passes on their address, or the limit of failed attempts is one for all of them:
-   * one attacker who guesses passwords would lock everyone out. Reeve takes the address only from programs in its `server.trusted_proxies`.
+   * one attacker who guesses passwords would slow everyone down. Reeve takes the address of app users from keys with the
+   * permission `auth.login`, and all addresses from programs in its `server.trusted_proxies`.
    *
    * ```js
    * await reeve.signIn(username, password, 'app', { address: request.socket.remoteAddress })
@@ -162,7 +163,10 @@ export class Reeve {
   async signIn(username: string, password: string, realm: Realm = 'admin', { address }: { address?: string | undefined } = {}): Promise<Login> {
     const headers: Record<string, string> = address ? { 'X-Forwarded-For': address } : {}
     const path = `/${realm === 'app' ? 'api' : 'admin'}/login`
-    const { error, text } = await this.as('').exchange('POST', path, { body: { username, password }, headers })
+    const own = () => this.as('').exchange('POST', path, { body: { username, password }, headers })
+    const passed = realm === 'app' && address && this.#key ? await this.exchange('POST', '/auth/login', { body: { username, password, address } }) : undefined
+    const lacking = passed?.error?.status === 403 && passed.error.code === 'denied' // the permission
+    const { error, text } = passed && !lacking ? passed : await own()
     if (error) throw error
     return parse(text)?.data as Login
   }
