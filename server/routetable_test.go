@@ -241,7 +241,7 @@ func TestRoutes_PublicIgnoreInvalidToken(t *testing.T) {
 		}
 	})
 	slices.Sort(names)
-	if want := []string{"GET /.reeve/callback", "GET /.reeve/sign-out", "GET /admin/login/passkey", "GET /api/challenge",
+	if want := []string{"GET /.reeve/callback", "GET /.reeve/sign-out", "GET /.well-known/authzen-configuration", "GET /admin/login/passkey", "GET /api/challenge",
 		"GET /api/dict", "GET /api/field", "GET /api/home", "GET /app/forgot", "GET /app/register",
 		"GET /app/sign-in", "GET /app/sign-in/code", "GET /app/sign-in/provider", "GET /app/sign-out", "GET /auth/provider",
 		"GET /auth/provider/:name/callback", "GET /auth/provider/:name/sign-in", "GET /auth/provider/:name/start", "GET /auth/verify", "GET /file/signed/:id",

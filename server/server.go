@@ -80,6 +80,7 @@ func (f *features) routes() []web.Route {
 		files.AvatarRoutes(f.Files),
 		rights.KeyRoutes(),
 		rights.AccessCheckRoutes(),
+		rights.AuthZENRoutes(),
 		forward.Routes(f.Forward),
 		people.UserRoutes(f.Jobs),
 		f.Person.UserRoutes(),

@@ -19,6 +19,7 @@ import (
 
 	"reeve/server"
 	"reeve/server/openapi"
+	"reeve/server/rights"
 	"reeve/server/settings"
 	"reeve/server/web"
 	"reeve/store"
@@ -277,22 +278,25 @@ func (a *Reply) Envelope() Parsed {
 		a.T.Fatalf("%s: %v in %s", a.Sent, err, a.Body)
 	}
 
-	var other web.OauthFailure
-	if json.Unmarshal([]byte(a.Body), &other) == nil && other.Error != "" { // of a protocol
-		e.ErrorCode, e.ShowType, e.Msg = map[int]string{401: "unauthenticated", 403: "denied"}[a.Code], map[int]int{
-			401: 2,
-			403: 4,
-		}[a.Code], other.Description
+	var protocol struct { // that the route follows
+		web.OauthFailure
+		settings.OfrepFailure
+		rights.AuthZENFailure
 	}
-
-	var flags settings.OfrepFailure
-	if json.Unmarshal([]byte(a.Body), &flags) == nil && flags.Code == "GENERAL" {
-		e.ErrorCode, e.ShowType, e.Msg = map[int]string{401: "unauthenticated", 403: "denied"}[a.Code], map[int]int{
-			401: 2,
-			403: 4,
-		}[a.Code], flags.Details
+	if json.Unmarshal([]byte(a.Body), &protocol) != nil {
+		return e
 	}
-
+	text := protocol.Message
+	switch {
+	case protocol.Error != "":
+		text = protocol.Description
+	case protocol.OfrepFailure.Code == "GENERAL":
+		text = protocol.Details
+	}
+	if text != "" {
+		e.ErrorCode, e.ShowType, e.Msg = map[int]string{401: "unauthenticated", 403: "denied"}[a.Code],
+			map[int]int{401: 2, 403: 4}[a.Code], text
+	}
 	return e
 }
 

@@ -2,6 +2,11 @@ package errs
 
 // keyMessages are about API keys.
 var keyMessages = []entry{
+	{"authzen_member", "lacks a text that is required, or has another type than user or app_user", "",
+		"缺少必需的文本，或类型不是 user 或 app_user"},
+	{"authzen_semantic", "has an unknown evaluations_semantic", "", "evaluations_semantic 未知"},
+	{"authzen_public_url", "set server.public_url in the configuration, which the metadata has", "",
+		"请在配置中设置 server.public_url，元数据中包含它"},
 	{"unknown_key", "unknown API key, or it was disabled, deleted or has expired", "",
 		"未知的 API 密钥，或者它已被停用、删除或已过期"},
 	{"key_network", "this API key can't be used from your address", "", "不能从您的地址使用此 API 密钥"},

@@ -4,7 +4,7 @@
 //
 // Start with New, whose Client asks for permissions (Can, Check), lets only some users into the
 // routes of a program (Protect), follows settings (Follow) and calls every operation of the API
-// (Call). Webhook receives changes.
+// (Call). Flag evaluates feature flags. Events and Webhook receive changes.
 //
 //	client, err := reeve.New(reeve.Options{URL: "http://127.0.0.1:8080", Key: os.Getenv("REEVE_KEY")})
 //	…
@@ -16,6 +16,7 @@ package reeve
 import (
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -37,7 +38,9 @@ type Options struct {
 	Timeout time.Duration // timeout of one attempt; 10 s if it is 0
 	Retries int           // further attempts after a failure; 3 if it is 0, none if it is negative
 
-	Logger *slog.Logger // gets what Protect can't tell its clients, and failures of Follow; slog.Default() if it is nil
+	FlagAge time.Duration // age up to which flags are not read again; 10 s if it is 0
+
+	Logger *slog.Logger // gets what Protect can't tell its clients, and failures of Follow, Flag and Events; slog.Default() if it is nil
 }
 
 const (
@@ -58,6 +61,7 @@ type Client struct {
 	logger  *slog.Logger
 	http    *http.Client
 	warned  *sometimes
+	flags   *flagCache
 }
 
 // New returns a client. The error is about the options; New does not connect.
@@ -74,6 +78,7 @@ func New(o Options) (*Client, error) {
 		retries: o.Retries,
 		logger:  o.Logger,
 		warned:  new(sometimes),
+		flags:   &flagCache{age: o.FlagAge, sets: map[[sha256.Size]byte]*flagSet{}},
 	}
 	if strings.ContainsFunc(c.key, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return nil, fmt.Errorf("reeve: Options.Key has characters that no key has")
@@ -102,6 +107,9 @@ func New(o Options) (*Client, error) {
 	}
 	if c.retries == 0 {
 		c.retries = defaultRetries
+	}
+	if c.flags.age <= 0 {
+		c.flags.age = defaultFlagAge
 	}
 	if c.logger == nil {
 		c.logger = slog.Default()

@@ -31,7 +31,10 @@ type Caller struct {
 
 type callerKey struct{}
 
+// permissionForm and maxPermission, in bytes, are Reeve's rule for keys of permissions.
 var permissionForm = regexp.MustCompile(`^[a-z][a-z0-9_-]*(\.[a-z][a-z0-9_-]*){0,4}$`)
+
+const maxPermission = 100
 
 // maxToken is the length of the longest token that Reeve checks.
 const maxToken = 4000
@@ -52,14 +55,14 @@ func CallerOf(ctx context.Context) *Caller {
 //
 // The key of the client needs the permission auth.check. Origin must be among forward_auth.origins
 // in the configuration of Reeve, and CallbackPath must lead to Callback. Protect panics if a text
-// is not the key of a permission.
+// is not the key of a permission: 1 to 5 segments such as orders or shop.order.refund.
 func (c *Client) Protect(permissions ...string) func(http.Handler) http.Handler {
 	return c.protect(Admin, permissions)
 }
 
 func (c *Client) protect(realm string, permissions []string) func(http.Handler) http.Handler {
 	for _, permission := range permissions {
-		if !permissionForm.MatchString(permission) {
+		if len(permission) > maxPermission || !permissionForm.MatchString(permission) {
 			panic("reeve: not the key of a permission: " + permission)
 		}
 	}

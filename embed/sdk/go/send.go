@@ -106,23 +106,27 @@ func (c *Client) send(ctx context.Context, a *attempt) (*response, error) {
 			}
 		}
 		if err != nil {
-			var failed *url.Error
-			if errors.As(err, &failed) {
-				err = failed.Err // which the method and the path are added to
-			}
-			code, text := "unreachable", fmt.Sprintf("no response from %s: %v", c.url, err)
-			switch {
-			case errors.Is(err, context.DeadlineExceeded):
-				code = "timeout"
-			case errors.Is(err, errTooLarge):
-				code, text = badResponse, err.Error()
-			}
-			return nil, &Error{Method: a.method, Path: a.path, Code: code, Message: text,
-				cause: err}
+			return nil, c.unanswered(a, err)
 		}
 
 		return res, nil
 	}
+}
+
+// unanswered returns the error of a request without a whole response.
+func (c *Client) unanswered(a *attempt, err error) *Error {
+	var failed *url.Error
+	if errors.As(err, &failed) {
+		err = failed.Err // which the method and the path are added to
+	}
+	code, text := "unreachable", fmt.Sprintf("no response from %s: %v", c.url, err)
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		code = "timeout"
+	case errors.Is(err, errTooLarge):
+		code, text = badResponse, err.Error()
+	}
+	return &Error{Method: a.method, Path: a.path, Code: code, Message: text, cause: err}
 }
 
 func (c *Client) sendOnce(ctx context.Context, a *attempt) (*response, error) {

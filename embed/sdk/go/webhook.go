@@ -16,9 +16,11 @@ import (
 	"time"
 )
 
-// Event is a change that a webhook sends.
+// Event is a change that a webhook or an event stream sends.
 type Event struct {
-	ID        string          // the same in every attempt: keep it to process an event once
+	// ID is that of the message of a webhook, the same in every attempt: keep it to process an event
+	// once. Of a stream, it is the position after which EventsAfter continues.
+	ID        string
 	Type      string          // such as user.updated
 	Timestamp time.Time       // time of the change
 	Data      json.RawMessage // the change, see EventData

@@ -317,6 +317,10 @@ export type AuthEventMonitorPage = {
   total: number
 }
 
+export type AuthZENFailure = {
+  message: string
+}
+
 export type AuthenticatorApp = {
   /** Secret for an authenticator app, in base32; it is shown once */
   secret: string
@@ -327,6 +331,32 @@ export type AuthenticatorApp = {
 export type Avatar = {
   avatar_id: number
   avatar_url: string
+}
+
+export type AzContext = {
+  /** Reason, as in GET /admin/permission/explain; also invalid_request, unknown_subject and unknown_permission */
+  reason: string
+}
+
+export type AzDecision = {
+  /** Why not; absent if the decision is true */
+  context?: AzContext
+  decision: boolean
+}
+
+export type AzDecisions = {
+  context?: AzContext
+  /** Answer if there is no list of questions */
+  decision?: boolean
+  /** Answers; fewer than questions if one has ended the evaluation */
+  evaluations?: AzDecision[]
+}
+
+export type AzMetadata = {
+  access_evaluation_endpoint: string
+  access_evaluations_endpoint: string
+  /** URL of this server */
+  policy_decision_point: string
 }
 
 export type BackUpNow = {
@@ -1511,6 +1541,32 @@ export type Erasure = {
   monitoring_until: string | null
   /** Numbers of records that were deleted or no longer name the person, besides the user's own */
   removed: ErasedCounts
+}
+
+export type EvaluateAccessRequest = {
+  /** What is to be done: name, the last part of the key of a permission */
+  action?: Record<string, unknown>
+  /** Not looked at */
+  context?: Record<string, unknown>
+  /** To what it is to be done: type, the first parts of the key of a permission, and id, which is not looked at */
+  resource?: Record<string, unknown>
+  /** Who wants to do it: type, user or app_user, and id, the ID or the username */
+  subject?: Record<string, unknown>
+}
+
+export type EvaluateAccessRequests = {
+  /** What is to be done: name, the last part of the key of a permission */
+  action?: Record<string, unknown>
+  /** Not looked at */
+  context?: Record<string, unknown>
+  /** The questions, objects with subject, action and resource; absent or empty to ask the whole as one */
+  evaluations?: unknown[] | null
+  /** evaluations_semantic says when to stop: execute_all, the default, deny_on_first_deny or permit_on_first_permit */
+  options?: Record<string, unknown>
+  /** To what it is to be done: type, the first parts of the key of a permission, and id, which is not looked at */
+  resource?: Record<string, unknown>
+  /** Who wants to do it: type, user or app_user, and id, the ID or the username */
+  subject?: Record<string, unknown>
 }
 
 export type EvaluateFlag = {
@@ -4726,6 +4782,7 @@ export type Api = {
   GET: {
     '/.reeve/callback': { body: undefined; answer: unknown }
     '/.reeve/sign-out': { body: undefined; answer: unknown }
+    '/.well-known/authzen-configuration': { body: undefined; answer: unknown }
     '/admin/account/activity': { body: undefined; answer: ActivityPage }
     '/admin/account/device': { body: undefined; answer: DevicePage }
     [path: `/admin/account/device/${number}`]: { body: undefined; answer: Device }
@@ -4869,6 +4926,8 @@ export type Api = {
   }
   POST: {
     '/.reeve/sign-out': { body: undefined; answer: unknown }
+    '/access/v1/evaluation': { body: EvaluateAccessRequest; answer: unknown }
+    '/access/v1/evaluations': { body: EvaluateAccessRequests; answer: unknown }
     '/admin/account/key': { body: CreateOwnAPIKey; answer: KeyWithToken }
     [path: `/admin/account/key/${number}/rotate`]: { body: RotateOwnAPIKey; answer: KeyWithToken }
     '/admin/account/passkey': { body: AddPasskey; answer: NewPasskey }

@@ -1,5 +1,5 @@
-import {ask, byToken, failed, isCrossOrigin, refuse, unauthorized, warn} from './decide.js'
-import {parse} from './send.js'
+import {ask, byToken, failed, isCrossOrigin, refuse, unauthorized} from './decide.js'
+import {parse, warn} from './send.js'
 export const appCallbackPath = '/.reeve/app'
 const tokenCookie = 'reeve-app'
 const beginCookie = 'reeve-app-begin-'

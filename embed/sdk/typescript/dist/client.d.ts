@@ -1,7 +1,9 @@
 import type { Check, Login } from '../api.js';
 import { type Config, type ConfigQuery } from './config.js';
+import { type EventsOptions, type StreamEvent } from './events.js';
+import { type FlagContext, type FlagDetails } from './flag.js';
 import { type Received } from './send.js';
-import type { AppPermission, CallArguments, CommonOptions, Data, Method, Path, Permission, Realm, Settings } from './types.js';
+import type { AppPermission, CallArguments, CommonOptions, Data, FlagKey, FlagValue, Method, Path, Permission, Realm, Settings } from './types.js';
 /** Options of a client. */
 export interface ReeveOptions {
     /** Base URL of Reeve, such as `https://reeve.example.org`. */
@@ -16,6 +18,8 @@ export interface ReeveOptions {
     timeout?: number | undefined;
     /** Maximum number of further attempts after a failure; 3 by default. */
     retries?: number | undefined;
+    /** Milliseconds up to which flags are not read again; 10000 by default. */
+    flagAge?: number | undefined;
     /** Function to use instead of the global `fetch`. */
     fetch?: typeof fetch | undefined;
 }
@@ -121,4 +125,36 @@ export declare class Reeve {
      * ```
      */
     follow<S extends object = Settings>(query?: ConfigQuery): Promise<Config<S>>;
+    /**
+     * Returns the value of a feature flag for a context. It does not reject: while Reeve cannot be reached, the result
+     * is the last known value, and `otherwise` without one, as it is for a flag that the key may not read or whose value
+     * has another type; {@link flagDetails} tells why.
+     *
+     * ```js
+     * if (await reeve.flag('shop.checkout', { targetingKey: 'user:7', country: 'CH' }, false)) …
+     * ```
+     *
+     * One request reads all flags for a context. They are kept for `flagAge`, and then confirmed with their ETag. The
+     * flags of the 1,000 contexts that were used last are kept. Reeve ignores the context for the token of a session,
+     * whose flags are those of its user.
+     */
+    flag<K extends FlagKey, T extends FlagValue<K, unknown>>(key: K, context: FlagContext, otherwise: T): Promise<FlagValue<K, T>>;
+    /** Is {@link flag} with the reason of the value. */
+    flagDetails<K extends FlagKey, T extends FlagValue<K, unknown>>(key: K, context: FlagContext, otherwise: T): Promise<FlagDetails<FlagValue<K, T>>>;
+    /**
+     * Follows changes in Reeve as they are committed. Types are such as `user.updated` or `role.*`; none are all. The
+     * first event is `open`: read what you keep a copy of after it.
+     *
+     * ```js
+     * for await (const event of reeve.events(['user.*'])) console.log(event.type, event.data.name)
+     * ```
+     *
+     * After a failure that may pass, such as a server that restarts, it continues without a gap behind the last event,
+     * after a pause that doubles up to 30 seconds; an entry with several events can come twice. It ends without an error
+     * when `signal` is aborted, and with a {@link ReeveError} if another attempt would not help: status 401 or 403 if
+     * the key is not valid, or can't get any event of one of the types (if only some of several types, the console has a
+     * warning), 400 or 422 if a type is not one, and 410 if the events since the last one are no longer available, so
+     * that you must read your data again.
+     */
+    events(types?: readonly string[], options?: EventsOptions): AsyncGenerator<StreamEvent, void, undefined>;
 }

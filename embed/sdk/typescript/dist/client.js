@@ -1,4 +1,6 @@
 import {follow} from './config.js'
+import {follow as followEvents} from './events.js'
+import {FlagReader} from './flag.js'
 import {parse, send} from './send.js'
 export class Reeve {
 	url
@@ -7,17 +9,21 @@ export class Reeve {
 	timeout
 	#options
 	#key
+	#flags
 	constructor(options) {
 		this.url = baseURL('url', options.url, /^https?:\/\/[^?#@]+$/i)
 		this.origin = options.origin && baseURL('origin', options.origin, /^https?:\/\/[^/?#@]+\/?$/i)
 		this.publicUrl = baseURL('publicUrl', options.publicUrl ?? this.url, /^https?:\/\/[^?#@]+$/i)
 		this.timeout = options.timeout ?? 10_000
 		this.#options = options
+		this.#flags = new FlagReader(options.flagAge)
 		this.#key = options.key?.trim() ?? ''
 		if (/[^!-~]/.test(this.#key)) throw new TypeError('key is not valid')
 	}
 	as(token) {
-		return new Reeve({...this.#options, key: token})
+		const other = new Reeve({...this.#options, key: token})
+		other.#flags = this.#flags
+		return other
 	}
 	secret(use) {
 		return crypto.subtle.digest('SHA-256', new TextEncoder().encode(`${use} ${this.#key}`))
@@ -71,6 +77,18 @@ export class Reeve {
 	}
 	follow(query = {}) {
 		return follow(this, query)
+	}
+	async flag(key, context, otherwise) {
+		return (await this.flagDetails(key, context, otherwise)).value
+	}
+	flagDetails(key, context, otherwise) {
+		return this.#flags.details(this, this.#key, key, context, otherwise)
+	}
+	events(types = [], options = {}) {
+		const own = this.#options.fetch ?? fetch
+		const credential = this.#key ? {Authorization: `Bearer ${this.#key}`} : {}
+		const fixed = {redirect: 'manual', credentials: 'omit', cache: 'no-store'}
+		return followEvents((path, headers, signal) => own(this.url + path, {...fixed, headers: {...headers, ...credential}, signal}), this.timeout, types, options)
 	}
 }
 function baseURL(name, text, pattern) {

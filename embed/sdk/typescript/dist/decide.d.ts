@@ -42,5 +42,3 @@ export declare function ask(reeve: Reeve, method: string, path: string, options:
  * status, which a framework would send to the client.
  */
 export declare function failed(answer: Received | undefined): Refusal;
-/** Writes to the console, at most once in ten seconds for each kind: a program can get many requests while Reeve is unreachable. */
-export declare function warn(kind: string, reason: string): void;

@@ -1,4 +1,4 @@
-import {parse} from './send.js'
+import {parse, warn} from './send.js'
 export function refuse(status, error, ...headers) {
 	return {
 		status,
@@ -41,10 +41,4 @@ export function failed(answer) {
 	}
 	const {error, status} = answer
 	throw new Error(`Reeve refuses the key or the origin of this program: ${error?.message ?? 'unexpected response'} (${status})`, {cause: error})
-}
-const last = {}
-export function warn(kind, reason) {
-	if (Date.now() - (last[kind] ?? 0) < 10_000) return
-	last[kind] = Date.now()
-	console.warn(`Reeve: ${kind}: ${reason}`)
 }

@@ -1,7 +1,8 @@
 import type { Reeve } from './client.js';
 import { type Decision, type Question, type Refusal } from './decide.js';
 import type { Realm } from './types.js';
-export { type Decision, type Question, type Refusal, refuse, warn } from './decide.js';
+export { type Decision, type Question, type Refusal, refuse } from './decide.js';
+export { warn } from './send.js';
 /** The path of a program to which browsers return from the sign-in page. */
 export declare const callbackPath = "/.reeve/callback";
 /** The path of a program at which users of the backend sign out. */
@@ -18,7 +19,7 @@ export declare const signOutPath = "/.reeve/sign-out";
  *
  * While Reeve cannot be reached, it refuses with 503. It rejects if the program or Reeve is not configured for
  * it, for example if the key of the client lacks `auth.check`. Throws a TypeError if a text is not the
- * key of a permission.
+ * key of a permission: 1 to 5 segments such as `orders` or `shop.order.refund`.
  */
 export declare function authorize(reeve: Reeve, realm: Realm, permissions: readonly string[]): (question: Question) => Promise<Decision>;
 /** Reports whether a request is one for {@link finishSignIn}. */

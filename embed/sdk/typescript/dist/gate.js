@@ -1,9 +1,10 @@
 import {byAppCookie, finishAppSignIn, isAppCallback} from './app.js'
 import {ask, byToken, failed, isCrossOrigin, refuse, unauthorized} from './decide.js'
-export {refuse, warn} from './decide.js'
+export {refuse} from './decide.js'
+export {warn} from './send.js'
 export const callbackPath = '/.reeve/callback'
 export const signOutPath = '/.reeve/sign-out'
-const permissionForm = /^[a-z][a-z0-9_-]*(\.[a-z][a-z0-9_-]*){0,4}$/
+const permissionForm = /^(?=.{1,100}$)[a-z][a-z0-9_-]*(\.[a-z][a-z0-9_-]*){0,4}$/
 export function authorize(reeve, realm, permissions) {
 	for (const one of permissions) if (typeof one !== 'string' || !permissionForm.test(one)) throw new TypeError(`not the key of a permission: ${one}`)
 	return async question => {

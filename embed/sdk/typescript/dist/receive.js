@@ -1,4 +1,5 @@
-import {refuse, warn} from './gate.js'
+import {refuse} from './gate.js'
+import {warn} from './send.js'
 import {verifyWebhook, WebhookError} from './webhook.js'
 const maxBody = 1 << 20
 export async function readBody(stream) {

@@ -60,3 +60,5 @@ export type Envelope = Partial<{
 }>;
 /** Returns the JSON value that a text is; undefined if it is something else. */
 export declare function parse(text: string): Envelope | null | undefined;
+/** Writes to the console, at most once in ten seconds for each kind: a program can get many requests while Reeve is unreachable. */
+export declare function warn(kind: string, reason: string): void;

@@ -57,3 +57,9 @@ export function parse(text) {
 		return JSON.parse(text)
 	} catch {}
 }
+const last = {}
+export function warn(kind, reason) {
+	if (Date.now() - (last[kind] ?? 0) < 10_000) return
+	last[kind] = Date.now()
+	console.warn(`Reeve: ${kind}: ${reason}`)
+}

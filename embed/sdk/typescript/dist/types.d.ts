@@ -52,6 +52,12 @@ export type Permission = Known<'permission', string> & string;
 export type AppPermission = Known<'appPermission', string> & string;
 /** Values of settings by group and key, decoded by type. */
 export type Settings = Known<'settings', Record<string, Record<string, any>>> & object;
+type Flags = Known<'flags', Record<string, any>>;
+/** The key of a feature flag, such as `shop.checkout`. */
+export type FlagKey = keyof Flags & string;
+type Widened<T> = T extends boolean ? boolean : T extends number ? number : T extends string ? string : T;
+/** The values of a flag. */
+export type FlagValue<K extends FlagKey, T> = 0 extends 1 & Flags[K] ? Widened<T> : Flags[K];
 /** Whose users: `admin` has the users of the console and API keys, `app` the app users. */
 export type Realm = 'admin' | 'app';
 /** The data scope of a caller: the departments and users whose data they may see. */

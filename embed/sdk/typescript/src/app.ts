@@ -1,7 +1,7 @@
 import type { Login } from '../api.js'
 import type { Reeve } from './client.js'
-import { ask, byToken, type Decision, failed, isCrossOrigin, type Question, type Refusal, refuse, unauthorized, warn } from './decide.js'
-import { parse } from './send.js'
+import { ask, byToken, type Decision, failed, isCrossOrigin, type Question, type Refusal, refuse, unauthorized } from './decide.js'
+import { parse, warn } from './send.js'
 
 // App users sign in on the hosted pages of Reeve, and come back with a code, which the program exchanges for the
 // token of a session. The browser keeps the token in a cookie of the program's host. Until then, a signed cookie has

@@ -1,7 +1,9 @@
 import type { Check, Login } from '../api.js'
 import { type Config, type ConfigQuery, follow } from './config.js'
+import { type EventsOptions, follow as followEvents, type StreamEvent } from './events.js'
+import { type FlagContext, type FlagDetails, FlagReader } from './flag.js'
 import { parse, type Received, type ReeveError, send } from './send.js'
-import type { AppPermission, CallArguments, CommonOptions, Data, Method, Path, Permission, Realm, Settings } from './types.js'
+import type { AppPermission, CallArguments, CommonOptions, Data, FlagKey, FlagValue, Method, Path, Permission, Realm, Settings } from './types.js'
 
 /** Options of a client. */
 export interface ReeveOptions {
@@ -17,6 +19,8 @@ export interface ReeveOptions {
   timeout?: number | undefined
   /** Maximum number of further attempts after a failure; 3 by default. */
   retries?: number | undefined
+  /** Milliseconds up to which flags are not read again; 10000 by default. */
+  flagAge?: number | undefined
   /** Function to use instead of the global `fetch`. */
   fetch?: typeof fetch | undefined
 }
@@ -50,6 +54,7 @@ export class Reeve {
   readonly timeout: number
   readonly #options: ReeveOptions
   readonly #key: string
+  #flags: FlagReader
 
   /** Does not connect. Throws a TypeError if an option is not valid. */
   constructor(options: ReeveOptions) {
@@ -58,13 +63,16 @@ export class Reeve {
     this.publicUrl = baseURL('publicUrl', options.publicUrl ?? this.url, /^https?:\/\/[^?#@]+$/i)
     this.timeout = options.timeout ?? 10_000
     this.#options = options
+    this.#flags = new FlagReader(options.flagAge)
     this.#key = options.key?.trim() ?? ''
     if (/[^!-~]/.test(this.#key)) throw new TypeError('key is not valid')
   }
 
   /** Returns a client with the same options that uses another token or key; an empty one makes anonymous calls. */
   as(token: string): Reeve {
-    return new Reeve({ ...this.#options, key: token })
+    const other = new Reeve({ ...this.#options, key: token })
+    other.#flags = this.#flags
+    return other
   }
 
   /** Returns a secret for a use, which is made of the key: the same in all processes with this key. */
@@ -188,6 +196,56 @@ export class Reeve {
    */
   follow<S extends object = Settings>(query: ConfigQuery = {}): Promise<Config<S>> {
     return follow<S>(this, query)
+  }
+
+  /**
+   * Returns the value of a feature flag for a context. It does not reject: while Reeve cannot be reached, the result
+   * is the last known value, and `otherwise` without one, as it is for a flag that the key may not read or whose value
+   * has another type; {@link flagDetails} tells why.
+   *
+   * ```js
+   * if (await reeve.flag('shop.checkout', { targetingKey: 'user:7', country: 'CH' }, false)) …
+   * ```
+   *
+   * One request reads all flags for a context. They are kept for `flagAge`, and then confirmed with their ETag. The
+   * flags of the 1,000 contexts that were used last are kept. Reeve ignores the context for the token of a session,
+   * whose flags are those of its user.
+   */
+  async flag<K extends FlagKey, T extends FlagValue<K, unknown>>(key: K, context: FlagContext, otherwise: T): Promise<FlagValue<K, T>> {
+    return (await this.flagDetails(key, context, otherwise)).value
+  }
+
+  /** Is {@link flag} with the reason of the value. */
+  flagDetails<K extends FlagKey, T extends FlagValue<K, unknown>>(key: K, context: FlagContext, otherwise: T): Promise<FlagDetails<FlagValue<K, T>>> {
+    return this.#flags.details(this, this.#key, key, context, otherwise as FlagValue<K, T>)
+  }
+
+  /**
+   * Follows changes in Reeve as they are committed. Types are such as `user.updated` or `role.*`; none are all. The
+   * first event is `open`: read what you keep a copy of after it.
+   *
+   * ```js
+   * for await (const event of reeve.events(['user.*'])) console.log(event.type, event.data.name)
+   * ```
+   *
+   * After a failure that may pass, such as a server that restarts, it continues without a gap behind the last event,
+   * after a pause that doubles up to 30 seconds; an entry with several events can come twice. It ends without an error
+   * when `signal` is aborted, and with a {@link ReeveError} if another attempt would not help: status 401 or 403 if
+   * the key is not valid, or can't get any event of one of the types (if only some of several types, the console has a
+   * warning), 400 or 422 if a type is not one, and 410 if the events since the last one are no longer available, so
+   * that you must read your data again.
+   */
+  events(types: readonly string[] = [], options: EventsOptions = {}): AsyncGenerator<StreamEvent, void, undefined> {
+    const own = this.#options.fetch ?? fetch
+    const credential: Record<string, string> = this.#key ? { Authorization: `Bearer ${this.#key}` } : {}
+    // A redirect could lead the credential to another server.
+    const fixed: RequestInit = { redirect: 'manual', credentials: 'omit', cache: 'no-store' }
+    return followEvents(
+      (path, headers, signal) => own(this.url + path, { ...fixed, headers: { ...headers, ...credential }, signal }),
+      this.timeout,
+      types,
+      options,
+    )
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Check } from '../api.js'
 import type { Reeve } from './client.js'
-import { parse, type Received } from './send.js'
+import { parse, type Received, warn } from './send.js'
 import type { Caller, Realm } from './types.js'
 
 // What decisions about requests of users and of app users have in common.
@@ -84,13 +84,4 @@ export function failed(answer: Received | undefined): Refusal {
   }
   const { error, status } = answer
   throw new Error(`Reeve refuses the key or the origin of this program: ${error?.message ?? 'unexpected response'} (${status})`, { cause: error })
-}
-
-const last: Record<string, number> = {} // time of the last warning of a kind, milliseconds
-
-/** Writes to the console, at most once in ten seconds for each kind: a program can get many requests while Reeve is unreachable. */
-export function warn(kind: string, reason: string): void {
-  if (Date.now() - (last[kind] ?? 0) < 10_000) return
-  last[kind] = Date.now()
-  console.warn(`Reeve: ${kind}: ${reason}`)
 }

@@ -4,7 +4,8 @@ import { ask, byToken, type Decision, failed, isCrossOrigin, type Question, type
 import type { Received } from './send.js'
 import type { Caller, Realm } from './types.js'
 
-export { type Decision, type Question, type Refusal, refuse, warn } from './decide.js'
+export { type Decision, type Question, type Refusal, refuse } from './decide.js'
+export { warn } from './send.js'
 
 // What the middlewares for Express and Hono have in common. For another framework, build a Question from its
 // request, and send a Refusal as its response.
@@ -15,7 +16,8 @@ export const callbackPath = '/.reeve/callback'
 /** The path of a program at which users of the backend sign out. */
 export const signOutPath = '/.reeve/sign-out'
 
-const permissionForm = /^[a-z][a-z0-9_-]*(\.[a-z][a-z0-9_-]*){0,4}$/
+// Reeve's rule for keys of permissions.
+const permissionForm = /^(?=.{1,100}$)[a-z][a-z0-9_-]*(\.[a-z][a-z0-9_-]*){0,4}$/
 
 /**
  * Returns a function that decides about requests. In the realm `admin` it lets users and API keys through that
@@ -29,7 +31,7 @@ const permissionForm = /^[a-z][a-z0-9_-]*(\.[a-z][a-z0-9_-]*){0,4}$/
  *
  * While Reeve cannot be reached, it refuses with 503. It rejects if the program or Reeve is not configured for
  * it, for example if the key of the client lacks `auth.check`. Throws a TypeError if a text is not the
- * key of a permission.
+ * key of a permission: 1 to 5 segments such as `orders` or `shop.order.refund`.
  */
 export function authorize(reeve: Reeve, realm: Realm, permissions: readonly string[]): (question: Question) => Promise<Decision> {
   for (const one of permissions) if (typeof one !== 'string' || !permissionForm.test(one)) throw new TypeError(`not the key of a permission: ${one}`)

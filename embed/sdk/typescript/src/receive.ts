@@ -1,4 +1,5 @@
-import { type Refusal, refuse, warn } from './gate.js'
+import { type Refusal, refuse } from './gate.js'
+import { warn } from './send.js'
 import { verifyWebhook, WebhookError, type WebhookEvent, type WebhookHeaders } from './webhook.js'
 
 const maxBody = 1 << 20 // bytes

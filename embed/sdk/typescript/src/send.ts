@@ -132,3 +132,12 @@ export function parse(text: string): Envelope | null | undefined {
     return JSON.parse(text)
   } catch {} // undefined
 }
+
+const last: Record<string, number> = {} // time of the last warning of a kind, milliseconds
+
+/** Writes to the console, at most once in ten seconds for each kind: a program can get many requests while Reeve is unreachable. */
+export function warn(kind: string, reason: string): void {
+  if (Date.now() - (last[kind] ?? 0) < 10_000) return
+  last[kind] = Date.now()
+  console.warn(`Reeve: ${kind}: ${reason}`)
+}

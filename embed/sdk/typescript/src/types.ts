@@ -60,6 +60,18 @@ export type AppPermission = Known<'appPermission', string> & string
 // biome-ignore lint/suspicious/noExplicitAny: without the written file, the types are not known
 export type Settings = Known<'settings', Record<string, Record<string, any>>> & object
 
+// biome-ignore lint/suspicious/noExplicitAny: as above
+type Flags = Known<'flags', Record<string, any>>
+
+/** The key of a feature flag, such as `shop.checkout`. */
+export type FlagKey = keyof Flags & string
+
+// Without the written file, the type of a flag is that of the value given for it: boolean, not false.
+type Widened<T> = T extends boolean ? boolean : T extends number ? number : T extends string ? string : T
+
+/** The values of a flag. */
+export type FlagValue<K extends FlagKey, T> = 0 extends 1 & Flags[K] ? Widened<T> : Flags[K]
+
 /** Whose users: `admin` has the users of the console and API keys, `app` the app users. */
 export type Realm = 'admin' | 'app'
 

@@ -11,6 +11,10 @@ export async function wrong(token: string) {
   await reeve.check(token, 'shop.order.refund', 'shop.ordr')
   // @ts-expect-error
   protect(reeve, 'shop.order.refnd')
+  // @ts-expect-error
+  await reeve.flag('payment.chekout', {}, false)
+  // @ts-expect-error
+  await reeve.flag('payment.checkout', {}, 'no')
   const { settings } = await reeve.follow({ groups: ['payment'] })
   // @ts-expect-error
   settings.paymnt
@@ -35,5 +39,6 @@ export async function right(token: string) {
   const tags: ('a' | 'b')[] = settings.payment.tags
   const title: string = settings.site.title
   const live: boolean = settings.payment.live
-  return [rate, mode, tags, title, live]
+  const checkout: boolean = await reeve.flag('payment.checkout', { targetingKey: 'user:7' }, false)
+  return [rate, mode, tags, title, live, checkout]
 }

@@ -23,10 +23,12 @@ export async function wrong(id: number) {
   // @ts-expect-error
   const page: UserPage = await reeve.call('GET', '/admin/role')
   // @ts-expect-error
+  const flag: string = await reeve.flag('shop.checkout', {}, false)
+  // @ts-expect-error
   reeve.signIn('ada', 'password', 'other')
   // @ts-expect-error
   protectExpress(reeve, 1)
-  return page
+  return [page, flag]
 }
 
 export async function right(id: number): Promise<[UserPage, User]> {
@@ -36,6 +38,10 @@ export async function right(id: number): Promise<[UserPage, User]> {
   await reeve.call('POST', '/admin/logout', { signal: AbortSignal.timeout(1000) })
   const config = await reeve.follow<{ shop: { title: string } }>({ groups: ['shop'] })
   const title: string = config.settings.shop.title
+  let flag = await reeve.flag('shop.checkout', { targetingKey: 'user:7' }, false)
+  flag = true // its type is boolean, not false
+  const details: { value: number; errorCode?: string } = await reeve.flagDetails('shop.limit', {}, 1)
+  for await (const { type, data } of reeve.events(['user.*'], { signal: AbortSignal.timeout(1000) })) console.log(type, data.name, details.value, flag)
   const any = await reeve.follow()
   const other: string = any.settings.shop?.title // of any type
   const event = await verifyWebhook('whsec_', new Headers(), title + other)
