@@ -80,6 +80,7 @@ type Auth struct {
 	ceremonies   *challenges // those of passkeys
 	pending      *pendingLogins
 	arrivals     *arrivals
+	returns      *returnCodes
 	party        *webauthn.WebAuthn // relying party of passkeys; nil if they can't be used
 }
 
@@ -106,6 +107,7 @@ func New(db *store.DB, options Options) (*Auth, error) {
 		forwarding: newForwarding(),
 		pending:    newPendingLogins(),
 		arrivals:   newArrivals(),
+		returns:    newReturnCodes(),
 		party:      relyingParty(options.PublicURL),
 	}
 	a.initial.Store(options.InitialFile != "")
@@ -157,6 +159,7 @@ func (a *Auth) tidy() error {
 	a.ceremonies.sweep(a.counters.now())
 	a.pending.sweep(a.counters.now())
 	a.arrivals.sweep(a.counters.now())
+	a.returns.sweep(a.counters.now())
 	used := a.saveUse(a.sessions.unsaved(kv.TimeOf(time.Now())))
 	all := slices.Collect(maps.Values(a.throttled.take()))
 	err := a.logRows(all)
@@ -307,7 +310,7 @@ func (a *Auth) ConfirmOwner(s *Session, addr netip.Addr, password *string) error
 			return err
 		}
 		opened, err := store.Sessions.Get(tx, s.ID)
-		if err == nil && tx.Now() >= store.NewProof(opened.CreatedAt).Until(tx) {
+		if err == nil && tx.Now() >= store.NewProof(opened.SignedInAt()).Until(tx) {
 			err = errSignInFirst
 		}
 		return err

@@ -19,6 +19,7 @@ const (
 	linkPrefix    = "rv_l_" // of a one-time link
 	pendingPrefix = "rv_p_" // of a sign-in that requires a second factor
 	arrivalPrefix = "rv_e_" // a person who comes from a sign-in provider
+	returnPrefix  = "rv_r_" // of a code with which an app user returns to a program
 	forwardPrefix = "rv_f_" // of a token of forward authentication, which has another form
 
 	secretText = 43
@@ -56,7 +57,7 @@ func hashToken(token string) (h tokenHash, prefix string, ok bool) {
 		return h, "", false
 	}
 	switch prefix = token[:n]; prefix {
-	case tokenPrefix, keyPrefix, codePrefix, linkPrefix, pendingPrefix, arrivalPrefix:
+	case tokenPrefix, keyPrefix, codePrefix, linkPrefix, pendingPrefix, arrivalPrefix, returnPrefix:
 		return sha256.Sum256([]byte(token)), prefix, true
 	}
 	return h, "", false

@@ -79,8 +79,8 @@ func byKind(t *testing.T, body string) string {
 	return string(sorted)
 }
 
-// needsProvider are the operations that answer only to a browser that comes from a sign-in provider, which
-// tests of package providers have.
+// needsProvider are the operations that answer only to a browser that comes from a sign-in provider, or
+// to a product to which one returns, which tests of packages providers and pages have.
 var needsProvider = map[string]bool{
 	"POST /admin/login/provider":         true,
 	"POST /system/provider/:id/test":     true,
@@ -88,6 +88,7 @@ var needsProvider = map[string]bool{
 	"POST /admin/account/provider/:name": true,
 	"POST /admin/account/provider":       true,
 	"POST /admin/reauth/provider/:name":  true,
+	"POST /api/login/code":               true,
 }
 
 // goldenAnswers has one response of every output type, requested in this order from one

@@ -95,6 +95,7 @@ func (f *features) routes() []web.Route {
 		account.ProgramSignInRoutes(),
 		account.AppSelfRoutes(),
 		account.AppFactorRoutes(),
+		account.AppReturnRoutes(),
 		pages.Routes(f.Pages),
 		pages.FactorRoutes(f.Pages),
 		account.ChallengeRoutes(),

@@ -253,6 +253,21 @@ func SignedInWith(tx *Tx, identity ID, in *Person, session ID, sid, endURL strin
 	return ProviderSessions.Create(tx, s)
 }
 
+// ShareProviderSession makes the end of a session at a provider end another session, too, that was
+// opened from one that it ends.
+func ShareProviderSession(tx *Tx, from, other ID) error {
+	s, err := ProviderSessionOf(tx, from)
+	if err != nil || s == nil {
+		return err
+	}
+	return ProviderSessions.Create(tx, &ProviderSession{
+		SessionID:  other,
+		IdentityID: s.IdentityID,
+		ProviderID: s.ProviderID,
+		SID:        s.SID,
+	})
+}
+
 // ProviderSessionOf returns how a session was opened with a provider; nil if it was opened in another
 // way.
 func ProviderSessionOf(tx *Tx, session ID) (*ProviderSession, error) {

@@ -33,6 +33,15 @@ type Session struct {
 // Account returns whose session it is.
 func (s *Session) Account() Account { return accountOf(s.UserID, s.AppUserID) }
 
+// SignedInAt returns when the user signed in. A session that was opened from another one, with a
+// code, has the time of that one as its proof.
+func (s *Session) SignedInAt() Time {
+	if s.Provider != "" { // the provider may not have asked for anything
+		return s.CreatedAt
+	}
+	return s.ProvedAt
+}
+
 // SessionToken is the token of a session, as a SHA-256 in hexadecimal.
 type SessionToken struct {
 	Ident

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"net/url"
 	"regexp"
 	"slices"
 	"strconv"
@@ -30,6 +29,7 @@ type Builtin struct {
 	email    bool                                // the value is an e-mail address
 	domains  bool                                // the value is a list of domains
 	origins  bool                                // the value is a list of origins
+	returns  bool                                // of them, only those that may get codes: with https, or on this machine
 }
 
 // SecurityPermission is required to change a security setting, in addition to the permission of
@@ -132,6 +132,9 @@ var (
 
 	PasswordHistory = secured(number("security", "password_history", 0, 0, 10))
 
+	// Programs at these origins get sessions of the app users who sign in on the hosted pages.
+	AppReturnOrigins = forOwners(returnOrigins(optional(text("app", "return_origins", "", 4000))))
+
 	// Copies are made at this hour of the day, by the clock of the machine, and with hourly ones also
 	// at each other hour.
 	BackupHour        = forOwners(number("backup", "hour", 3, 0, 23))
@@ -192,12 +195,8 @@ func normalizeBuiltin(b *Builtin, s *Setting, text string) (string, error) {
 	if b.domains && text != "" && !domainList.MatchString(text) {
 		return "", errs.Say("must be domains like example.org, separated by commas")
 	}
-	if b.origins {
-		for origin := range strings.FieldsSeq(strings.ReplaceAll(text, ",", " ")) {
-			if !isOrigin(origin) {
-				return "", errs.Say("must be origins like https://app.example.org, separated by commas")
-			}
-		}
+	if err := b.checkOrigins(text); err != nil {
+		return "", err
 	}
 	if _, err := strconv.Atoi(text); s.Type == "number" && err != nil {
 		return "", errs.Say("must be an integer")
@@ -425,16 +424,3 @@ func BuiltinDefault(group, key string) (value string, is bool) {
 
 // IsBuiltinGroup reports whether a group has built-in settings.
 func IsBuiltinGroup(key string) bool { return isBuiltinGroup(key) }
-
-// isOrigin reports whether a text is the origin of a web page in the form of browsers: without a
-// path, and without the port that the scheme has anyway.
-func isOrigin(text string) bool {
-	u, err := url.Parse(text)
-	return err == nil && (u.Scheme == "http" && u.Port() != "80" || u.Scheme == "https" && u.Port() != "443") &&
-		u.Hostname() != "" && u.User == nil && text == u.Scheme+"://"+strings.ToLower(u.Host)
-}
-
-// Origins returns the origins in a setting that origins has declared.
-func (s *TextSetting) Origins(tx *Tx) []string {
-	return strings.Fields(strings.ReplaceAll(s.Get(tx), ",", " "))
-}

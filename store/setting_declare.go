@@ -68,6 +68,12 @@ func origins(s *TextSetting) *TextSetting {
 	return s
 }
 
+// returnOrigins declares a list of origins to which browsers bring codes.
+func returnOrigins(s *TextSetting) *TextSetting {
+	s.returns = true
+	return origins(s)
+}
+
 func image(group, key string) *TextSetting {
 	return &TextSetting{declare(Builtin{
 		Group:    group,

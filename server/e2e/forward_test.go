@@ -280,6 +280,13 @@ func TestForwardAuthentication_ThroughProxies(t *testing.T) {
 			s.c.want(200, "PUT", fmt.Sprintf("/admin/list/%d", s.user), `{"role_ids":[]}`)
 			p.visit(s.origin + "/secret")
 			p.gone("user zoe")
+
+			p.expect(401, "/auth/forward")
+			p.visit(s.origin + "/.reeve/sign-out")
+			p.click("button", "Sign out")
+			p.see("You have signed out.")
+			p.click("link", "Sign in") // leads to the program, and so to the sign-in page
+			p.find("button", "Sign in")
 		})
 	}
 }

@@ -134,7 +134,8 @@ func TestGoProtect(t *testing.T) {
 		{"an app user's page", other, "GET", "/app", bearer(app), 200, `"Realm":"app"`},
 		{"a user at the app user's page", other, "GET", "/app", bearer(zoeClient.token), 401,
 			"sign in first"},
-		{"a browser at the app user's page", browser, "GET", "/app", nil, 401, "sign in first"},
+		{"a browser at the app user's page", browser, "GET", "/app", nil, 303, ""},
+		{"a script at the app user's page", browser, "GET", "/app", []string{"Sec-Fetch-Dest", "empty"}, 401, "sign in first"},
 		{"one of two permissions", other, "GET", "/refund", bearer(half.token), 403,
 			"permission shop.order.refund is required"},
 		{"an unknown token", other, "GET", "/", bearer("rv_" + strings.Repeat("a", 49)), 401,
@@ -249,5 +250,39 @@ func TestGoProtect_Misconfigured(t *testing.T) {
 			}()
 			f()
 		}()
+	}
+}
+
+func TestGoProtect_SignOut(t *testing.T) {
+	t.Parallel()
+	p := newProtected(t, "auth.check")
+	p.owner.create("/admin/list", "username", "zoe", "password", password)
+	browser := newVisitor(t)
+	browser.signInAt(p.url+"/", signedInAs(t, p.server, "zoe"))
+	tryStaffSignOut(t, browser, p.url, "/")
+}
+
+// tryStaffSignOut signs a browser of a user out at a program, which shows its callers at a path.
+func tryStaffSignOut(t *testing.T, browser *visitor, program, path string) {
+	t.Helper()
+	at := program + "/.reeve/sign-out"
+	for _, c := range []struct {
+		method, url string
+		header      []string
+		status      int
+		says        string
+	}{
+		{"GET", program + path, nil, 200, `"zoe"`},
+		{"GET", at, nil, 200, "<form"},
+		{"POST", at, []string{"Sec-Fetch-Site", "cross-site"}, 403, "other origins"},
+		{"POST", at, []string{"Origin", "https://evil.example.org"}, 403, "other origins"},
+		{"GET", program + path, nil, 200, `"zoe"`},
+		{"POST", at, []string{"Origin", program}, 200, "You have signed out."},
+		{"GET", program + path, nil, 302, ""},
+		{"POST", at, []string{"Origin", program}, 200, "You have signed out."},
+	} {
+		if resp, body := browser.get(c.method, c.url, c.header...); resp.StatusCode != c.status || !strings.Contains(body, c.says) {
+			t.Errorf("%s %s %q: %s %s, want %d %s", c.method, c.url, c.header, resp.Status, body, c.status, c.says)
+		}
 	}
 }

@@ -230,3 +230,15 @@ func TestTypeScriptGate_LetsUsersIn(t *testing.T) {
 		})
 	}
 }
+
+func TestTypeScriptGate_SignOut(t *testing.T) {
+	t.Parallel()
+	for _, framework := range []string{"express", "hono"} {
+		t.Run(framework, func(t *testing.T) {
+			t.Parallel()
+			g := newGated(t, framework)
+			g.signIn("zoe", "/any")
+			tryStaffSignOut(t, &visitor{t, g.browser}, g.origin, "/any")
+		})
+	}
+}

@@ -55,7 +55,36 @@ func Routes(f *Forwarder) []web.Route {
 				Note: "Proxies pass this path of a program's origin to the server. It exchanges the code " +
 					"for a cookie of the origin.",
 			}),
+		web.Raw(signOutPath, web.Public, "Open the page to sign out of proxied programs", web.HTMLMedia,
+			f.askSignOut, web.Options{
+				AnyQuery: true,
+				Answers:  signOutAnswers,
+				Note:     "Proxies pass this path of a program's origin to the server. The page has a button.",
+			}),
+		f.signOutRoute(),
 	}
+}
+
+// signOutRoute returns the route with which a browser signs out. The form of a program for it may have
+// no fields, and so no body.
+func (f *Forwarder) signOutRoute() web.Route {
+	rt := web.PageForm(signOutPath, web.Public, "Sign out of proxied programs",
+		func(req *web.Request, _ *web.None, _ error, w http.ResponseWriter) error {
+			return f.signOut(req, w)
+		})
+	form := rt.Raw
+	rt.Raw = func(req *web.Request, w http.ResponseWriter) error {
+		if req.HTTP.ContentLength == 0 {
+			return f.signOut(req, w)
+		}
+		return form(req, w)
+	}
+	return rt.With(web.Options{
+		AnyQuery: true,
+		Closable: true,
+		Note: "Ends the session of the user, here and for all programs, and the cookie of the origin. " +
+			"A request that a page of another origin sends is rejected.",
+	})
 }
 
 // Exposed returns the origins of programs that get the session cookie of this server, because
@@ -82,6 +111,11 @@ var (
 		403: "The code has expired, was used already or is of another browser, or the origin is not configured. For a browser, a page with a link",
 	}
 )
+
+var signOutAnswers = web.Answers{
+	200: "A page: with a button that signs out, or that the user has signed out",
+	403: "The origin is not configured, or a page of another origin has sent the request",
+}
 
 type verifyIn struct {
 	Need     string `query:"need" check:"max=1000" doc:"Keys of permissions that are required, separated by commas; absent for none"`

@@ -28,6 +28,9 @@ const (
 // callbackPath is the path that proxies pass to this server on the origins of programs.
 const callbackPath = "/.reeve/callback"
 
+// signOutPath is the path that proxies pass to this server for signing out.
+const signOutPath = "/.reeve/sign-out"
+
 const (
 	MaxPath     = 8000            // bytes of the address of a page that is kept over a sign-in
 	maxPathText = 3*MaxPath + 100 // the same percent-encoded, in the path of a second try
@@ -257,4 +260,78 @@ func (f *Forwarder) showForwardFault(req *web.Request, w http.ResponseWriter, e 
 	}
 
 	return pages.SendPage(req, w, p)
+}
+
+// askSignOut sends a page with a button that signs out.
+func (f *Forwarder) askSignOut(req *web.Request, _ *web.None, w http.ResponseWriter) error {
+	if _, err := forwardOrigin(req); err != nil {
+		return err
+	}
+	return f.sendPage(req, w, func(p *pages.HTMLPage) {
+		p.Title = p.Words.App.SignOut
+		p.AddButton(p.Words.App.SignOut)
+	})
+}
+
+// signOut ends the session of a user, from a page of the program or that of askSignOut.
+func (f *Forwarder) signOut(req *web.Request, w http.ResponseWriter) error {
+	origin, err := forwardOrigin(req)
+	if err != nil {
+		return err
+	}
+	_, host, _ := strings.Cut(origin, "://")
+	sent := &http.Request{Method: http.MethodPost, Host: host, Header: req.HTTP.Header}
+	if err := web.CheckOrigin(programs, sent); err != nil {
+		return err
+	}
+
+	next, err := endForwarded(req, origin)
+	if err != nil {
+		return err
+	}
+	http.SetCookie(w, web.HiddenCookie(originCookie(origin, forwardCookie), "", -1,
+		strings.HasPrefix(origin, "https://")))
+	if next != "" { // a redirect would be a form that leads to another server, which the policy forbids
+		w.Header().Set("Refresh", "0; url="+next)
+	}
+	return f.sendPage(req, w, func(p *pages.HTMLPage) {
+		p.Title, p.Texts = p.Words.App.SignOut, []string{p.Words.App.Notices["signed_out"]}
+		p.Next = pages.PageLink{Path: "/", Text: p.Words.SignIn}
+	})
+}
+
+// endForwarded ends the session of the browser's token for an origin, if there is one. next is where
+// the browser signs out at the provider with which it was opened; "" for none.
+func endForwarded(req *web.Request, origin string) (next string, err error) {
+	var session *auth.Session
+	err = req.DB.View(store.System, func(tx *store.Tx) (err error) {
+		session, err = req.Server.Auth.Forwarded(tx, readOriginCookie(req, origin, forwardCookie), origin)
+		if err == nil {
+			next, err = store.ProviderEndURL(tx, session.ID)
+		}
+		return err
+	})
+	if errs.Is(err, errs.Unauthenticated) {
+		return "", nil // it has ended already
+	}
+	if err == nil {
+		req.Note("logout", session.Actor.Username, nil)
+		err = req.Auth().Logout(session)
+	}
+	return next, err
+}
+
+// sendPage sends a page on the origin of a program.
+func (f *Forwarder) sendPage(req *web.Request, w http.ResponseWriter, fill func(*pages.HTMLPage)) error {
+	var p *pages.HTMLPage
+	err := req.DB.View(store.System, func(tx *store.Tx) error {
+		p = f.Pages.NewPage(tx, req)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	p.Logo, p.Base = "", "" // the page is on the origin of the program
+	fill(p)
+	return pages.SendFormPage(req, w, p)
 }

@@ -15,12 +15,13 @@ type Directory struct {
 	App      bool   // whether the person is an app user
 	State    string // value of the hidden field state
 	Username string // username that was typed
+	To       string // page to open afterwards
 	Fault    *errs.Error
 }
 
 // AskDirectory sends a page that asks for the username and the password of a person at a directory.
 func (ps *Pages) AskDirectory(req *web.Request, w http.ResponseWriter, d *Directory) error {
-	p, err := ps.view(req, func(_ *store.Tx, req *web.Request, p *HTMLPage) error {
+	p, err := ps.view(req, func(tx *store.Tx, req *web.Request, p *HTMLPage) error {
 		words := &p.Words.App
 		p.Title = fmt.Sprintf(words.WithProvider, d.Title)
 		p.Forms = []htmlForm{{Submit: p.Words.SignIn, Fields: []htmlField{
@@ -39,6 +40,7 @@ func (ps *Pages) AskDirectory(req *web.Request, w http.ResponseWriter, d *Direct
 		p.Links = []PageLink{{"/console/", words.BackToSignIn}}
 		if d.App {
 			p.Links[0].Path = SignInPath
+			p.keepReturn(tx, d.To)
 		}
 		return nil
 	}, "")

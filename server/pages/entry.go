@@ -50,14 +50,17 @@ func signInPage(tx *store.Tx, req *web.Request, p *HTMLPage) error {
 func arrivalPage(ps *Pages) web.Route {
 	rt := web.Raw(ProviderPath, web.Public, "Complete a sign-in with a provider on the page", web.HTMLMedia,
 		func(req *web.Request, _ *appPageIn, w http.ResponseWriter) error {
+			if err := mayReturn(req); err != nil {
+				return err
+			}
 			out, err := account.LoginArrival(req, true, true, "")
 			switch {
 			case err == nil && out.LoginToken != "":
 				keepPending(req, out.LoginToken)
-				seeOther(req, CodePath)
+				seeOther(req, nextPage(req, CodePath))
 				return nil
 			case err == nil:
-				seeOther(req, AccountPath)
+				seeOther(req, nextPage(req, AccountPath))
 				return nil
 			}
 			known := errs.Of(err)
@@ -68,6 +71,9 @@ func arrivalPage(ps *Pages) web.Route {
 			if err != nil {
 				return err
 			}
+			for i := range p.Forms {
+				p.Forms[i].Action = nextPage(req, SignInPath)
+			}
 			p.setError(req, known)
 			return sendAppPage(req, w, p)
 		})
@@ -77,6 +83,7 @@ func arrivalPage(ps *Pages) web.Route {
 		403: "The sign-in page, and why the provider's sign-in is not accepted",
 		404: "The setting app.pages is off",
 		409: "The sign-in page, and that the sign-in has to begin again",
+		422: "A page that says what is wrong with the address of the product to return to",
 		429: "The sign-in page, and how long to wait",
 	}, Note: "Where browsers come back from a sign-in provider."})
 }

@@ -89,6 +89,8 @@ type HTMLPage struct {
 	Base   string // base path of the server, which precedes the paths of links and forms
 	done   string // completed operation, as the address names it
 	script string // script of the page; "" for none
+	kept   string // parameters that its links keep, see returnQuery
+	formTo string // origin to which its forms may lead, after a space; "" for this server only
 }
 
 type pageFact struct{ Name, Text string }
@@ -197,6 +199,15 @@ const (
 func SendPage(req *web.Request, w http.ResponseWriter, p *HTMLPage) error {
 	return sendHTML(req, w, p, PagePolicy, "no-referrer")
 }
+
+// SendFormPage is SendPage for a page with a form: browsers send the origin with it, which no-referrer
+// would forbid.
+func SendFormPage(req *web.Request, w http.ResponseWriter, p *HTMLPage) error {
+	return sendHTML(req, w, p, PagePolicy, "same-origin")
+}
+
+// AddButton adds a form that has only a button, and is sent to the address of the page.
+func (p *HTMLPage) AddButton(text string) { p.Forms = append(p.Forms, htmlForm{Submit: text}) }
 
 func sendHTML(req *web.Request, w http.ResponseWriter, p *HTMLPage, policy, referrer string) error {
 	nonce := rand.Text()

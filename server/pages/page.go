@@ -33,7 +33,11 @@ const (
 
 func Routes(ps *Pages) []web.Route {
 	return []web.Route{
-		appPage(ps, SignInPath, web.Public, "Open the sign-in page", signInPage),
+		pageOf[returnPageIn](ps, SignInPath, web.Public, "Open the sign-in page", signInPage, web.Options{
+			Note: "With to, state, code_challenge and code_challenge_method, the browser returns to a " +
+				"product after the sign-in, at once if it has a session: to the URL in to, with the " +
+				"parameters code, for POST /api/login/code, and state.",
+		}),
 		appForm(ps, SignInPath, web.Public, "Sign in on the page", signInPage, signInByForm,
 			web.Options{
 				Note: "Does what POST /api/login does, with the session in a cookie. A form that a page of " +
@@ -77,6 +81,9 @@ func Routes(ps *Pages) []web.Route {
 			deletionPage),
 		appForm(ps, DeletionPath, web.AppOnly, "Delete your account on the page", deletionPage,
 			deleteByForm),
+		pageOf[signOutPageIn](ps, SignOutPath, web.Public, "Open the page to sign out", signOutPage, web.Options{
+			Note: "With to, the browser goes to that URL of a product afterwards.",
+		}),
 		appForm(ps, SignOutPath, web.AppOnly, "Sign out on the page", signInPage, signOutByForm,
 			web.Options{AllowedBeforePasswordChange: true, Answers: signOutAnswers()}),
 	}
@@ -109,6 +116,8 @@ type appPageTexts struct {
 type appPageIn struct {
 	Done string `query:"done" doc:"What has just been done, which the page tells"`
 }
+
+func (in *appPageIn) shown() string { return in.Done }
 
 // appView fills a page.
 type appView func(tx *store.Tx, req *web.Request, p *HTMLPage) error
@@ -144,18 +153,38 @@ func signOutAnswers() web.Answers {
 // appPage returns the route of a page for app users.
 func appPage(ps *Pages, path, access, title string, view appView,
 	options ...web.Options) web.Route {
+	return pageOf[appPageIn](ps, path, access, title, view, options...)
+}
+
+// pageOf is appPage with another input.
+func pageOf[In any, P interface {
+	*In
+	shown() string
+}](ps *Pages, path, access, title string, view appView, options ...web.Options) web.Route {
 	rt := web.Raw(path, access, title, web.HTMLMedia,
-		func(req *web.Request, in *appPageIn, w http.ResponseWriter) error {
-			p, err := ps.view(req, view, in.Done)
+		func(req *web.Request, in *In, w http.ResponseWriter) error {
+			if err := mayReturn(req); err != nil {
+				return err
+			}
+			if sent, err := sendBack(req); sent || err != nil {
+				return err
+			}
+			p, err := ps.view(req, view, P(in).shown())
 			if err != nil {
 				return err
 			}
 			return sendAppPage(req, w, p)
 		})
 	rt.Handler, rt.Page, rt.Visible = web.HandlerName(view), true, store.AppPages.Get
-	answers := appPageAnswers
+	answers := maps.Clone(appPageAnswers)
 	if access == web.Public {
-		answers = publicPageAnswers
+		answers = maps.Clone(publicPageAnswers)
+	}
+	if returning[path] {
+		answers[422] = "A page that says what is wrong with the address of the product to return to"
+	}
+	if path == SignInPath || path == SignOutPath {
+		answers[303] = "To the product that has sent the browser here"
 	}
 	return rt.With(web.Options{AnyQuery: true, Answers: answers}).With(options...)
 }
@@ -165,6 +194,9 @@ func (ps *Pages) view(req *web.Request, view appView, done string) (p *HTMLPage,
 	return p, req.DB.View(req.Actor, func(tx *store.Tx) error {
 		p = ps.NewPage(tx, req)
 		p.done = done
+		if origin, err := checkReturn(tx, req); err == nil && origin != "" { // else a page that tells the fault
+			p.kept, p.formTo = returnQuery(req), " "+origin
+		}
 		return view(tx, req, p)
 	})
 }
@@ -183,6 +215,7 @@ func sendAppPage(req *web.Request, w http.ResponseWriter, p *HTMLPage) error {
 	if p.script != "" {
 		policy = ChallengePolicy
 	}
+	policy = strings.Replace(policy, "form-action 'self'", "form-action 'self'"+p.formTo, 1)
 	return sendHTML(req, w, p, policy, "same-origin")
 }
 
@@ -207,7 +240,7 @@ func (ps *Pages) Fail(req *web.Request, e *errs.Error, code int) bool {
 	switch {
 	case e.Kind == errs.Unauthenticated:
 		h.Del("WWW-Authenticate")
-		seeOther(req, SignInPath)
+		seeOther(req, nextPage(req, SignInPath))
 		return true
 	case mustChange(e):
 		seeOther(req, PasswordPath)

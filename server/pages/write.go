@@ -20,6 +20,7 @@ func (p *HTMLPage) html(frame, nonce string) string {
 	}
 
 	for _, link := range p.Links {
+		link.Path = keepQuery(link.Path, p.kept)
 		b.WriteString(`<p class="link">` + link.html(p.Base, "") + "</p>\n")
 	}
 

@@ -67,7 +67,7 @@ func (p *Providers) askDirectory(req *web.Request, in *askDirectoryIn, w http.Re
 	if err != nil {
 		return p.failDirectory(req, w, err)
 	}
-	return p.pages.AskDirectory(req, w, &pages.Directory{Title: v.Title, App: one.App, State: one.State, Username: in.Username})
+	return p.pages.AskDirectory(req, w, &pages.Directory{Title: v.Title, App: one.App, State: one.State, Username: in.Username, To: one.To})
 }
 
 // failDirectory sends a browser that has no flow to where it can begin one.
@@ -124,7 +124,7 @@ func (p *Providers) signInDirectory(req *web.Request, in *directoryForm, fault e
 			shown.Kind = errs.Invalid // the browser has no credentials to offer
 		}
 		return p.pages.AskDirectory(req, w, &pages.Directory{Title: v.Title, App: one.App, State: one.State,
-			Username: in.Username, Fault: &shown})
+			Username: in.Username, To: one.To, Fault: &shown})
 	}
 	if !p.flows.use(one) {
 		return p.failDirectory(req, w, provider.ErrState)

@@ -362,7 +362,7 @@ func (p *Providers) page(one *flow) string {
 	case one.Purpose == auth.ToLink:
 		return "/console/account?connected=1"
 	case one.App:
-		return pages.ProviderPath
+		return pages.AfterProvider(one.To)
 	}
 	query := url.Values{"arrived": {"1"}}
 	if one.To != "" {

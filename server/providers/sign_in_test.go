@@ -2,10 +2,14 @@ package providers_test
 
 import (
 	"fmt"
+	"html"
+	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
+	"reeve/server/directory/directorytest"
 	"reeve/server/servertest"
 	"reeve/store"
 )
@@ -271,6 +275,55 @@ func TestSignIn_AppUser(t *testing.T) {
 	if _, a = come(); a.Code != 403 || !strings.Contains(a.Body, "<form") {
 		t.Errorf("without an account: %d %s", a.Code, a.Body)
 	}
+}
+
+// productQuery are the parameters with which a product sends a browser to the sign-in page.
+const productQuery = "code_challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM&code_challenge_method=S256&state=state-of-this-browser&to=https%3A%2F%2Fshop.example.org%2F.reeve%2Fapp"
+
+// A product that has sent the browser to the sign-in page gets it back over the provider.
+func TestSignIn_AppUserReturnsToProduct(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, `"app_users":1`, `"users":0`, `"creates":"always"`)
+	w.ShowPages()
+	w.Set("app.return_origins", "https://shop.example.org")
+	b := w.browser()
+	link := regexp.MustCompile(`href="(/auth/provider/idp/start[^"]*)"`).FindStringSubmatch(b.send("GET", "/app/sign-in?"+productQuery, "").Body)
+	if link == nil {
+		t.Fatal("no link to the provider")
+	}
+	start := b.send("GET", html.UnescapeString(link[1]), "")
+	if to := b.returns(w.idp.Authorize(start.Header.Get("Location"))); to != "/app/sign-in/provider?"+productQuery {
+		t.Fatalf("the browser goes on at %s", to)
+	}
+	b.send("GET", "/app/sign-in/provider?"+productQuery, "").Leads("/app/sign-in?" + productQuery)
+	a := b.send("GET", "/app/sign-in?"+productQuery, "")
+	if to := a.Header.Get("Location"); a.Code != 303 || !strings.HasPrefix(to, "https://shop.example.org/.reeve/app?code=rv_r_") {
+		t.Errorf("%d to %s", a.Code, to)
+	}
+}
+
+// The same with a directory, whose form leads to the product in the end.
+func TestDirectory_AppUserReturnsToProduct(t *testing.T) {
+	t.Parallel()
+	w, _ := newDirectory(t, `"creates":"always"`, `"app_users":1`)
+	w.Set("app.pages", "1")
+	w.Set("app.return_origins", "https://shop.example.org")
+	b := w.browser()
+	start := b.send("GET", "/auth/provider/idp/start?app=1&to="+url.QueryEscape("/app/sign-in?"+productQuery), "")
+	at, err := url.Parse(start.Header.Get("Location"))
+	servertest.Must(t, err)
+	form := b.send("GET", at.String(), "")
+	for name, a := range map[string]*servertest.Reply{"the form": form, "again": b.enters(at, "ann", "wrong password")} {
+		if csp := a.Header.Get("Content-Security-Policy"); !strings.Contains(csp, "form-action 'self' https://shop.example.org;") {
+			t.Errorf("%s: %d %s", name, a.Code, csp)
+		}
+		if !strings.Contains(a.Body, html.EscapeString("/app/sign-in?"+productQuery)) {
+			t.Errorf("%s: the link back does not keep the product: %s", name, a.Body)
+		}
+	}
+	b.enters(at, "ann", directorytest.Password).Leads("/app/sign-in/provider?" + productQuery)
+	b.send("GET", "/app/sign-in/provider?"+productQuery, "").Leads("/app/sign-in?" + productQuery)
+	b.send("GET", "/app/sign-in?"+productQuery, "").Brief(303)
 }
 
 // The policy of the page does not let a form lead to the provider, so the next page does.

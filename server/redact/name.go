@@ -11,7 +11,7 @@ import (
 // letters: apiKey, api_key and X-API-Key are equal.
 var secretParts = []string{
 	"password", "passwd", "passphrase", "pwd", "secret", "token", "authorization", "cookie",
-	"credential", "apikey", "accesskey", "signature", "private",
+	"credential", "apikey", "accesskey", "signature", "private", "verifier",
 	"passcode", "recoverycode", "backupcode", "mfacode", "verificationcode", "onetimecode",
 	"passwort", "kennwort", "contraseña", "contrasena", "motdepasse", "senha", "wachtwoord", "密码",
 	"口令", "パスワード", "비밀번호", "пароль",

@@ -25,7 +25,7 @@ func TestMask_EqualsSettingsMask(t *testing.T) {
 }
 
 func TestSecretName(t *testing.T) {
-	secret := `password old_password oldPassword PASSWORD passwd db_passwd passphrase pwd userPwd secret client-secret token userToken rv_token
+	secret := `code_verifier password old_password oldPassword PASSWORD passwd db_passwd passphrase pwd userPwd secret client-secret token userToken rv_token
 		tokens Authorization Proxy-Authorization Cookie set-cookie credentials apikey api_key api-key apiKey APIKey x-api-key X_API_Key access.key accessKey
 		signature private private_key key Key KEY keys signing_key signingKey SSHKey user.key key1 filter[key] otp otpCode OTPs totp pin PINs pass
 		auth x-auth hash salt paſſword pass passcode recovery_code backupCode mfa_code verification-code kennwort 密码 contraseña pass` + "\u200b" + `word acceſſKey`

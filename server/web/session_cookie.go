@@ -187,6 +187,16 @@ func (req *Request) byCookie(tx *store.Tx, rt *Route) (*auth.Session, error) {
 	return nil, ended
 }
 
+// AppSession returns the session of the app user whose cookie a request for a public page has; nil
+// for none.
+func (req *Request) AppSession(tx *store.Tx) (*auth.Session, error) {
+	session, err := req.byCookie(tx, &Route{Access: AppOnly})
+	if errs.Is(err, errs.Unauthenticated) {
+		err = nil
+	}
+	return session, err
+}
+
 // sessionOf returns the session of a token in the cookie of a realm.
 func (req *Request) sessionOf(tx *store.Tx, app bool, token string) (*auth.Session, error) {
 	if auth.IsKey(token) {

@@ -33,6 +33,8 @@ type Options struct {
 	Key    string // API key, or token of a session; empty for none
 	Origin string // origin of the program itself, such as https://shop.example.org; needed for the sign-in of browsers
 
+	PublicURL string // URL at which the browsers of app users reach Reeve; URL if it is empty
+
 	Timeout time.Duration // timeout of one attempt; 10 s if it is 0
 	Retries int           // further attempts after a failure; 3 if it is 0, none if it is negative
 
@@ -52,6 +54,8 @@ type Client struct {
 	key     string
 	address string   // passed on as that of the client; "" for that of the program itself
 	origin  *url.URL // nil for none
+	public  string   // base URL for browsers, without a slash at the end
+	seal    []byte   // key of the signatures of cookies
 	timeout time.Duration
 	retries int
 	logger  *slog.Logger
@@ -89,6 +93,15 @@ func New(o Options) (*Client, error) {
 		port := map[string]string{"http": ":80", "https": ":443"}[c.origin.Scheme]
 		c.origin.Host = strings.TrimSuffix(strings.ToLower(c.origin.Host), port) // as in the header Origin
 	}
+	c.public = c.url
+	if o.PublicURL != "" {
+		public, err := baseURL("PublicURL", o.PublicURL)
+		if err != nil {
+			return nil, err
+		}
+		c.public = strings.TrimRight(public.String(), "/")
+	}
+	c.seal = sealKey(c.key)
 	if c.timeout <= 0 {
 		c.timeout = defaultTimeout
 	}

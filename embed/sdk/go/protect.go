@@ -60,9 +60,6 @@ func (c *Client) Protect(permissions ...string) func(http.Handler) http.Handler 
 	return c.protect(Admin, permissions)
 }
 
-// ProtectApp returns a middleware that lets app users through, who send the header Authorization.
-func (c *Client) ProtectApp() func(http.Handler) http.Handler { return c.protect(App, nil) }
-
 func (c *Client) protect(realm string, permissions []string) func(http.Handler) http.Handler {
 	for _, permission := range permissions {
 		if len(permission) > maxPermission || !permissionForm.MatchString(permission) {
@@ -73,6 +70,14 @@ func (c *Client) protect(realm string, permissions []string) func(http.Handler) 
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if c.origin != nil && realm == Admin && r.URL.Path == CallbackPath { // of a router all of whose routes are protected
 				c.Callback().ServeHTTP(w, r)
+				return
+			}
+			if c.origin != nil && realm == Admin && r.URL.Path == SignOutPath {
+				c.SignOutPage().ServeHTTP(w, r)
+				return
+			}
+			if c.origin != nil && realm == App && r.URL.Path == AppCallbackPath {
+				c.AppCallback().ServeHTTP(w, r)
 				return
 			}
 			caller := c.caller(w, r, realm, permissions)
@@ -90,19 +95,23 @@ func (c *Client) caller(w http.ResponseWriter, r *http.Request, realm string,
 	ctx, cancel := context.WithTimeout(r.Context(), c.timeout) // all attempts
 	defer cancel()
 	if scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " "); strings.EqualFold(scheme, "Bearer") {
-		return c.callerByToken(ctx, w, strings.TrimSpace(token), realm, permissions)
+		return c.callerByToken(ctx, w, strings.TrimSpace(token), realm, permissions, unauthorized)
 	}
-	if c.origin != nil && realm == Admin {
-		return c.callerByCookie(ctx, w, r, permissions)
+	switch {
+	case c.origin == nil:
+		unauthorized(w)
+		return nil
+	case realm == App:
+		return c.appCaller(ctx, w, r, permissions)
 	}
-	unauthorized(w)
-	return nil
+	return c.callerByCookie(ctx, w, r, permissions)
 }
 
+// callerByToken returns the caller with a token. anonymous answers the request if it is not valid.
 func (c *Client) callerByToken(ctx context.Context, w http.ResponseWriter, token, realm string,
-	permissions []string) *Caller {
+	permissions []string, anonymous func(http.ResponseWriter)) *Caller {
 	if token == "" || len(token) > maxToken {
-		unauthorized(w)
+		anonymous(w)
 		return nil
 	}
 
@@ -119,7 +128,7 @@ func (c *Client) callerByToken(ctx context.Context, w http.ResponseWriter, token
 
 	u := check.User
 	if !check.Active || u == nil || u.Realm != realm {
-		unauthorized(w)
+		anonymous(w)
 		return nil
 	}
 
@@ -157,7 +166,7 @@ func (c *Client) callerByCookie(ctx context.Context, w http.ResponseWriter, r *h
 		query.Set("need", strings.Join(permissions, ","))
 	}
 
-	a, res, err := c.forward(ctx, r, "/auth/verify?"+query.Encode())
+	a, res, err := c.forward(ctx, r, http.MethodGet, "/auth/verify?"+query.Encode())
 	if err != nil {
 		c.refuseFailed(ctx, w, err)
 		return nil
@@ -205,9 +214,9 @@ func (c *Client) crossOrigin(r *http.Request) bool {
 
 // forward asks Reeve about a request, of which it passes on the URL and Reeve's own cookies.
 func (c *Client) forward(ctx context.Context, r *http.Request,
-	path string) (*attempt, *response, error) {
+	method, path string) (*attempt, *response, error) {
 	anonymous := c.As("")
-	a := anonymous.newAttempt(http.MethodGet, path)
+	a := anonymous.newAttempt(method, path)
 	a.path, _, _ = strings.Cut(path, "?")
 	a.header.Set("Accept", r.Header.Get("Accept"))
 	a.header.Set("X-Forwarded-Proto", c.origin.Scheme)
@@ -308,15 +317,7 @@ func (c *Client) Callback() http.Handler {
 
 		ctx, cancel := context.WithTimeout(r.Context(), c.timeout)
 		defer cancel()
-		_, res, err := c.forward(ctx, r, CallbackPath+"?"+r.URL.RawQuery)
-		if err != nil {
-			c.refuseFailed(ctx, w, err)
-			return
-		}
-
-		copyHeaders(w, res)
-		w.WriteHeader(res.status)
-		w.Write(res.body) // the client may be gone
+		c.passOn(ctx, w, r, CallbackPath+"?"+r.URL.RawQuery)
 	})
 }
 
@@ -328,7 +329,7 @@ func isPage(res *response) bool {
 
 // copyHeaders passes what a browser needs from a response of Reeve on.
 func copyHeaders(w http.ResponseWriter, res *response) {
-	for _, name := range []string{"Location", "Content-Type", "Content-Security-Policy"} {
+	for _, name := range []string{"Location", "Content-Type", "Content-Security-Policy", "Refresh"} {
 		if value := res.header.Get(name); value != "" {
 			w.Header().Set(name, value)
 		}

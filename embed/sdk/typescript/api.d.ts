@@ -1603,6 +1603,25 @@ export type EventUser = {
   username: string
 }
 
+export type Exchange = {
+  /** Time at which the session expires; an idle session expires earlier */
+  expires_at: string
+  must_change_password: 0 | 1
+  /** Token of the session, to be sent in the header Authorization: Bearer <token> */
+  token: string
+}
+
+export type ExchangeCodeForSessionOfAppUser = {
+  /** The parameter code with which the browser has returned; it can be used once, within a minute */
+  code_token: string
+  /** Code verifier whose challenge was sent to GET /app/sign-in */
+  code_verifier: string
+  /** The same state as was sent there */
+  state: string
+  /** The same URL as was sent there */
+  to: string
+}
+
 export type Explanation = {
   allowed: boolean
   /** Time of the oldest entry of the change log, if at is earlier; absent otherwise */
@@ -3622,6 +3641,10 @@ export type SignInWithPasskey = {
   login_token?: string | null
 }
 
+export type SignOutOfProxiedPrograms = {
+
+}
+
 export type SignOutOnPage = {
 
 }
@@ -4758,6 +4781,7 @@ export type Access =
 export type Api = {
   GET: {
     '/.reeve/callback': { body: undefined; answer: unknown }
+    '/.reeve/sign-out': { body: undefined; answer: unknown }
     '/.well-known/authzen-configuration': { body: undefined; answer: unknown }
     '/admin/account/activity': { body: undefined; answer: ActivityPage }
     '/admin/account/device': { body: undefined; answer: DevicePage }
@@ -4816,6 +4840,7 @@ export type Api = {
     '/app/sign-in': { body: undefined; answer: unknown }
     '/app/sign-in/code': { body: undefined; answer: unknown }
     '/app/sign-in/provider': { body: undefined; answer: unknown }
+    '/app/sign-out': { body: undefined; answer: unknown }
     '/auth/provider': { body: undefined; answer: Choices }
     [path: `/auth/provider/${string}/callback`]: { body: undefined; answer: unknown }
     [path: `/auth/provider/${string}/sign-in`]: { body: undefined; answer: unknown }
@@ -4900,6 +4925,7 @@ export type Api = {
     [path: `/user/rule/${number}`]: { body: undefined; answer: AppPermission }
   }
   POST: {
+    '/.reeve/sign-out': { body: undefined; answer: unknown }
     '/access/v1/evaluation': { body: EvaluateAccessRequest; answer: unknown }
     '/access/v1/evaluations': { body: EvaluateAccessRequests; answer: unknown }
     '/admin/account/key': { body: CreateOwnAPIKey; answer: KeyWithToken }
@@ -4936,6 +4962,7 @@ export type Api = {
     '/admin/rule': { body: CreatePermission; answer: Permission }
     '/admin/verify': { body: ConfirmEmailAddress; answer: LinkUsed }
     '/api/login': { body: SignInAsAppUser; answer: Login }
+    '/api/login/code': { body: ExchangeCodeForSessionOfAppUser; answer: Exchange }
     '/api/login/totp': { body: CompleteSignInWithCodeAsAppUser; answer: Login }
     '/api/logout': { body: undefined; answer: Logout }
     '/api/password/forgot': { body: RequestAppPasswordReset; answer: Record<string, never> }

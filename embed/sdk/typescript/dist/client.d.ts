@@ -12,6 +12,8 @@ export interface ReeveOptions {
     key?: string | undefined;
     /** Origin of the program itself, such as `https://shop.example.org`; needed only for the sign-in of browsers. */
     origin?: string | undefined;
+    /** URL at which the browsers of app users reach Reeve; `url` by default. */
+    publicUrl?: string | undefined;
     /** Milliseconds for one attempt; 10000 by default. */
     timeout?: number | undefined;
     /** Maximum number of further attempts after a failure; 3 by default. */
@@ -44,12 +46,16 @@ export declare class Reeve {
     readonly url: string;
     /** Origin of the program itself; undefined if it was not given. */
     readonly origin: string | undefined;
+    /** Base URL of Reeve for browsers, without a slash at the end. */
+    readonly publicUrl: string;
     /** Milliseconds for one attempt. */
     readonly timeout: number;
     /** Does not connect. Throws a TypeError if an option is not valid. */
     constructor(options: ReeveOptions);
     /** Returns a client with the same options that uses another token or key; an empty one makes anonymous calls. */
     as(token: string): Reeve;
+    /** Returns a secret for a use, which is made of the key: the same in all processes with this key. */
+    secret(use: string): Promise<ArrayBuffer>;
     /**
      * Carries out an operation and returns its data. Method, path, body and data are typed by the OpenAPI
      * document of this version.

@@ -5,6 +5,7 @@ import {parse, send} from './send.js'
 export class Reeve {
 	url
 	origin
+	publicUrl
 	timeout
 	#options
 	#key
@@ -12,6 +13,7 @@ export class Reeve {
 	constructor(options) {
 		this.url = baseURL('url', options.url, /^https?:\/\/[^?#@]+$/i)
 		this.origin = options.origin && baseURL('origin', options.origin, /^https?:\/\/[^/?#@]+\/?$/i)
+		this.publicUrl = baseURL('publicUrl', options.publicUrl ?? this.url, /^https?:\/\/[^?#@]+$/i)
 		this.timeout = options.timeout ?? 10_000
 		this.#options = options
 		this.#flags = new FlagReader(options.flagAge)
@@ -22,6 +24,9 @@ export class Reeve {
 		const other = new Reeve({...this.#options, key: token})
 		other.#flags = this.#flags
 		return other
+	}
+	secret(use) {
+		return crypto.subtle.digest('SHA-256', new TextEncoder().encode(`${use} ${this.#key}`))
 	}
 	async call(method, path, ...[options]) {
 		const {error, text} = await this.exchange(method, path, options)

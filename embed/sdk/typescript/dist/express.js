@@ -1,11 +1,16 @@
-import {authorize, finishSignIn, isCallback} from './gate.js'
+import {checkSignOut, finishAppSignIn, isAppCallback, signOutApp} from './app.js'
+import {authorize, finishSignIn, isCallback, isSignOut, showSignOut} from './gate.js'
 import {readBody, receive} from './receive.js'
 import {secretBytes} from './webhook.js'
 export function protect(reeve, ...permissions) {
 	return gate(authorize(reeve, 'admin', permissions))
 }
-export function protectApp(reeve) {
-	return gate(authorize(reeve, 'app', []))
+export function protectApp(reeve, ...permissions) {
+	return gate(authorize(reeve, 'app', permissions))
+}
+export function signOut(reeve, options = {}) {
+	checkSignOut(reeve, options)
+	return handle(async (request, response) => send(response, await signOutApp(reeve, questionOf(request), options)))
 }
 function gate(decide) {
 	return handle(async (request, response) => {
@@ -19,6 +24,8 @@ export function callback(reeve) {
 	if (!reeve.origin) throw new TypeError('callback needs the option origin of the client')
 	return handle(async (request, response) => {
 		const question = questionOf(request)
+		if (isAppCallback(reeve, question)) return send(response, await finishAppSignIn(reeve, question))
+		if (isSignOut(reeve, question)) return send(response, await showSignOut(reeve, question))
 		if (!isCallback(reeve, question)) return true
 		return send(response, await finishSignIn(reeve, question))
 	})

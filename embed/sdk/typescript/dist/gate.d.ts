@@ -1,37 +1,16 @@
 import type { Reeve } from './client.js';
-import type { Caller, Realm } from './types.js';
+import { type Decision, type Question, type Refusal } from './decide.js';
+import type { Realm } from './types.js';
+export { type Decision, type Question, type Refusal, refuse } from './decide.js';
 export { warn } from './send.js';
 /** The path of a program to which browsers return from the sign-in page. */
 export declare const callbackPath = "/.reeve/callback";
-/** A request to the program. */
-export interface Question {
-    method: string;
-    /** Path and query as the browser has sent them. */
-    path: string;
-    /** Returns the value of a header; undefined or null if it is absent. */
-    header(name: string): string | null | undefined;
-}
-/** A response to send instead of that of the route. */
-export interface Refusal {
-    status: number;
-    /** Names and values; `Set-Cookie` can be there several times. */
-    headers: [name: string, value: string][];
-    body: string;
-}
-/** The result of a decision. */
-export type Decision = {
-    caller: Caller;
-    refusal?: undefined;
-} | {
-    caller?: undefined;
-    refusal: Refusal;
-};
-/** Returns a response with JSON in the form of the other refusals: `{"error": "…"}`. */
-export declare function refuse(status: number, error: string, ...headers: [string, string][]): Refusal;
+/** The path of a program at which users of the backend sign out. */
+export declare const signOutPath = "/.reeve/sign-out";
 /**
  * Returns a function that decides about requests. In the realm `admin` it lets users and API keys through that
  * have all permissions: those with `Authorization: Bearer`, and browsers that have signed in if the client has
- * an `origin`. In the realm `app` it lets app users with `Authorization: Bearer` through.
+ * an `origin`. In the realm `app` it does the same for app users, who sign in on the hosted pages.
  *
  * ```js
  * const decide = authorize(reeve, 'admin', ['shop.order.query'])
@@ -47,3 +26,10 @@ export declare function authorize(reeve: Reeve, realm: Realm, permissions: reado
 export declare function isCallback({ origin }: Reeve, { method, path }: Question): boolean;
 /** Answers a request for {@link callbackPath}: it finishes the sign-in of a browser. The client must have an `origin`. */
 export declare function finishSignIn(reeve: Reeve, question: Question): Promise<Refusal>;
+/** Reports whether a request is one for {@link showSignOut}. */
+export declare function isSignOut({ origin }: Reeve, { method, path }: Question): boolean;
+/**
+ * Answers a request for {@link signOutPath}: GET with a page that has a button, and POST by ending the session of a user
+ * of the backend. The client must have an `origin`.
+ */
+export declare function showSignOut(reeve: Reeve, question: Question): Promise<Refusal>;

@@ -1,36 +1,21 @@
-import {parse, warn} from './send.js'
+import {byAppCookie, finishAppSignIn, isAppCallback} from './app.js'
+import {ask, byToken, failed, isCrossOrigin, refuse, unauthorized} from './decide.js'
+export {refuse} from './decide.js'
 export {warn} from './send.js'
 export const callbackPath = '/.reeve/callback'
-export function refuse(status, error, ...headers) {
-	return {
-		status,
-		headers: [['Content-Type', 'application/json'], ['Cache-Control', 'no-store'], ...headers],
-		body: JSON.stringify({error})
-	}
-}
+export const signOutPath = '/.reeve/sign-out'
 const permissionForm = /^(?=.{1,100}$)[a-z][a-z0-9_-]*(\.[a-z][a-z0-9_-]*){0,4}$/
-const unauthorized = () => refuse(401, 'sign in first', ['WWW-Authenticate', 'Bearer'])
 export function authorize(reeve, realm, permissions) {
 	for (const one of permissions) if (typeof one !== 'string' || !permissionForm.test(one)) throw new TypeError(`not the key of a permission: ${one}`)
 	return async question => {
 		if (realm === 'admin' && isCallback(reeve, question)) return {refusal: await finishSignIn(reeve, question)}
+		if (realm === 'admin' && isSignOut(reeve, question)) return {refusal: await showSignOut(reeve, question)}
+		if (realm === 'app' && isAppCallback(reeve, question)) return {refusal: await finishAppSignIn(reeve, question)}
 		const [, bearer] = /^Bearer\b\s*(.*)$/i.exec(question.header('authorization') ?? '') ?? []
 		if (bearer !== undefined) return byToken(reeve, realm, permissions, bearer.trim())
-		if (reeve.origin && realm === 'admin') return byCookie(reeve, reeve.origin, permissions, question)
-		return {refusal: unauthorized()}
+		if (!reeve.origin) return {refusal: unauthorized()}
+		return (realm === 'app' ? byAppCookie : byCookie)(reeve, reeve.origin, permissions, question)
 	}
-}
-async function byToken(reeve, realm, permissions, token) {
-	if (!token || token.length > 4000) return {refusal: unauthorized()}
-	const answer = await ask(reeve, 'POST', '/auth/check', {body: {token, permissions}})
-	if (!answer || answer.error) return {refusal: failed(answer)}
-	const check = parse(answer.text)?.data
-	if (!check?.allowed) return {refusal: failed(answer)}
-	const {active, user, allowed, unknown = [], data_scope: scope} = check
-	if (!active || user?.realm !== realm) return {refusal: unauthorized()}
-	const missing = permissions.find(one => allowed[one] !== true)
-	if (missing) return {refusal: refuse(403, unknown.includes(missing) ? `there is no permission ${missing}` : `permission ${missing} is required`)}
-	return {caller: {...user, realm, scope}}
 }
 async function byCookie(reeve, origin, permissions, question) {
 	if (isCrossOrigin(question, origin)) return {refusal: refuse(403, 'requests of other origins must have the header Authorization')}
@@ -56,13 +41,16 @@ export async function finishSignIn(reeve, question) {
 	const answer = await forward(reeve, reeve.origin ?? '', question.path, question)
 	return answer?.status && answer.status < 500 ? passOn(answer) : failed(answer)
 }
-function isCrossOrigin({method, header}, origin) {
-	if (/^(GET|HEAD|OPTIONS)$/.test(method) && !header('upgrade')) return false
-	const site = header('sec-fetch-site')
-	if (site) return site !== 'same-origin' && site !== 'none'
-	return (header('origin') || origin) !== origin
+export function isSignOut({origin}, {method, path}) {
+	return origin !== undefined && /^(GET|POST)$/.test(method) && path.split('?')[0] === signOutPath
 }
-function forward(reeve, origin, path, {method, path: uri, header}) {
+export async function showSignOut(reeve, question) {
+	const {origin = ''} = reeve
+	if (isCrossOrigin(question, origin)) return refuse(403, "requests of other origins can't sign out")
+	const answer = await forward(reeve, origin, signOutPath, question, question.method)
+	return answer?.status && answer.status < 500 ? passOn(answer) : failed(answer)
+}
+function forward(reeve, origin, path, {method, path: uri, header}, as = 'GET') {
 	const {protocol, host} = new URL(origin)
 	const own = (header('cookie') ?? '').split(/;\s*/).filter(cookie => /^(__Host-)?reeve-(forward|state)/.test(cookie))
 	const headers = {
@@ -77,29 +65,12 @@ function forward(reeve, origin, path, {method, path: uri, header}) {
 		if (value) headers[name] = value
 	}
 	if (own.length) headers.Cookie = own.join('; ')
-	return ask(reeve.as(''), 'GET', path, {headers})
-}
-async function ask(reeve, method, path, options) {
-	const signal = AbortSignal.timeout(reeve.timeout)
-	try {
-		return await reeve.exchange(method, path, {...options, signal})
-	} catch (error) {
-		if (signal.aborted) return undefined
-		throw error
-	}
-}
-function failed(answer) {
-	if (!answer || answer.status === 0 || answer.status === 429 || answer.status >= 500) {
-		warn('permissions cannot be checked', answer?.error?.message ?? 'no response in time')
-		return refuse(503, "permissions can't be checked at the moment; try again", ['Retry-After', '5'])
-	}
-	const {error, status} = answer
-	throw new Error(`Reeve refuses the key or the origin of this program: ${error?.message ?? 'unexpected response'} (${status})`, {cause: error})
+	return ask(reeve.as(''), as, path, {headers})
 }
 const isPage = ({headers}) => /^text\/html\b/.test(headers.get('content-type') ?? '') && headers.has('x-request-id')
 function passOn({status, headers, text}) {
 	const passed = [['Cache-Control', 'no-store']]
-	for (const name of ['Location', 'Content-Type', 'Content-Security-Policy']) {
+	for (const name of ['Location', 'Content-Type', 'Content-Security-Policy', 'Refresh']) {
 		const value = headers.get(name)
 		if (value) passed.push([name, value])
 	}

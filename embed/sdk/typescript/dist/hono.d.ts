@@ -1,6 +1,8 @@
+import { type SignOutOptions } from './app.js';
 import type { Reeve } from './client.js';
 import { type WebhookHandler } from './receive.js';
-import type { Caller, Permission } from './types.js';
+import type { AppPermission, Caller, Permission } from './types.js';
+export type { SignOutOptions } from './app.js';
 export type { WebhookHandler } from './receive.js';
 export type { Caller } from './types.js';
 /** Variables that `protect` and `protectApp` set: `new Hono<{ Variables: CallerVariables }>()`. */
@@ -34,15 +36,31 @@ export type Middleware = (context: HonoContext, next: () => Promise<void>) => Pr
  */
 export declare function protect(reeve: Reeve, ...permissions: Permission[]): Middleware;
 /**
- * Lets app users through, who send `Authorization: Bearer` with their token, and sets `caller`.
+ * Lets app users through that have all permissions, and sets `caller`.
  *
  * ```ts
+ * app.use(callback(reeve))
  * app.get('/my/orders', protectApp(reeve), (c) => c.json(ordersOf(c.get('caller').id)))
  * ```
+ *
+ * Requests have `Authorization: Bearer` with their token, or come from a browser that has signed in on the hosted
+ * pages: this requires the `origin` of the client, which must be in the setting `app.return_origins` of Reeve, and
+ * {@link callback}. A browser that opens a page without having signed in is sent there. Requests with the cookie
+ * that a page of another origin sends are refused, if they can change something.
  */
-export declare function protectApp(reeve: Reeve): Middleware;
+export declare function protectApp(reeve: Reeve, ...permissions: AppPermission[]): Middleware;
 /**
- * Answers `/.reeve/callback`, where browsers return from the sign-in page, and passes other requests on.
+ * Signs the browser of an app user out, and sends it to a path. Takes POST from pages of the program. Throws a
+ * TypeError if the client has no `origin`, or `to` is not a path.
+ *
+ * ```ts
+ * app.post('/sign-out', signOut(reeve))
+ * ```
+ */
+export declare function signOut(reeve: Reeve, options?: SignOutOptions): (context: HonoContext) => Promise<Response>;
+/**
+ * Answers `/.reeve/callback` and `/.reeve/app`, where browsers return from the sign-in page and app users from the
+ * hosted pages, and `/.reeve/sign-out`, where users of the backend sign out; passes other requests on.
  * Throws a TypeError if the client has no `origin`.
  *
  * ```ts

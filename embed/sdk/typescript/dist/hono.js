@@ -1,11 +1,16 @@
-import {authorize, finishSignIn, isCallback} from './gate.js'
+import {checkSignOut, finishAppSignIn, isAppCallback, signOutApp} from './app.js'
+import {authorize, finishSignIn, isCallback, isSignOut, showSignOut} from './gate.js'
 import {readBody, receive} from './receive.js'
 import {secretBytes} from './webhook.js'
 export function protect(reeve, ...permissions) {
 	return gate(authorize(reeve, 'admin', permissions))
 }
-export function protectApp(reeve) {
-	return gate(authorize(reeve, 'app', []))
+export function protectApp(reeve, ...permissions) {
+	return gate(authorize(reeve, 'app', permissions))
+}
+export function signOut(reeve, options = {}) {
+	checkSignOut(reeve, options)
+	return async ({req}) => responseOf(await signOutApp(reeve, questionOf(req.raw), options))
 }
 function gate(decide) {
 	return async (context, next) => {
@@ -20,6 +25,8 @@ export function callback(reeve) {
 	if (!reeve.origin) throw new TypeError('callback needs the option origin of the client')
 	return async (context, next) => {
 		const question = questionOf(context.req.raw)
+		if (isAppCallback(reeve, question)) return responseOf(await finishAppSignIn(reeve, question))
+		if (isSignOut(reeve, question)) return responseOf(await showSignOut(reeve, question))
 		if (isCallback(reeve, question)) return responseOf(await finishSignIn(reeve, question))
 		await next()
 		return undefined

@@ -13,6 +13,8 @@ export interface ReeveOptions {
   key?: string | undefined
   /** Origin of the program itself, such as `https://shop.example.org`; needed only for the sign-in of browsers. */
   origin?: string | undefined
+  /** URL at which the browsers of app users reach Reeve; `url` by default. */
+  publicUrl?: string | undefined
   /** Milliseconds for one attempt; 10000 by default. */
   timeout?: number | undefined
   /** Maximum number of further attempts after a failure; 3 by default. */
@@ -46,6 +48,8 @@ export class Reeve {
   readonly url: string
   /** Origin of the program itself; undefined if it was not given. */
   readonly origin: string | undefined
+  /** Base URL of Reeve for browsers, without a slash at the end. */
+  readonly publicUrl: string
   /** Milliseconds for one attempt. */
   readonly timeout: number
   readonly #options: ReeveOptions
@@ -56,6 +60,7 @@ export class Reeve {
   constructor(options: ReeveOptions) {
     this.url = baseURL('url', options.url, /^https?:\/\/[^?#@]+$/i)
     this.origin = options.origin && baseURL('origin', options.origin, /^https?:\/\/[^/?#@]+\/?$/i)
+    this.publicUrl = baseURL('publicUrl', options.publicUrl ?? this.url, /^https?:\/\/[^?#@]+$/i)
     this.timeout = options.timeout ?? 10_000
     this.#options = options
     this.#flags = new FlagReader(options.flagAge)
@@ -68,6 +73,11 @@ export class Reeve {
     const other = new Reeve({ ...this.#options, key: token })
     other.#flags = this.#flags
     return other
+  }
+
+  /** Returns a secret for a use, which is made of the key: the same in all processes with this key. */
+  secret(use: string): Promise<ArrayBuffer> {
+    return crypto.subtle.digest('SHA-256', new TextEncoder().encode(`${use} ${this.#key}`))
   }
 
   /**

@@ -1,9 +1,11 @@
+import { checkSignOut, finishAppSignIn, isAppCallback, type SignOutOptions, signOutApp } from './app.js'
 import type { Reeve } from './client.js'
-import { authorize, finishSignIn, isCallback, type Question, type Refusal } from './gate.js'
+import { authorize, finishSignIn, isCallback, isSignOut, type Question, type Refusal, showSignOut } from './gate.js'
 import { readBody, receive, type WebhookHandler } from './receive.js'
-import type { Caller, Permission } from './types.js'
+import type { AppPermission, Caller, Permission } from './types.js'
 import { secretBytes } from './webhook.js'
 
+export type { SignOutOptions } from './app.js'
 export type { WebhookHandler } from './receive.js'
 export type { Caller } from './types.js'
 
@@ -58,14 +60,33 @@ export function protect(reeve: Reeve, ...permissions: Permission[]): Middleware 
 }
 
 /**
- * Lets app users through, who send `Authorization: Bearer` with their token, and puts them on `req.caller`.
+ * Lets app users through that have all permissions, and puts them on `req.caller`.
  *
  * ```js
+ * app.use(callback(reeve))
  * app.get('/my/orders', protectApp(reeve), (req, res) => res.json(ordersOf(req.caller.id)))
  * ```
+ *
+ * Requests have `Authorization: Bearer` with their token, or come from a browser that has signed in on the hosted
+ * pages: this requires the `origin` of the client, which must be in the setting `app.return_origins` of Reeve, and
+ * {@link callback}. A browser that opens a page without having signed in is sent there. Requests with the cookie
+ * that a page of another origin sends are refused, if they can change something.
  */
-export function protectApp(reeve: Reeve): Middleware {
-  return gate(authorize(reeve, 'app', []))
+export function protectApp(reeve: Reeve, ...permissions: AppPermission[]): Middleware {
+  return gate(authorize(reeve, 'app', permissions))
+}
+
+/**
+ * Signs the browser of an app user out, and sends it to a path. Takes POST from pages of the program. Throws a
+ * TypeError if the client has no `origin`, or `to` is not a path.
+ *
+ * ```js
+ * app.post('/sign-out', signOut(reeve))
+ * ```
+ */
+export function signOut(reeve: Reeve, options: SignOutOptions = {}): Middleware {
+  checkSignOut(reeve, options)
+  return handle(async (request, response) => send(response, await signOutApp(reeve, questionOf(request), options)))
 }
 
 function gate(decide: ReturnType<typeof authorize>): Middleware {
@@ -78,7 +99,8 @@ function gate(decide: ReturnType<typeof authorize>): Middleware {
 }
 
 /**
- * Answers `/.reeve/callback`, where browsers return from the sign-in page, and passes other requests on.
+ * Answers `/.reeve/callback` and `/.reeve/app`, where browsers return from the sign-in page and app users from the
+ * hosted pages, and `/.reeve/sign-out`, where users of the backend sign out; passes other requests on.
  * Throws a TypeError if the client has no `origin`.
  *
  * ```js
@@ -89,6 +111,8 @@ export function callback(reeve: Reeve): Middleware {
   if (!reeve.origin) throw new TypeError('callback needs the option origin of the client')
   return handle(async (request, response) => {
     const question = questionOf(request)
+    if (isAppCallback(reeve, question)) return send(response, await finishAppSignIn(reeve, question))
+    if (isSignOut(reeve, question)) return send(response, await showSignOut(reeve, question))
     if (!isCallback(reeve, question)) return true
     return send(response, await finishSignIn(reeve, question))
   })

@@ -1,54 +1,28 @@
-import type { Check } from '../api.js'
+import { byAppCookie, finishAppSignIn, isAppCallback } from './app.js'
 import type { Reeve } from './client.js'
-import { parse, type Received, warn } from './send.js'
+import { ask, byToken, type Decision, failed, isCrossOrigin, type Question, type Refusal, refuse, unauthorized } from './decide.js'
+import type { Received } from './send.js'
 import type { Caller, Realm } from './types.js'
+
+export { type Decision, type Question, type Refusal, refuse } from './decide.js'
+export { warn } from './send.js'
 
 // What the middlewares for Express and Hono have in common. For another framework, build a Question from its
 // request, and send a Refusal as its response.
 
-export { warn } from './send.js'
-
 /** The path of a program to which browsers return from the sign-in page. */
 export const callbackPath = '/.reeve/callback'
 
-/** A request to the program. */
-export interface Question {
-  method: string
-  /** Path and query as the browser has sent them. */
-  path: string
-  /** Returns the value of a header; undefined or null if it is absent. */
-  header(name: string): string | null | undefined
-}
-
-/** A response to send instead of that of the route. */
-export interface Refusal {
-  status: number
-  /** Names and values; `Set-Cookie` can be there several times. */
-  headers: [name: string, value: string][]
-  body: string
-}
-
-/** The result of a decision. */
-export type Decision = { caller: Caller; refusal?: undefined } | { caller?: undefined; refusal: Refusal }
-
-/** Returns a response with JSON in the form of the other refusals: `{"error": "…"}`. */
-export function refuse(status: number, error: string, ...headers: [string, string][]): Refusal {
-  return {
-    status,
-    headers: [['Content-Type', 'application/json'], ['Cache-Control', 'no-store'], ...headers],
-    body: JSON.stringify({ error }),
-  }
-}
+/** The path of a program at which users of the backend sign out. */
+export const signOutPath = '/.reeve/sign-out'
 
 // Reeve's rule for keys of permissions.
 const permissionForm = /^(?=.{1,100}$)[a-z][a-z0-9_-]*(\.[a-z][a-z0-9_-]*){0,4}$/
 
-const unauthorized = () => refuse(401, 'sign in first', ['WWW-Authenticate', 'Bearer'])
-
 /**
  * Returns a function that decides about requests. In the realm `admin` it lets users and API keys through that
  * have all permissions: those with `Authorization: Bearer`, and browsers that have signed in if the client has
- * an `origin`. In the realm `app` it lets app users with `Authorization: Bearer` through.
+ * an `origin`. In the realm `app` it does the same for app users, who sign in on the hosted pages.
  *
  * ```js
  * const decide = authorize(reeve, 'admin', ['shop.order.query'])
@@ -64,24 +38,13 @@ export function authorize(reeve: Reeve, realm: Realm, permissions: readonly stri
   return async (question) => {
     // A middleware for all routes is in front of callback.
     if (realm === 'admin' && isCallback(reeve, question)) return { refusal: await finishSignIn(reeve, question) }
+    if (realm === 'admin' && isSignOut(reeve, question)) return { refusal: await showSignOut(reeve, question) }
+    if (realm === 'app' && isAppCallback(reeve, question)) return { refusal: await finishAppSignIn(reeve, question) }
     const [, bearer] = /^Bearer\b\s*(.*)$/i.exec(question.header('authorization') ?? '') ?? []
     if (bearer !== undefined) return byToken(reeve, realm, permissions, bearer.trim())
-    if (reeve.origin && realm === 'admin') return byCookie(reeve, reeve.origin, permissions, question)
-    return { refusal: unauthorized() }
+    if (!reeve.origin) return { refusal: unauthorized() }
+    return (realm === 'app' ? byAppCookie : byCookie)(reeve, reeve.origin, permissions, question)
   }
-}
-
-async function byToken(reeve: Reeve, realm: Realm, permissions: readonly string[], token: string): Promise<Decision> {
-  if (!token || token.length > 4000) return { refusal: unauthorized() } // a longer one is an error of the request
-  const answer = await ask(reeve, 'POST', '/auth/check', { body: { token, permissions } })
-  if (!answer || answer.error) return { refusal: failed(answer) }
-  const check = parse(answer.text)?.data as Check | undefined
-  if (!check?.allowed) return { refusal: failed(answer) }
-  const { active, user, allowed, unknown = [], data_scope: scope } = check
-  if (!active || user?.realm !== realm) return { refusal: unauthorized() }
-  const missing = permissions.find((one) => allowed[one] !== true)
-  if (missing) return { refusal: refuse(403, unknown.includes(missing) ? `there is no permission ${missing}` : `permission ${missing} is required`) }
-  return { caller: { ...user, realm, scope } }
 }
 
 async function byCookie(reeve: Reeve, origin: string, permissions: readonly string[], question: Question): Promise<Decision> {
@@ -113,17 +76,24 @@ export async function finishSignIn(reeve: Reeve, question: Question): Promise<Re
   return answer?.status && answer.status < 500 ? passOn(answer) : failed(answer)
 }
 
-// isCrossOrigin reports whether a browser sends a request that can change something for a page of another origin.
-// A WebSocket is opened with GET, and can change something.
-function isCrossOrigin({ method, header }: Question, origin: string): boolean {
-  if (/^(GET|HEAD|OPTIONS)$/.test(method) && !header('upgrade')) return false
-  const site = header('sec-fetch-site')
-  if (site) return site !== 'same-origin' && site !== 'none'
-  return (header('origin') || origin) !== origin
+/** Reports whether a request is one for {@link showSignOut}. */
+export function isSignOut({ origin }: Reeve, { method, path }: Question): boolean {
+  return origin !== undefined && /^(GET|POST)$/.test(method) && path.split('?')[0] === signOutPath
+}
+
+/**
+ * Answers a request for {@link signOutPath}: GET with a page that has a button, and POST by ending the session of a user
+ * of the backend. The client must have an `origin`.
+ */
+export async function showSignOut(reeve: Reeve, question: Question): Promise<Refusal> {
+  const { origin = '' } = reeve
+  if (isCrossOrigin(question, origin)) return refuse(403, "requests of other origins can't sign out")
+  const answer = await forward(reeve, origin, signOutPath, question, question.method)
+  return answer?.status && answer.status < 500 ? passOn(answer) : failed(answer)
 }
 
 // forward asks Reeve about a request, of which it passes on the URL and Reeve's own cookies.
-function forward(reeve: Reeve, origin: string, path: string, { method, path: uri, header }: Question): Promise<Received | undefined> {
+function forward(reeve: Reeve, origin: string, path: string, { method, path: uri, header }: Question, as = 'GET'): Promise<Received | undefined> {
   const { protocol, host } = new URL(origin)
   const own = (header('cookie') ?? '').split(/;\s*/).filter((cookie) => /^(__Host-)?reeve-(forward|state)/.test(cookie))
   const headers: Record<string, string> = {
@@ -139,29 +109,7 @@ function forward(reeve: Reeve, origin: string, path: string, { method, path: uri
     if (value) headers[name] = value
   }
   if (own.length) headers.Cookie = own.join('; ')
-  return ask(reeve.as(''), 'GET', path, { headers })
-}
-
-// ask asks Reeve within the timeout of the client, over all attempts; undefined if it is over.
-async function ask(reeve: Reeve, method: string, path: string, options: object): Promise<Received | undefined> {
-  const signal = AbortSignal.timeout(reeve.timeout)
-  try {
-    return await reeve.exchange(method, path, { ...options, signal })
-  } catch (error) {
-    if (signal.aborted) return undefined
-    throw error
-  }
-}
-
-// failed refuses a request that Reeve could not be asked about. It throws an error if the configuration is
-// wrong. That one has no status, which a framework would send to the client.
-function failed(answer: Received | undefined): Refusal {
-  if (!answer || answer.status === 0 || answer.status === 429 || answer.status >= 500) {
-    warn('permissions cannot be checked', answer?.error?.message ?? 'no response in time')
-    return refuse(503, "permissions can't be checked at the moment; try again", ['Retry-After', '5'])
-  }
-  const { error, status } = answer
-  throw new Error(`Reeve refuses the key or the origin of this program: ${error?.message ?? 'unexpected response'} (${status})`, { cause: error })
+  return ask(reeve.as(''), as, path, { headers })
 }
 
 // isPage reports whether Reeve itself answers with a page for people, not a proxy in front of it.
@@ -169,7 +117,7 @@ const isPage = ({ headers }: Received) => /^text\/html\b/.test(headers.get('cont
 
 function passOn({ status, headers, text }: Received): Refusal {
   const passed: Refusal['headers'] = [['Cache-Control', 'no-store']]
-  for (const name of ['Location', 'Content-Type', 'Content-Security-Policy']) {
+  for (const name of ['Location', 'Content-Type', 'Content-Security-Policy', 'Refresh']) {
     const value = headers.get(name)
     if (value) passed.push([name, value])
   }

@@ -1,9 +1,11 @@
+import { checkSignOut, finishAppSignIn, isAppCallback, type SignOutOptions, signOutApp } from './app.js'
 import type { Reeve } from './client.js'
-import { authorize, finishSignIn, isCallback, type Question, type Refusal } from './gate.js'
+import { authorize, finishSignIn, isCallback, isSignOut, type Question, type Refusal, showSignOut } from './gate.js'
 import { readBody, receive, type WebhookHandler } from './receive.js'
-import type { Caller, Permission } from './types.js'
+import type { AppPermission, Caller, Permission } from './types.js'
 import { secretBytes } from './webhook.js'
 
+export type { SignOutOptions } from './app.js'
 export type { WebhookHandler } from './receive.js'
 export type { Caller } from './types.js'
 
@@ -39,14 +41,33 @@ export function protect(reeve: Reeve, ...permissions: Permission[]): Middleware 
 }
 
 /**
- * Lets app users through, who send `Authorization: Bearer` with their token, and sets `caller`.
+ * Lets app users through that have all permissions, and sets `caller`.
  *
  * ```ts
+ * app.use(callback(reeve))
  * app.get('/my/orders', protectApp(reeve), (c) => c.json(ordersOf(c.get('caller').id)))
  * ```
+ *
+ * Requests have `Authorization: Bearer` with their token, or come from a browser that has signed in on the hosted
+ * pages: this requires the `origin` of the client, which must be in the setting `app.return_origins` of Reeve, and
+ * {@link callback}. A browser that opens a page without having signed in is sent there. Requests with the cookie
+ * that a page of another origin sends are refused, if they can change something.
  */
-export function protectApp(reeve: Reeve): Middleware {
-  return gate(authorize(reeve, 'app', []))
+export function protectApp(reeve: Reeve, ...permissions: AppPermission[]): Middleware {
+  return gate(authorize(reeve, 'app', permissions))
+}
+
+/**
+ * Signs the browser of an app user out, and sends it to a path. Takes POST from pages of the program. Throws a
+ * TypeError if the client has no `origin`, or `to` is not a path.
+ *
+ * ```ts
+ * app.post('/sign-out', signOut(reeve))
+ * ```
+ */
+export function signOut(reeve: Reeve, options: SignOutOptions = {}): (context: HonoContext) => Promise<Response> {
+  checkSignOut(reeve, options)
+  return async ({ req }) => responseOf(await signOutApp(reeve, questionOf(req.raw), options))
 }
 
 function gate(decide: ReturnType<typeof authorize>): Middleware {
@@ -60,7 +81,8 @@ function gate(decide: ReturnType<typeof authorize>): Middleware {
 }
 
 /**
- * Answers `/.reeve/callback`, where browsers return from the sign-in page, and passes other requests on.
+ * Answers `/.reeve/callback` and `/.reeve/app`, where browsers return from the sign-in page and app users from the
+ * hosted pages, and `/.reeve/sign-out`, where users of the backend sign out; passes other requests on.
  * Throws a TypeError if the client has no `origin`.
  *
  * ```ts
@@ -71,6 +93,8 @@ export function callback(reeve: Reeve): Middleware {
   if (!reeve.origin) throw new TypeError('callback needs the option origin of the client')
   return async (context, next) => {
     const question = questionOf(context.req.raw)
+    if (isAppCallback(reeve, question)) return responseOf(await finishAppSignIn(reeve, question))
+    if (isSignOut(reeve, question)) return responseOf(await showSignOut(reeve, question))
     if (isCallback(reeve, question)) return responseOf(await finishSignIn(reeve, question))
     await next()
     return undefined

@@ -6,8 +6,8 @@ import { Reeve, ReeveError } from '@reeve/client'
 import * as express from '@reeve/client/express'
 import * as hono from '@reeve/client/hono'
 
-const { SERVER: url, KEY: key, OTHER_KEY: otherKey, ORIGIN: origin, FRAMEWORK, SECRET: secret } = process.env
-const { callback, protect, protectApp, webhook } = FRAMEWORK === 'hono' ? hono : express
+const { SERVER: url, KEY: key, OTHER_KEY: otherKey, ORIGIN: origin, FRAMEWORK, SECRET: secret, CUSTOMERS } = process.env
+const { callback, protect, protectApp, signOut, webhook } = FRAMEWORK === 'hono' ? hono : express
 const reeve = new Reeve({ url, key, origin })
 
 function handleEvent(event) {
@@ -24,6 +24,12 @@ const routes = {
   '/other-origin': protect(new Reeve({ url, key, origin: 'http://127.0.0.1:1' }), 'shop.order.query'),
   '/down': protect(new Reeve({ url: 'http://127.0.0.1:9', key, origin }), 'shop.order.query'),
   ...(secret && { '/hook': webhook(secret, handleEvent) }),
+}
+if (CUSTOMERS) {
+  routes['/orders'] = protectApp(reeve)
+  routes['/vip'] = protectApp(reeve, 'app.vip')
+  routes['/sign-out'] = signOut(reeve, { to: '/bye' })
+  routes['/sign-out-everywhere'] = signOut(reeve, { to: '/bye', everywhere: true })
 }
 const finish = callback(reeve)
 const noRoute = (_request, _response, next) => next()

@@ -153,6 +153,7 @@ export const actions: Record<string, string> = {
   'given.Sign in with a passkey': '使用通行密钥登录',
   'given.Complete a sign-in with a code': '使用验证码完成登录',
   'given.Sign out': '退出登录',
+  'given.Sign out of proxied programs': '退出代理后面的程序',
   'given.Begin to confirm your identity with a provider': '开始通过提供方确认身份',
   'given.Confirm your identity': '确认身份',
   'given.Change your own account': '修改自己的账号',

@@ -82,6 +82,9 @@ export const builtins: Record<string, string> = {
   'given.Ask users to confirm who they are for sensitive operations if their last confirmation is older than this many minutes':
     '执行敏感操作时，如果距上次确认身份已超过此分钟数，要求用户重新确认身份',
   'given.Password history': '密码历史',
+  'given.Programs with customers': '面向客户的程序',
+  'given.Origins like https://shop.example.org, separated by commas, to which browsers return after signing in on the hosted pages; their servers get a session of the app user':
+    '以逗号分隔的来源（例如 https://shop.example.org）；浏览器在托管页面登录后返回这些来源，其服务器会获得应用用户的会话',
   'given.Programs behind a proxy': '代理后面的程序',
   'given.Origins of other pages': '其他页面的来源',
   'given.Origins like https://app.example.org, separated by commas, whose pages may call the API, besides server.cors_origins in the configuration':
