@@ -30,7 +30,7 @@ func init() { ldap.Logger(log.New(io.Discard, "", 0)) } // errors are returned, 
 // Client asks directories. It is safe for concurrent use.
 type Client struct {
 	secure, plain outgoing.Dial
-	slots         outgoing.Slots // of directories, by their servers
+	slots         outgoing.Slots // limit for each directory, by its servers
 
 	mu   sync.Mutex
 	down map[string]time.Time // time until which a server is tried last

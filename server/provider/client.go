@@ -29,7 +29,7 @@ const (
 type Client struct {
 	allow outgoing.Allow
 	http  *http.Client
-	slots outgoing.Slots // of providers, by issuer
+	slots outgoing.Slots // limit for each provider, by issuer
 
 	mu    sync.Mutex
 	known map[string]*known // key: issuer, or name of the kind

@@ -97,7 +97,7 @@ func checkFilter(faults errs.Faults, field, filter string, places ...string) {
 	if filled == filter {
 		faults.Add(field, "must have %s", strings.Join(places, " or "))
 	} else if !directory.IsFilter(filled) {
-		faults.Add(field, "must be a filter like (uid={username})")
+		faults.Add(field, "must be an LDAP filter in parentheses")
 	}
 }
 

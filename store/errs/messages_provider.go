@@ -101,7 +101,7 @@ var providerMessages = []entry{
 	{"directory_dn", "must be a DN like ou=people,dc=example,dc=org", "", "必须是类似 ou=people,dc=example,dc=org 的 DN"},
 	{"directory_attribute", "must be the name of an attribute", "", "必须是属性名称"},
 	{"directory_place", "must have %s", "places", "必须包含 {places}"},
-	{"directory_filter", "must be a filter like (uid={username})", "", "必须是类似 (uid={username}) 的过滤器"},
+	{"directory_filter", "must be an LDAP filter in parentheses", "", "必须是带括号的 LDAP 过滤器"},
 	{"directory_ambiguous",
 		"the directory has more than one entry for this username; an administrator has to check the user filter", "",
 		"目录中有多个条目与该用户名匹配；请管理员检查用户过滤器"},

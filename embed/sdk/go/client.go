@@ -288,7 +288,10 @@ func (c *Client) SignIn(ctx context.Context, realm, username, password string) (
 		if failed, ok := err.(*Error); !ok || failed.Status != http.StatusForbidden || failed.Code != "denied" {
 			return s, err
 		}
-		delete(in, "address") // the key lacks the permission
+		delete(in, "address")
+		if c.warned.now() {
+			c.logger.Warn("reeve: the key lacks the permission auth.login, so the address of the client counts only if this program is in server.trusted_proxies")
+		}
 	}
 	return s, c.As("").Call(ctx, http.MethodPost, realmPath(realm)+"/login", in, s)
 }

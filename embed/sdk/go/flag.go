@@ -74,7 +74,7 @@ func FlagDetails[T any](ctx context.Context, c *Client, key string, about FlagCo
 	result := FlagResult[T]{Value: otherwise, Reason: FlagError}
 	found, failed := c.flag(ctx, key, about)
 	if failed != nil {
-		result.Code, result.Message = failed.code, failed.message
+		result = FlagResult[T]{Value: otherwise, Reason: FlagError, Code: failed.code, Message: failed.message}
 	}
 	if found == nil {
 		return result
@@ -82,9 +82,8 @@ func FlagDetails[T any](ctx context.Context, c *Client, key string, about FlagCo
 
 	var value T
 	if err := json.Unmarshal(found.Value, &value); err != nil {
-		result.Code = flagMismatch
-		result.Message = fmt.Sprintf("the value of the flag %s is not of the type %T", key, value)
-		return result
+		return FlagResult[T]{Value: otherwise, Reason: FlagError, Code: flagMismatch,
+			Message: fmt.Sprintf("the value of the flag %s is not of the type %T", key, value)}
 	}
 
 	result.Value, result.Variant, result.Reason = value, found.Variant, found.Reason

@@ -1,7 +1,7 @@
 import {follow} from './config.js'
 import {follow as followEvents} from './events.js'
 import {FlagReader} from './flag.js'
-import {parse, send} from './send.js'
+import {parse, send, warn} from './send.js'
 export class Reeve {
 	url
 	origin
@@ -67,6 +67,8 @@ export class Reeve {
 		const own = () => this.as('').exchange('POST', path, {body: {username, password}, headers})
 		const passed = realm === 'app' && address && this.#key ? await this.exchange('POST', '/auth/login', {body: {username, password, address}}) : undefined
 		const lacking = passed?.error?.status === 403 && passed.error.code === 'denied'
+		if (lacking)
+			warn('signIn', 'the key lacks the permission auth.login, so the address of the client counts only if this program is in server.trusted_proxies')
 		const {error, text} = passed && !lacking ? passed : await own()
 		if (error) throw error
 		return parse(text)?.data

@@ -2,7 +2,7 @@ import type { Check, Login } from '../api.js'
 import { type Config, type ConfigQuery, follow } from './config.js'
 import { type EventsOptions, follow as followEvents, type StreamEvent } from './events.js'
 import { type FlagContext, type FlagDetails, FlagReader } from './flag.js'
-import { parse, type Received, type ReeveError, send } from './send.js'
+import { parse, type Received, type ReeveError, send, warn } from './send.js'
 import type { AppPermission, CallArguments, CommonOptions, Data, FlagKey, FlagValue, Method, Path, Permission, Realm, Settings } from './types.js'
 
 /** Options of a client. */
@@ -174,6 +174,7 @@ export class Reeve {
     const own = () => this.as('').exchange('POST', path, { body: { username, password }, headers })
     const passed = realm === 'app' && address && this.#key ? await this.exchange('POST', '/auth/login', { body: { username, password, address } }) : undefined
     const lacking = passed?.error?.status === 403 && passed.error.code === 'denied' // the permission
+    if (lacking) warn('signIn', 'the key lacks the permission auth.login, so the address of the client counts only if this program is in server.trusted_proxies')
     const { error, text } = passed && !lacking ? passed : await own()
     if (error) throw error
     return parse(text)?.data as Login

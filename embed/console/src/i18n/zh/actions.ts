@@ -128,6 +128,7 @@ export const actions: Record<string, string> = {
   'given.Rotate an API key': '轮换 API 密钥',
   'given.Download backups with an API key': '用 API 密钥下载备份',
   'given.Check permissions': '检查权限',
+  'given.Sign in with a directory': '使用目录登录',
   'given.Sign in an app user for a program': '由程序代应用用户登录',
   'given.Complete a sign-in with a code for a program': '由程序代为用验证码完成登录',
   'given.Introspect a token': '检查令牌',
