@@ -174,7 +174,8 @@ export class Reeve {
     const own = () => this.as('').exchange('POST', path, { body: { username, password }, headers })
     const passed = realm === 'app' && address && this.#key ? await this.exchange('POST', '/auth/login', { body: { username, password, address } }) : undefined
     const lacking = passed?.error?.status === 403 && passed.error.code === 'denied' // the permission
-    if (lacking) warn('signIn', 'the key lacks the permission auth.login, so the address of the client counts only if this program is in server.trusted_proxies')
+    if (lacking)
+      warn('signIn', 'the key lacks the permission auth.login, so the address of the client counts only if this program is in server.trusted_proxies')
     const { error, text } = passed && !lacking ? passed : await own()
     if (error) throw error
     return parse(text)?.data as Login
