@@ -700,7 +700,7 @@ func TestWebhook_DeliveriesOfErasedPerson(t *testing.T) {
 	disktest.Equal(t, "before", types(), []string{"role.created", "user.created"})
 	var out person.Erasure
 	in.OK("POST", fmt.Sprintf("/admin/list/%d/erase", ann), `{"username":"ann-canary"}`, "owner").Data(&out)
-	if out.Removed.Deliveries != 1 {
+	if n := out.Removed.Deliveries; n < 1 || n > 2 { // the deletion may be delivered before the deliveries are removed
 		t.Errorf("%+v", out.Removed)
 	}
 
