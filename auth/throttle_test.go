@@ -131,7 +131,7 @@ func TestRateLimit_AddressOverAllNames(t *testing.T) {
 }
 
 // TestRateLimit_AddressIsNotLockedOut: from an address that has used up its attempts, one is let through every
-// three seconds, whoever it is for. People who share the address can sign in, and guessing remains slow.
+// three seconds, for any username. People who share the address can sign in, and guessing remains slow.
 func TestRateLimit_AddressIsNotLockedOut(t *testing.T) {
 	in := start(t)
 	const shared = "203.0.113.1"

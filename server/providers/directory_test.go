@@ -185,7 +185,7 @@ func TestDirectory_WrongPasswords(t *testing.T) {
 	}
 }
 
-// What does not belong together signs nobody in.
+// What does not belong together signs no one in.
 func TestDirectory_Flows(t *testing.T) {
 	t.Parallel()
 	w, s := newDirectory(t, `"creates":"always"`)
@@ -239,7 +239,7 @@ func TestDirectory_Flows(t *testing.T) {
 	}
 }
 
-// The owner of a session confirms it with the password of the directory, and nobody else.
+// The owner of a session confirms it with the password of the directory; another person does not.
 func TestDirectory_Confirms(t *testing.T) {
 	t.Parallel()
 	w, _ := newDirectory(t, `"creates":"always"`)

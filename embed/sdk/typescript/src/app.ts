@@ -57,8 +57,8 @@ async function begin(reeve: Reeve, origin: string, question: Question): Promise<
   const path = local.test(question.path) && question.path.length <= 1500 ? question.path : '/'
   const one: Begun = { s: randomText(16), v: randomText(32), p: path, e: Math.floor(Date.now() / 1000) + beginLife }
   const cookies: string[] = []
-  const former = Object.keys(cookiesOf(question)).filter((name) => name.startsWith(cookieName(origin, beginCookie)))
-  if (former.length >= maxBegun) cookies.push(...former.map((name) => cookie(origin, name, '', 0)))
+  const names = Object.keys(cookiesOf(question)).filter((name) => name.startsWith(cookieName(origin, beginCookie)))
+  if (names.length >= maxBegun) cookies.push(...names.map((name) => cookie(origin, name, '', 0)))
   cookies.push(cookie(origin, nameOf(origin, one.s), await seal(reeve, one), beginLife))
   const challenge = base64url(new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(one.v))))
   const query = { to: origin + appCallbackPath, state: one.s, code_challenge: challenge, code_challenge_method: 'S256' }
