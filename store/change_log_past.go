@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sort"
 
 	"reeve/store/audit"
 	"reeve/store/errs"
@@ -129,9 +130,7 @@ func knownStates(db *DB, seq uint64, user Account) []knownState {
 	}
 
 	distance := func(k knownState) uint64 { return max(k.seq, seq) - min(k.seq, seq) }
-	slices.SortStableFunc(all, func(a, b knownState) int {
-		return cmp.Compare(distance(a), distance(b))
-	})
+	sort.SliceStable(all, func(i, j int) bool { return distance(all[i]) < distance(all[j]) })
 	return all
 }
 

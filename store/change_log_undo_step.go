@@ -1,9 +1,9 @@
 package store
 
 import (
-	"bytes"
 	"encoding/json"
 	"slices"
+	"sort"
 
 	"reeve/store/errs"
 	"reeve/store/kv"
@@ -53,9 +53,7 @@ func (s *UndoStep) Conflicts(tx *Tx) (conflicts []UndoConflict, err error) {
 		}
 	}
 
-	slices.SortFunc(conflicts, func(a, b UndoConflict) int {
-		return bytes.Compare([]byte(a.Field), []byte(b.Field))
-	})
+	sort.Slice(conflicts, func(i, j int) bool { return conflicts[i].Field < conflicts[j].Field })
 	return conflicts, nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"sort"
 	"sync"
 
 	"reeve/store/kv"
@@ -151,7 +152,7 @@ func (c *DictSet) enabled() (*OpenDicts, error) {
 
 // encode sets the rest from Each.
 func (o *OpenDicts) encode() (err error) {
-	slices.SortFunc(o.Each, func(a, b ConfigDict) int { return cmp.Compare(a.Code, b.Code) })
+	sort.Slice(o.Each, func(i, j int) bool { return o.Each[i].Code < o.Each[j].Code })
 	open := make(map[string]json.RawMessage, len(o.Each))
 	for _, d := range o.Each {
 		open[d.Code] = d.JSON

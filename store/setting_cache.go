@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"sort"
 	"sync"
 
 	"reeve/store/fold"
@@ -202,7 +203,7 @@ func rowsWith[T any](rows []Row[T], changed map[ID]*T, texts func(*T) []string,
 		fresh = append(fresh, row)
 	}
 
-	slices.SortFunc(fresh, func(a, b Row[T]) int { return order(a.Value, b.Value) })
+	sort.Slice(fresh, func(i, j int) bool { return order(fresh[i].Value, fresh[j].Value) < 0 })
 	next := make([]Row[T], 0, len(rows)+len(fresh))
 	for _, row := range rows {
 		if _, replaced := changed[row.ID]; replaced {

@@ -6,8 +6,8 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"slices"
+	"sort"
 	"strconv"
-	"strings"
 )
 
 // The content of GET /config is encoded once for each snapshot of the caches, by group and by
@@ -82,9 +82,7 @@ func (c *SettingSet) config() ([]*ConfigGroup, error) {
 		if g.JSON, err = json.Marshal(values[g.ID]); err != nil {
 			return nil, err
 		}
-		slices.SortFunc(g.secrets, func(a, b configSecret) int {
-			return strings.Compare(a.key, b.key)
-		})
+		sort.Slice(g.secrets, func(i, j int) bool { return g.secrets[i].key < g.secrets[j].key })
 		g.Withheld = g.names(g.secrets)
 		g.tag = contentTag([]byte(g.Key), g.JSON, g.Withheld)
 	}

@@ -3,6 +3,7 @@ package store
 import (
 	"cmp"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 
@@ -50,7 +51,7 @@ func (c *SettingSet) flags() []FlagSetting {
 		group := groups[s.Value.GroupID]
 		all = append(all, FlagSetting{group.Key + "." + s.Value.Key, group, f})
 	}
-	slices.SortFunc(all, func(a, b FlagSetting) int { return cmp.Compare(a.Key, b.Key) })
+	sort.Slice(all, func(i, j int) bool { return all[i].Key < all[j].Key })
 	return all
 }
 

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"sort"
 	"time"
 
 	"reeve/store"
@@ -58,7 +59,7 @@ func (k *localKeeper) list(context.Context) ([]Copy, error) {
 		}
 		all = append(all, c)
 	}
-	slices.SortFunc(all, func(a, b Copy) int { return b.At.Std().Compare(a.At.Std()) })
+	sort.Slice(all, func(i, j int) bool { return all[i].At.Std().After(all[j].At.Std()) })
 	return all, nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -130,7 +131,7 @@ func (p *program) listBackups() error {
 		}
 		all = append(all, backupFile{filepath.Join(dir, e.Name()), info.Size(), info.ModTime().UTC()})
 	}
-	slices.SortFunc(all, func(a, b backupFile) int { return b.At.Compare(a.At) })
+	sort.Slice(all, func(i, j int) bool { return all[i].At.After(all[j].At) })
 
 	if p.json {
 		return p.printJSON(all)

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"slices"
+	"sort"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -172,8 +172,6 @@ func (c *counted) Write(b []byte) (int, error) {
 
 // sorted returns the records by a field.
 func sorted(all []record, field string) []record {
-	slices.SortStableFunc(all, func(a, b record) int {
-		return strings.Compare(a.text(field), b.text(field))
-	})
+	sort.SliceStable(all, func(i, j int) bool { return all[i].text(field) < all[j].text(field) })
 	return all
 }

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -105,7 +106,7 @@ func (c *client) permissions(path string) (all []namedKey, err error) {
 		}
 	}
 	add(root.Data)
-	slices.SortFunc(all, func(a, b namedKey) int { return strings.Compare(a.Key, b.Key) })
+	sort.Slice(all, func(i, j int) bool { return all[i].Key < all[j].Key })
 	return all, nil
 }
 

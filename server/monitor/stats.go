@@ -1,9 +1,8 @@
 package monitor
 
 import (
-	"cmp"
 	"encoding/json"
-	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -92,7 +91,7 @@ func (m *Monitor) Stats(from, to time.Time, step time.Duration, caller *Audience
 		out.Series = append(out.Series, c.point(at))
 	}
 
-	slices.SortFunc(out.Series, func(a, b StatsPoint) int { return cmp.Compare(a.Time, b.Time) })
+	sort.Slice(out.Series, func(i, j int) bool { return out.Series[i].Time < out.Series[j].Time })
 	total := all.point(from)
 	out.Total = &total
 	for _, name := range top(all.Routes, statsTop, func(r *routeCounts) int64 { return r.Micros }) {

@@ -1,9 +1,9 @@
 package monitor
 
 import (
-	"cmp"
 	"net/netip"
 	"slices"
+	"sort"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -157,7 +157,7 @@ func (m *Monitor) Traces() []Trace {
 		trace.Matched = l.matched.Load()
 		all = append(all, trace)
 	}
-	slices.SortFunc(all, func(a, b Trace) int { return cmp.Compare(b.ID, a.ID) })
+	sort.Slice(all, func(i, j int) bool { return all[i].ID > all[j].ID })
 	return all
 }
 

@@ -3,7 +3,7 @@ package openapi
 import (
 	"bytes"
 	"reflect"
-	"slices"
+	"sort"
 
 	"reeve/server/web"
 	"reeve/store"
@@ -44,7 +44,7 @@ func customParts(tx *store.Tx, who store.FieldAudience) ([]replacement, error) {
 		parts = append(parts, part)
 	}
 
-	slices.SortFunc(parts, func(a, b replacement) int { return bytes.Compare(a.mark, b.mark) })
+	sort.Slice(parts, func(i, j int) bool { return bytes.Compare(parts[i].mark, parts[j].mark) < 0 })
 	return parts, nil
 }
 

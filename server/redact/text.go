@@ -1,10 +1,10 @@
 package redact
 
 import (
-	"cmp"
 	"encoding/json"
 	"net/url"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -101,7 +101,7 @@ func hide(s string, spans []span) string {
 		return s
 	}
 
-	slices.SortFunc(spans, func(a, b span) int { return cmp.Compare(a.from, b.from) })
+	sort.Slice(spans, func(i, j int) bool { return spans[i].from < spans[j].from })
 	var b strings.Builder
 	done := 0
 	for _, sp := range spans {

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 )
@@ -120,9 +121,10 @@ func (w *watcher) costs(past, now map[string]string) (all []Event) {
 			Calls: calls, Usec: usec, UsecPerCall: float64(usec) / float64(calls),
 		})
 	}
-	slices.SortFunc(all, func(a, b Event) int {
+	sort.Slice(all, func(i, j int) bool {
+		a, b := all[i], all[j]
 		return cmp.Or(cmp.Compare(b.Usec, a.Usec), cmp.Compare(b.Calls, a.Calls),
-			cmp.Compare(a.Command, b.Command))
+			cmp.Compare(a.Command, b.Command)) < 0
 	})
 	return all[:min(len(all), maxTop)]
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"slices"
+	"sort"
 	"time"
 
 	"reeve/server/jobs"
@@ -128,7 +129,7 @@ func (p *Plan) operations() (all []operation) {
 	}
 
 	// References to objects of the same kind are set when all of these exist.
-	slices.SortStableFunc(all, func(a, b operation) int { return a.round() - b.round() })
+	sort.SliceStable(all, func(i, j int) bool { return all[i].round() < all[j].round() })
 	return all
 }
 

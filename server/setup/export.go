@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"slices"
+	"sort"
 	"strings"
 
 	"reeve/server/web"
@@ -200,7 +200,7 @@ func (s *state) itemsOf(dict string) []any {
 			items = append(items, item{o.key, row})
 		}
 	}
-	slices.SortFunc(items, func(a, b item) int { return strings.Compare(a.key, b.key) })
+	sort.Slice(items, func(i, j int) bool { return items[i].key < items[j].key })
 	rows := []any{}
 	for _, i := range items {
 		rows = append(rows, i.row)

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
+	"sort"
 
 	"reeve/store"
 	"reeve/store/errs"
@@ -170,7 +170,7 @@ func (s *state) keysOf(kindName string, names any) []any {
 	for _, name := range list {
 		all = append(all, s.keyOf(kindName, fmt.Sprint(name)))
 	}
-	slices.SortFunc(all, func(a, b any) int { return strings.Compare(a.(string), b.(string)) })
+	sort.Slice(all, func(i, j int) bool { return all[i].(string) < all[j].(string) })
 	return all
 }
 

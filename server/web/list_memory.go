@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"reflect"
 	"slices"
+	"sort"
 	"strings"
 
 	"reeve/store"
@@ -116,12 +117,13 @@ func (l *MemoryList[T]) apply(rows []store.Row[T], ask *ListQuery) []store.Row[T
 	}
 
 	c, rows := l.column(ask.sort), slices.Clone(rows)
-	slices.SortStableFunc(rows, func(a, b store.Row[T]) int {
+	sort.Slice(rows, func(i, j int) bool {
+		a, b := rows[i], rows[j]
 		tie := cmp.Compare(a.ID, b.ID)
 		if ask.descending {
 			a, b = b, a
 		}
-		return cmp.Or(c.compare(a.Value, b.Value), tie)
+		return cmp.Or(c.compare(a.Value, b.Value), tie) < 0
 	})
 	return rows
 }

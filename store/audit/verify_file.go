@@ -3,14 +3,13 @@ package audit
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"os"
-	"slices"
+	"sort"
 
 	"reeve/store/disk"
 )
@@ -41,7 +40,7 @@ func VerifyFiles(paths []string, heads []Head) (Result, error) {
 		files[i] = file{path, segment, first}
 	}
 
-	slices.SortStableFunc(files, func(a, b file) int { return cmp.Compare(a.first, b.first) })
+	sort.SliceStable(files, func(i, j int) bool { return files[i].first < files[j].first })
 	for _, f := range files {
 		verify := verifyExport
 		if f.segment {

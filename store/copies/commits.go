@@ -9,6 +9,7 @@ import (
 	"io"
 	"iter"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -38,8 +39,9 @@ func partOf(o Object) (p part, ok bool) {
 
 // sortParts sorts parts by their first entry; of those with the same one, the longest is first.
 func sortParts(parts []part) {
-	slices.SortFunc(parts, func(a, b part) int {
-		return cmp.Or(cmp.Compare(a.Epoch, b.Epoch), cmp.Compare(a.First, b.First), cmp.Compare(b.Last, a.Last))
+	sort.Slice(parts, func(i, j int) bool {
+		a, b := parts[i], parts[j]
+		return cmp.Or(cmp.Compare(a.Epoch, b.Epoch), cmp.Compare(a.First, b.First), cmp.Compare(b.Last, a.Last)) < 0
 	})
 }
 
@@ -190,7 +192,7 @@ func CommitsAfter(ctx context.Context, target Target, m *Manifest, all []*Manife
 			c.later = append(c.later, other.Time)
 		}
 	}
-	slices.SortFunc(c.later, time.Time.Compare)
+	sort.Slice(c.later, func(i, j int) bool { return c.later[i].Before(c.later[j]) })
 	return c, nil
 }
 

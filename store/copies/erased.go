@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"slices"
+	"sort"
 	"strings"
 
 	"filippo.io/age"
@@ -68,7 +69,7 @@ func Erased(ctx context.Context, target Target, instance string, identities []ag
 	if err != nil {
 		return nil, 0, err
 	}
-	slices.SortStableFunc(objects, func(a, b Object) int { return a.Modified.Compare(b.Modified) })
+	sort.SliceStable(objects, func(i, j int) bool { return objects[i].Modified.Before(objects[j].Modified) })
 	known := map[string]bool{}
 	for _, o := range objects {
 		if !isList(o.Name) {

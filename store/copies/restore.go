@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -70,7 +71,7 @@ func Names(ctx context.Context, target Target) (all []Named, err error) {
 			all = append(all, Named{name, at, sizes[name+dataSuffix], proven})
 		}
 	}
-	slices.SortFunc(all, func(a, b Named) int { return b.Time.Compare(a.Time) })
+	sort.Slice(all, func(i, j int) bool { return all[i].Time.After(all[j].Time) })
 	return all, nil
 }
 

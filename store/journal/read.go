@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
-	"slices"
 	"sort"
 	"time"
 
@@ -105,12 +104,7 @@ func (j *Journal) Group(name string) (events []Event) {
 		})
 	}
 
-	slices.SortStableFunc(events, func(a, b Event) int {
-		if a.ID < b.ID {
-			return -1
-		}
-		return 1
-	})
+	sort.Slice(events, func(i, j int) bool { return events[i].ID < events[j].ID })
 	return events
 }
 

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sort"
 	"strings"
 
 	"reeve/store/disk"
@@ -118,12 +119,7 @@ func (j *Journal) makeRoom(need int64, keep string) error {
 		limit = min(limit, total+need-short)
 	}
 
-	slices.SortFunc(files, func(a, b dirFile) int {
-		if a.age < b.age {
-			return -1
-		}
-		return 1
-	})
+	sort.Slice(files, func(i, j int) bool { return files[i].age < files[j].age })
 	for _, f := range files {
 		if total+need <= limit {
 			return nil

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
+	"sort"
 	"strconv"
 	"strings"
 	"time"
@@ -128,6 +128,6 @@ func keptCopies(dir string) ([]KeptCopy, error) {
 		all = append(all, KeptCopy{filepath.Base(path), schema, info.Size(), info.ModTime()})
 	}
 
-	slices.SortFunc(all, func(a, b KeptCopy) int { return a.Schema - b.Schema })
+	sort.Slice(all, func(i, j int) bool { return all[i].Schema < all[j].Schema })
 	return all, nil
 }

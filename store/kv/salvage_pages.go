@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
+	"sort"
 
 	"reeve/store/disk"
 )
@@ -77,7 +77,7 @@ func openLoose(path string, pageSize int64) (p *loosePages, roots []disk.Meta, e
 		}
 	}
 
-	slices.SortFunc(roots, func(a, b disk.Meta) int { return int(int64(b.Txid - a.Txid)) })
+	sort.Slice(roots, func(i, j int) bool { return roots[i].Txid > roots[j].Txid })
 	return p, roots, nil
 }
 

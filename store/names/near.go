@@ -2,7 +2,7 @@ package names
 
 import (
 	"cmp"
-	"slices"
+	"sort"
 	"strings"
 
 	"reeve/store/fold"
@@ -47,8 +47,9 @@ func (n *nearest) add(name string) {
 
 // names returns the most similar names for which may returns true.
 func (n *nearest) names(may func(name string) bool) (names []string) {
-	slices.SortFunc(n.found, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(a.distance, b.distance), cmp.Compare(a.name, b.name))
+	sort.Slice(n.found, func(i, j int) bool {
+		a, b := n.found[i], n.found[j]
+		return cmp.Or(cmp.Compare(a.distance, b.distance), cmp.Compare(a.name, b.name)) < 0
 	})
 	for _, c := range n.found {
 		if len(names) == maxNear {

@@ -285,12 +285,17 @@ func (c *Client) SignIn(ctx context.Context, realm, username, password string) (
 	if realm == App && c.key != "" && c.address != "" {
 		in["address"] = hostOf(c.address)
 		err := c.From("").Call(ctx, http.MethodPost, "/auth/login", in, s)
-		if failed, ok := err.(*Error); !ok || failed.Status != http.StatusForbidden || failed.Code != "denied" {
+		failed, ok := err.(*Error)
+		if !ok || failed.Code != "denied" && failed.Code != "not_found" {
 			return s, err
 		}
 		delete(in, "address")
 		if c.warned.now() {
-			c.logger.Warn("reeve: the key lacks the permission auth.login, so the address of the client counts only if this program is in server.trusted_proxies")
+			cause := "the key lacks the permission auth.login"
+			if failed.Code == "not_found" {
+				cause = "the server is older than 0.16"
+			}
+			c.logger.Warn("reeve: " + cause + ", so the address of the client counts only if this program is in server.trusted_proxies")
 		}
 	}
 	return s, c.As("").Call(ctx, http.MethodPost, realmPath(realm)+"/login", in, s)

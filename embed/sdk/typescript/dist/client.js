@@ -66,10 +66,14 @@ export class Reeve {
 		const path = `/${realm === 'app' ? 'api' : 'admin'}/login`
 		const own = () => this.as('').exchange('POST', path, {body: {username, password}, headers})
 		const passed = realm === 'app' && address && this.#key ? await this.exchange('POST', '/auth/login', {body: {username, password, address}}) : undefined
-		const lacking = passed?.error?.status === 403 && passed.error.code === 'denied'
-		if (lacking)
-			warn('signIn', 'the key lacks the permission auth.login, so the address of the client counts only if this program is in server.trusted_proxies')
-		const {error, text} = passed && !lacking ? passed : await own()
+		const code = passed?.error?.code
+		const refused = code === 'denied' || code === 'not_found'
+		if (refused)
+			warn(
+				'signIn',
+				`${code === 'denied' ? 'the key lacks the permission auth.login' : 'the server is older than 0.16'}, so the address of the client counts only if this program is in server.trusted_proxies`
+			)
+		const {error, text} = passed && !refused ? passed : await own()
 		if (error) throw error
 		return parse(text)?.data
 	}
