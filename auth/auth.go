@@ -79,6 +79,7 @@ type Auth struct {
 	challenges   *challenges
 	ceremonies   *challenges // those of passkeys
 	pending      *pendingLogins
+	mailed       *pendingLogins // sign-ins with a code by mail
 	arrivals     *arrivals
 	returns      *returnCodes
 	party        *webauthn.WebAuthn // relying party of passkeys; nil if they can't be used
@@ -105,7 +106,8 @@ func New(db *store.DB, options Options) (*Auth, error) {
 		stats:      newStats(),
 		initial:    &atomic.Bool{},
 		forwarding: newForwarding(),
-		pending:    newPendingLogins(),
+		pending:    newPendingLogins(pendingLife),
+		mailed:     newPendingLogins(store.SignInCodeLife),
 		arrivals:   newArrivals(),
 		returns:    newReturnCodes(),
 		party:      relyingParty(options.PublicURL),
@@ -158,6 +160,7 @@ func (a *Auth) tidy() error {
 	a.challenges.sweep(a.counters.now())
 	a.ceremonies.sweep(a.counters.now())
 	a.pending.sweep(a.counters.now())
+	a.mailed.sweep(a.counters.now())
 	a.arrivals.sweep(a.counters.now())
 	a.returns.sweep(a.counters.now())
 	used := a.saveUse(a.sessions.unsaved(kv.TimeOf(time.Now())))

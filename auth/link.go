@@ -181,15 +181,18 @@ func (a *Auth) Forgot(app bool, login, language string, addr netip.Addr,
 		return a.tooMany(throttledForgot, wait)
 	}
 
-	delay := resetDelay + time.Duration(randomBelow(uint32(resetDelay/time.Millisecond)))*time.Millisecond
 	return a.db.Update(store.System, func(tx *store.Tx) error {
-		return store.RequestReset(tx, app, login, language, delay)
+		return store.RequestReset(tx, app, login, language, requestDelay())
 	})
 }
 
-// resetDelay is the shortest time after which a request for a new password is looked at; the
-// longest is twice as long.
-const resetDelay = time.Second
+// shortestDelay is the shortest time after which a request for a mail is looked at; the longest is
+// twice as long.
+const shortestDelay = time.Second
+
+func requestDelay() time.Duration {
+	return shortestDelay + time.Duration(randomBelow(uint32(shortestDelay/time.Millisecond)))*time.Millisecond
+}
 
 // randomBelow returns a random number below n.
 func randomBelow(n uint32) uint32 {

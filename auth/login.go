@@ -298,6 +298,7 @@ type loginProof struct {
 	code    *string    // code of the second factor; nil for none
 	passkey *assertion // nil for none
 
+	mailed   bool     // proved with a code by mail instead of a password
 	arrival  *Arrival // answer of a provider; nil for a password
 	identity store.ID // identity of the person; 0 without arrival
 }
@@ -305,7 +306,12 @@ type loginProof struct {
 // checkHash returns an error if the password has changed since it was compared, or the sessions of
 // the user were ended since the first step. Without a password, any change of the user ends it.
 func (p *loginProof) checkHash(tx *store.Tx, account store.Account) (err error) {
-	if p.arrival != nil {
+	if p.mailed {
+		if err := store.CheckCodeSignIn(tx, account); err != nil {
+			return err
+		}
+	}
+	if p.arrival != nil || p.mailed {
 		if p.seen, err = account.ChangedAt(tx); err == nil && p.since != 0 && p.seen != p.since {
 			err = errPending
 		}
@@ -368,7 +374,7 @@ func (a *Auth) grant(account store.Account, proof *loginProof, in Attempt,
 
 		return err
 	})
-	if errs.Is(err, errs.Full) && proof.arrival == nil {
+	if errs.Is(err, errs.Full) && proof.arrival == nil && !proof.mailed {
 		return a.hold(account, proof, in, err)
 	}
 

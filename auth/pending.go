@@ -25,14 +25,15 @@ const (
 var errPending = errs.New(errs.Unauthenticated,
 	"this sign-in has expired or failed too often; enter your password again").Coded("sign_in_again")
 
-// pendingLogin is a sign-in whose password was right.
+// pendingLogin is a sign-in whose password was right, or one that waits for the code that was mailed.
 type pendingLogin struct {
 	token   tokenHash
-	account store.Account
-	name    string     // username for the login log
-	hash    string     // hash that the password was compared with
-	fresh   string     // hash of the password to store instead; "" for none
-	since   store.Time // see loginProof
+	account store.Account // with the ID 0 for a name that no user has, to whom no code was mailed
+	name    string        // username for the login log; as typed, before the code was right
+	code    string        // code that was mailed; "" for a sign-in with a password
+	hash    string        // hash that the password was compared with
+	fresh   string        // hash of the password to store instead; "" for none
+	since   store.Time    // see loginProof
 
 	arrival  *Arrival // see loginProof
 	identity store.ID
@@ -58,25 +59,26 @@ func markClient(in Attempt) clientMark {
 
 // pendingLogins are the pending sign-ins by the hash of their token.
 type pendingLogins struct {
+	life   time.Duration
 	mu     sync.Mutex
 	byHash map[tokenHash]*pendingLogin
 }
 
-func newPendingLogins() *pendingLogins {
-	return &pendingLogins{byHash: map[tokenHash]*pendingLogin{}}
+func newPendingLogins(life time.Duration) *pendingLogins {
+	return &pendingLogins{life: life, byHash: map[tokenHash]*pendingLogin{}}
 }
 
 // add returns the token of a new pending sign-in.
 func (p *pendingLogins) add(l *pendingLogin, now time.Time) (token string, err error) {
 	token, hash := newToken(pendingPrefix)
-	l.token, l.expires, l.tries = hash, now.Add(pendingLife), pendingTries
+	l.token, l.expires, l.tries = hash, now.Add(p.life), pendingTries
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.expire(now)
 	var oldest tokenHash
 	n := 0
 	for h, other := range p.byHash {
-		if other.account != l.account {
+		if other.account != l.account || l.account.ID == 0 {
 			continue
 		}
 		if n++; n == 1 || other.expires.Before(p.byHash[oldest].expires) {
@@ -165,6 +167,7 @@ func (p *pendingLogin) proof() loginProof {
 		since:    p.since,
 		arrival:  p.arrival,
 		identity: p.identity,
+		mailed:   p.code != "",
 	}
 }
 

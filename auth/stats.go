@@ -21,6 +21,7 @@ const (
 	throttledChallenge    = "challenge"
 	throttledOwnChange    = "own_change"
 	throttledFactor       = "second_factor"
+	throttledCode         = "sign_in_code"
 )
 
 // stats counts sign-ins and rate-limited attempts. Its maps are not changed after
@@ -41,7 +42,8 @@ func newStats() *stats {
 		}
 	}
 	for _, operation := range []string{throttledLogin, throttledPassword, throttledRegistration,
-		throttledForgot, throttledLink, throttledChallenge, throttledOwnChange, throttledFactor} {
+		throttledForgot, throttledLink, throttledChallenge, throttledOwnChange, throttledFactor,
+		throttledCode} {
 		s.throttled[operation] = new(atomic.Uint64)
 	}
 	return s

@@ -75,6 +75,7 @@ func TestStats_ThrottledAttempts(t *testing.T) {
 		"challenge":       0,
 		"own_change":      0,
 		"second_factor":   0,
+		"sign_in_code":    0,
 	}
 	if diff := cmp.Diff(want, in.Stats().Throttled); diff != "" {
 		t.Errorf("throttled (- want, + got)\n%s", diff)

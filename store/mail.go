@@ -11,11 +11,11 @@ import (
 
 // Mail is one message that is to be sent, or was. It has its purpose and its recipient, and never
 // its text: each attempt makes a new link. So neither the database nor a backup contains a usable
-// one.
+// one. A code for a sign-in is kept, sealed, until it is sent.
 //
-// A Mail without a recipient is a request of a user who has forgotten the password. It has the
-// typed name, sealed, until the sender finds out whether there is such a user. So the request takes
-// the same time for all names.
+// A Mail without a recipient is a request of somebody who is not signed in: for a new password, or
+// for a code to sign in with. It has what was typed or asked for, sealed, until the sender finds out
+// whether there is such a user. So the request takes the same time for all names.
 type Mail struct {
 	Ident
 	Purpose   string    `json:"purpose"` // name of the template
@@ -30,7 +30,7 @@ type Mail struct {
 	SentAt    Time      `json:"sent_at"`  // 0 unless it was sent
 	Until     Time      `json:"until"`    // time of giving up
 	App       Flag      `json:"app"`      // realm of a request without a recipient
-	Login     kv.Sealed `json:"login"`    // username or address of such a request
+	Login     kv.Sealed `json:"login"`    // username or address of such a request; user and code of a sign-in
 	Stage     string    `json:"stage"`    // stage of the last failure; "" if it did not fail
 	Response  string    `json:"response"` // response of the mail server, or the error of reaching it
 	Versioned
@@ -89,7 +89,7 @@ var (
 	_ = Mails.Authorize(authorizeMail).Sealed(func(m *Mail) *kv.Sealed {
 		return &m.Login
 	}, func(*Mail) string { return loginPlace },
-		func(*Tx, *Mail) (string, error) { return "request for a new password", nil })
+		func(*Tx, *Mail) (string, error) { return "request for a mail", nil })
 )
 
 // dueTimes keys only queued mails, by the time of the next attempt.
@@ -150,11 +150,22 @@ func QueueMail(tx *Tx, purpose string, who Account, email, language string) erro
 	return Mails.Create(tx, m)
 }
 
+// End ends the attempts to send a mail, and forgets the code in it.
+func (m *Mail) End(state string) {
+	m.State, m.NextAt = state, 0
+	if m.Purpose == SignInCode {
+		m.Login = kv.Sealed{}
+	}
+}
+
 // queue makes the first attempt to send a mail due.
 func (m *Mail) queue(tx *Tx, language string) {
 	life := linkLife
-	if m.Purpose == Invitation || IsNotice(m.Purpose) {
+	switch {
+	case m.Purpose == Invitation || IsNotice(m.Purpose):
 		life = invitationTry
+	case m.Purpose == SignInCode:
+		life = SignInCodeLife
 	}
 	m.Language, m.State, m.Attempts, m.NextAt, m.SentAt = language, MailQueued, 0, tx.Now(), 0
 	m.Until, m.Stage, m.Response = tx.Now().Add(life), "", ""
@@ -163,6 +174,10 @@ func (m *Mail) queue(tx *Tx, language string) {
 // RetryMail queues a mail again, unless its link was used or revoked.
 func RetryMail(tx *Tx, id ID) (*Mail, error) {
 	return Mails.Update(tx, id, func(m *Mail) error {
+		if m.Purpose == SignInCode {
+			return errs.New(errs.Conflict,
+				"codes for sign-ins can't be sent again; the user can ask for another one").Coded("code_gone")
+		}
 		m.queue(tx, m.Language)
 		if IsNotice(m.Purpose) {
 			return nil
@@ -291,7 +306,8 @@ func holdMails(tx *Tx) error {
 		}
 
 		_, err = Mails.UpdateQuietly(tx, id, func(m *Mail) error {
-			m.State, m.NextAt, m.Stage, m.Response = MailFailed, 0, "restored", "a backup was restored"
+			m.End(MailFailed)
+			m.Stage, m.Response = "restored", "a backup was restored"
 			return nil
 		})
 		if err != nil {

@@ -8,28 +8,31 @@ import (
 	"reeve/store/kv"
 )
 
-// loginPlace is the place that the login of a request is bound to, see kv.Tx.Seal.
+// loginPlace is the place that what a request asks for is bound to, see kv.Tx.Seal.
 const loginPlace = "forgotten password"
 
 // RequestReset queues the request of a user who has forgotten the password, to be handled after a
 // delay. It does not look for the user.
 func RequestReset(tx *Tx, app bool, login, language string, delay time.Duration) error {
+	return requestMail(tx, &Mail{Purpose: PasswordReset, App: Flag(app)}, login, language, delay)
+}
+
+// requestMail queues a request with a text that is sealed, to be handled after a delay.
+func requestMail(tx *Tx, m *Mail, text, language string, delay time.Duration) (err error) {
 	if err := roomForMail(tx, Account{}); err != nil {
 		return err
 	}
-	m := &Mail{Purpose: PasswordReset, App: Flag(app)}
 	m.queue(tx, language)
 	m.NextAt = m.NextAt.Add(delay)
-	var err error
-	if m.Login, err = tx.Seal(loginPlace, login); err != nil {
+	if m.Login, err = tx.Seal(loginPlace, text); err != nil {
 		return err
 	}
 	return Mails.Create(tx, m)
 }
 
-// ResolveReset replaces a request by the mail to the user with that username, or else e-mail
+// ResolveRequest replaces a request by the mail to the user with that username, or else e-mail
 // address. If there is none, or the user has had too many of these mails, the request is deleted.
-func ResolveReset(tx *Tx, id ID) error {
+func ResolveRequest(tx *Tx, id ID) error {
 	m, err := Mails.Get(tx, id)
 	if err != nil || m.Account().ID != 0 {
 		return ignoreMissing(err)
@@ -38,12 +41,15 @@ func ResolveReset(tx *Tx, id ID) error {
 		return err
 	}
 
-	login, err := tx.Unseal(loginPlace, m.Login)
+	text, err := tx.Unseal(loginPlace, m.Login)
 	if err != nil {
 		return nil // made with another secret.key: the person can ask again
 	}
+	if m.Purpose == SignInCode {
+		return sendCode(tx, m, text)
+	}
 
-	who, err := findLogin(tx, bool(m.App), login)
+	who, err := findLogin(tx, bool(m.App), text)
 	if err != nil || who.ID == 0 {
 		return err
 	}

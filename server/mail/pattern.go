@@ -27,7 +27,7 @@ type values map[string]string
 // Names of placeholders in texts. Those that may be empty can only be used in optional parts.
 var (
 	always   = []string{"site", "username", "email"}
-	mayEmpty = []string{"name", "expires", "by", "contact", "device", "address", "provider", "time", "problems"}
+	mayEmpty = []string{"name", "expires", "by", "contact", "device", "address", "provider", "time", "problems", "code"}
 	inTexts  = slices.Concat(always, mayEmpty, []string{"link"})
 )
 

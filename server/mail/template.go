@@ -13,7 +13,7 @@ import (
 // names are the messages, each of which has a text in every language.
 var names = []string{"invitation", "password_reset", "email_verification", "email_change",
 	"email_changed", "factor_removed", "sign_in_unknown", "registration", "registration_known",
-	"backup_unproven", "backup_proven", "test"}
+	"backup_unproven", "backup_proven", "sign_in_code", "test"}
 
 // languages are the languages of the messages.
 var languages = []string{"en", "zh"}
@@ -56,6 +56,8 @@ type Data struct {
 	Time     time.Time
 
 	Problems []string // sentences, in backup_unproven
+
+	Digits string // code, in sign_in_code
 }
 
 // ParseTemplates reads the templates of every message from a directory:
@@ -67,7 +69,7 @@ type Data struct {
 //   - layout.html is the HTML of every message, see parseLayout.
 //
 // The values in a text are {site}, {username} and {email}, and those that may be empty: {name},
-// {expires}, {by}, {contact}, {device}, {address}, {provider}, {time} and {problems}. The latter can only be in an
+// {expires}, {by}, {contact}, {device}, {address}, {provider}, {time}, {problems} and {code}. The latter can only be in an
 // optional part of a line, in square brackets, which is left out if one of its values is empty:
 //
 //	Hello[ {name}],
@@ -195,6 +197,7 @@ func (d *Data) values(language string) values {
 		"by":       personName(d.By),
 		"email":    shorten(oneLine(d.Email), maxAddress),
 		"contact":  shorten(oneLine(d.Contact), maxContact),
+		"code":     d.Digits,
 	}
 	if !d.Expires.IsZero() {
 		v["expires"] = d.Expires.UTC().Format(timeLayout[language])

@@ -47,6 +47,7 @@ var testData = Data{
 	Device:   "Firefox, Linux",
 	Address:  "192.0.2.1",
 	Time:     time.Date(2026, 3, 4, 6, 5, 0, 0, time.FixedZone("CET", 3600)),
+	Digits:   "12345678",
 	Problems: []string{"the last proven copy at nas is of 2026-03-02 02:00 UTC; the last attempt failed", "there is no proven copy at offsite"},
 }
 

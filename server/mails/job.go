@@ -37,7 +37,7 @@ func (o *Outbox) prepare(db store.Handle, m *store.Mail) (job *mailJob, err erro
 			err == nil && job.to == "" {
 			job = nil
 			_, err = store.Mails.Update(tx, m.ID, func(m *store.Mail) error {
-				m.State, m.NextAt = store.MailCancelled, 0
+				m.End(store.MailCancelled)
 				return nil
 			})
 		}
@@ -85,10 +85,13 @@ func (o *Outbox) job(tx *store.Tx, m *store.Mail) (*mailJob, error) {
 	if job.to, err = addressOf(tx, m); err != nil || job.to == "" || store.IsNotice(m.Purpose) {
 		return job, err
 	}
-	if m.Purpose == store.Registration {
+	switch m.Purpose {
+	case store.Registration:
 		if known, err := job.known(tx); err != nil || known {
 			return job, err
 		}
+	case store.SignInCode:
+		return job, job.addCode(tx, m)
 	}
 
 	l, err := store.LinkOf(tx, m.Purpose, who)
@@ -125,6 +128,20 @@ func (job *mailJob) signIn(tx *store.Tx, m *store.Mail) (bool, error) {
 	job.data.Device, job.data.Address, job.data.Time = clientName(n.Browser, n.OS), n.IP, n.At.Std()
 	job.data.Provider = n.Provider
 	return true, nil
+}
+
+// addCode adds the code of a sign-in to its mail. The mail has no recipient if the code is of no use any
+// more.
+func (job *mailJob) addCode(tx *store.Tx, m *store.Mail) (err error) {
+	if err = store.CheckCodeSignIn(tx, m.Account()); errs.Is(err, errs.Denied) {
+		job.to = ""
+		return nil
+	}
+	if err == nil {
+		job.data.Expires = m.Until.Std()
+		job.data.Digits, err = store.SignInCodeOf(tx, m)
+	}
+	return err
 }
 
 // backups adds what is wrong with backups to a notice about them. It reports false if the notice no

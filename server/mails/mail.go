@@ -17,7 +17,7 @@ func init() {
 			store.MailCancelled},
 		"mail_purpose": {store.Invitation, store.PasswordReset, store.EmailVerification,
 			store.EmailChange, store.EmailChanged, store.FactorRemoved, store.SignInUnknown,
-			store.Registration, store.BackupUnproven, store.BackupProven},
+			store.Registration, store.SignInCode, store.BackupUnproven, store.BackupProven},
 		"mail_stage": {"", "settings", "connect", "tls", "auth", "sender", "recipient", "data",
 			"restored"},
 	})
@@ -60,7 +60,7 @@ func Routes(o *Outbox) []web.Route {
 // MailOut is a mail in responses.
 type MailOut struct {
 	store.Ident
-	Purpose   string     `json:"purpose" enum:"mail_purpose" doc:"Purpose: invitation, password_reset, email_verification, email_change, registration, or the notices email_changed, factor_removed, sign_in_unknown, backup_unproven and backup_proven"`
+	Purpose   string     `json:"purpose" enum:"mail_purpose" doc:"Purpose: invitation, password_reset, email_verification, email_change, registration, sign_in_code, or the notices email_changed, factor_removed, sign_in_unknown, backup_unproven and backup_proven"`
 	UserID    store.ID   `json:"user_id" doc:"ID of the user to whom it is sent; 0 for an app user"`
 	AppUserID store.ID   `json:"app_user_id" doc:"ID of the app user to whom it is sent; 0 for a user"`
 	Username  string     `json:"username"`
@@ -245,6 +245,7 @@ func (o *Outbox) listMailTemplates(tx *store.Tx, req *web.Request,
 		Device:   "Firefox, Linux",
 		Address:  "192.0.2.1",
 		Time:     tx.Now().Std(),
+		Digits:   "12345678",
 	}
 
 	out := &mailTemplates{Data: []mailTemplate{}}

@@ -164,10 +164,10 @@ func (o *Outbox) drop(db store.Handle, due []*store.Mail,
 		for _, m := range drop {
 			var err error
 			if m.Account().ID == 0 {
-				err = store.ResolveReset(tx, m.ID)
+				err = store.ResolveRequest(tx, m.ID)
 			} else {
 				_, err = store.Mails.Update(tx, m.ID, func(m *store.Mail) error {
-					m.State, m.NextAt = store.MailFailed, 0
+					m.End(store.MailFailed)
 					return nil
 				})
 			}
@@ -335,11 +335,19 @@ func (o *Outbox) deliver(ctx context.Context, client *mail.Client,
 	r, err := client.Send(ctx, m)
 	if err != nil {
 		if fault, _ := mailFault(err); fault != nil {
-			fault.Text = Conceal(fault.Text)
+			fault.Text = job.conceal(fault.Text)
 		}
 		return "", err
 	}
-	return Conceal(r.Text), nil
+	return job.conceal(r.Text), nil
+}
+
+// conceal removes the link and the code of a mail from a text of the mail server.
+func (job *mailJob) conceal(text string) string {
+	if job.data.Digits != "" {
+		text = strings.ReplaceAll(text, job.data.Digits, store.SecretMask)
+	}
+	return Conceal(text)
 }
 
 // Conceal removes the link from a text of the mail server, which is stored: everything from where
@@ -408,14 +416,15 @@ func (o *Outbox) attempted(tx *store.Tx, id store.ID, reply string, fault *mail.
 		m.Attempts, m.LastAt = m.Attempts+1, tx.Now()
 		switch {
 		case fault == nil:
-			m.State, m.NextAt, m.SentAt, m.Stage, m.Response = store.MailSent, 0, tx.Now(), "", reply
+			m.End(store.MailSent)
+			m.SentAt, m.Stage, m.Response = tx.Now(), "", reply
 			return nil
 		case fault.Permanent && !fault.Down:
-			m.State, m.NextAt = store.MailFailed, 0
+			m.End(store.MailFailed)
 		default:
 			m.NextAt = tx.Now().Add(o.Backoff(int(m.Attempts) - 1))
 			if m.NextAt >= m.Until {
-				m.State, m.NextAt = store.MailFailed, 0
+				m.End(store.MailFailed)
 			}
 		}
 

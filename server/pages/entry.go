@@ -37,6 +37,9 @@ func signInPage(tx *store.Tx, req *web.Request, p *HTMLPage) error {
 		p.Links = append(p.Links, PageLink{"/auth/provider/" + v.Name + "/start?app=1", fmt.Sprintf(words.WithProvider, v.Title)})
 	}
 	if mails.MailOff(req.Server, tx).Empty() {
+		if store.AppCodeSignIn.Get(tx) {
+			p.Links = append(p.Links, PageLink{EmailPath, words.EmailCode.Link})
+		}
 		p.Links = append(p.Links, PageLink{ForgotPath, words.Forgot})
 	}
 	if store.RegistrationOpen(tx) {
@@ -56,7 +59,7 @@ func arrivalPage(ps *Pages) web.Route {
 			out, err := account.LoginArrival(req, true, true, "")
 			switch {
 			case err == nil && out.LoginToken != "":
-				keepPending(req, out.LoginToken)
+				keepPending(req, CodePath, out.LoginToken)
 				seeOther(req, nextPage(req, CodePath))
 				return nil
 			case err == nil:
@@ -92,7 +95,7 @@ func signInByForm(req *web.Request, in *account.AppLoginIn) (string, error) {
 	in.Cookie = true
 	out, err := account.AppLogin(req, in)
 	if err == nil && out.LoginToken != "" {
-		keepPending(req, out.LoginToken)
+		keepPending(req, CodePath, out.LoginToken)
 		return CodePath, nil
 	}
 	if e := errs.Of(err); err != nil && e.Kind == errs.Unauthenticated {

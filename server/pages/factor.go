@@ -23,7 +23,7 @@ const (
 	ConfirmAppPath       = AuthenticatorPath + "/confirm"
 	RenewCodesPath       = AuthenticatorPath + "/recovery"
 	RemoveAppPath        = AuthenticatorPath + "/remove"
-	pendingCookieSeconds = 5 * 60 // as long as a pending sign-in lives
+	pendingCookieSeconds = 10 * 60 // as long as a pending sign-in lives, or longer
 )
 
 func FactorRoutes(ps *Pages) []web.Route {
@@ -72,15 +72,25 @@ type factorTexts struct {
 	RenewTitle, RenewText, RemoveTitle, RemoveText, RemoveSubmit string
 }
 
-// keepPending sets the cookie of a pending sign-in, or deletes it if the token is empty.
-func keepPending(req *web.Request, token string) {
+// keepPending sets the cookie of a pending sign-in, or deletes it if the token is empty. path is that
+// of the page that asks for the code.
+func keepPending(req *web.Request, path, token string) {
 	seconds := pendingCookieSeconds
 	if token == "" {
 		seconds = -1
 	}
 	cookie := req.Server.HiddenCookie(req.Server.PendingCookie(), token, seconds, req.Secure())
-	cookie.Path, cookie.SameSite = req.Server.URL(CodePath), http.SameSiteStrictMode
+	cookie.Path, cookie.SameSite = req.Server.URL(path), http.SameSiteStrictMode
 	req.SetCookie(cookie)
+}
+
+// pendingToken returns the token of a pending sign-in; "" for none.
+func pendingToken(req *web.Request) string {
+	c, err := req.HTTP.Cookie(req.Server.PendingCookie())
+	if err != nil || len(c.Value) > 100 {
+		return ""
+	}
+	return c.Value
 }
 
 // codeField returns the field of a code. A recovery code has letters, too.
@@ -113,21 +123,21 @@ func codePage(_ *store.Tx, _ *web.Request, p *HTMLPage) error {
 
 func signInCodeByForm(req *web.Request, in *account.OwnProof) (string, error) {
 	const again = SignInPath + "?done=expired"
-	c, err := req.HTTP.Cookie(req.Server.PendingCookie())
-	if err != nil || c.Value == "" || len(c.Value) > 100 {
+	token := pendingToken(req)
+	if token == "" {
 		return again, nil
 	}
 
-	_, err = account.AppLoginCode(req, &account.CodeIn{Login: c.Value, Code: in.Code, Cookie: true})
+	_, err := account.AppLoginCode(req, &account.CodeIn{Login: token, Code: in.Code, Cookie: true})
 	e := errs.Of(err)
 	switch {
 	case err == nil:
-		keepPending(req, "")
+		keepPending(req, CodePath, "")
 		return AccountPath, nil
 	case e.Code == "wrong_code":
 		return "", errs.Field(errs.Invalid, "otp", "is wrong, or was used already").Coded("wrong_code") // the browser has no credentials to offer
 	case e.Kind == errs.Unauthenticated:
-		keepPending(req, "")
+		keepPending(req, CodePath, "")
 		return again, nil
 	}
 

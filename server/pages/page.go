@@ -107,7 +107,8 @@ type appPageTexts struct {
 	SessionsTitle, ThisDevice, LastActive, SignedInWith, EndSession, UnknownDevice string
 	DeleteTitle, DeleteText, DeleteSubmit, FailedTitle, BackToSignIn               string
 
-	Factor factorTexts
+	Factor    factorTexts
+	EmailCode emailCodeTexts
 
 	Notices map[string]string // notices by completed operation
 }

@@ -15,13 +15,15 @@ import (
 
 // returning are the pages that keep the parameters.
 var returning = map[string]bool{
-	SignInPath:   true,
-	RegisterPath: true,
-	ForgotPath:   true,
-	CodePath:     true,
-	ProviderPath: true,
-	PasswordPath: true,
-	SignOutPath:  true,
+	SignInPath:    true,
+	RegisterPath:  true,
+	ForgotPath:    true,
+	CodePath:      true,
+	EmailPath:     true,
+	EmailCodePath: true,
+	ProviderPath:  true,
+	PasswordPath:  true,
+	SignOutPath:   true,
 }
 
 // returnPageIn is the input of the sign-in page.

@@ -194,7 +194,7 @@ func (in *Instance) ResolveRequests() {
 			}
 		}
 		for _, id := range ids {
-			Must(in.T, store.ResolveReset(tx, id))
+			Must(in.T, store.ResolveRequest(tx, id))
 		}
 		return nil
 	})

@@ -115,7 +115,7 @@ func (a *Reply) CheckHeaders(r *http.Request) {
 	}
 
 	entry := strings.HasSuffix(r.URL.Path, "/login") ||
-		strings.HasSuffix(r.URL.Path, "/login/totp") ||
+		strings.HasSuffix(r.URL.Path, "/login/totp") || strings.HasSuffix(r.URL.Path, "/login/email-code") ||
 		r.Method == "POST" && strings.HasSuffix(r.URL.Path, "/login/passkey") ||
 		strings.HasSuffix(r.URL.Path, "/register")
 

@@ -641,6 +641,13 @@ export type Clients = {
   version: string
 }
 
+export type CodeRequest = {
+  /** End of the validity of the code */
+  expires_at: string
+  /** Token to send with the code */
+  login_token: string
+}
+
 export type CollectionInfo = {
   name: string
   records: number
@@ -2323,8 +2330,8 @@ export type Mail = {
   last_at: string | null
   /** Time of the next attempt; null unless it is queued */
   next_at: string | null
-  /** Purpose: invitation, password_reset, email_verification, email_change, registration, or the notices email_changed, factor_removed, sign_in_unknown, backup_unproven and backup_proven */
-  purpose: "invitation" | "password_reset" | "email_verification" | "email_change" | "email_changed" | "factor_removed" | "sign_in_unknown" | "registration" | "backup_unproven" | "backup_proven"
+  /** Purpose: invitation, password_reset, email_verification, email_change, registration, sign_in_code, or the notices email_changed, factor_removed, sign_in_unknown, backup_unproven and backup_proven */
+  purpose: "invitation" | "password_reset" | "email_verification" | "email_change" | "email_changed" | "factor_removed" | "sign_in_unknown" | "registration" | "sign_in_code" | "backup_unproven" | "backup_proven"
   /** What the mail server has said to the last attempt, or why it could not be reached */
   response: string
   /** Time at which the mail server has accepted it; null if it has not */
@@ -3213,6 +3220,18 @@ export type RequestAppPasswordReset = {
   username: string
 }
 
+export type RequestCodeToSignInAsAppUser = {
+  /** device_token from an earlier sign-in on this device; the same is to be sent with the code */
+  device_token?: string | null
+  /** Username, verified e-mail address, or mobile number that no other app user has */
+  username: string
+}
+
+export type RequestCodeToSignInOnPage = {
+  /** Username, verified e-mail address, or mobile number that no other app user has */
+  username: string
+}
+
 export type RequestEvent = {
   /** Client address */
   address: string
@@ -3622,6 +3641,22 @@ export type SignInOnPage = {
   password: string
   /** Username, verified e-mail address, or mobile number that no other app user has */
   username: string
+}
+
+export type SignInWithCodeByEmailAsAppUser = {
+  /** 1 to get the token as a cookie that scripts cannot read, instead of in the response */
+  cookie?: 0 | 1
+  /** The same device_token as in the request, if one was sent there */
+  device_token?: string | null
+  /** login_token from the response to the request; it is accepted only from the same address and device */
+  login_token: string
+  /** Code from the mail; it works once */
+  otp: string
+}
+
+export type SignInWithCodeByEmailOnPage = {
+  /** Code from the mail */
+  otp: string
 }
 
 export type SignInWithDirectory = {
@@ -4839,6 +4874,8 @@ export type Api = {
     '/app/register': { body: undefined; answer: unknown }
     '/app/sign-in': { body: undefined; answer: unknown }
     '/app/sign-in/code': { body: undefined; answer: unknown }
+    '/app/sign-in/email': { body: undefined; answer: unknown }
+    '/app/sign-in/email/code': { body: undefined; answer: unknown }
     '/app/sign-in/provider': { body: undefined; answer: unknown }
     '/app/sign-out': { body: undefined; answer: unknown }
     '/auth/provider': { body: undefined; answer: Choices }
@@ -4963,6 +5000,8 @@ export type Api = {
     '/admin/verify': { body: ConfirmEmailAddress; answer: LinkUsed }
     '/api/login': { body: SignInAsAppUser; answer: Login }
     '/api/login/code': { body: ExchangeCodeForSessionOfAppUser; answer: Exchange }
+    '/api/login/email': { body: RequestCodeToSignInAsAppUser; answer: CodeRequest }
+    '/api/login/email-code': { body: SignInWithCodeByEmailAsAppUser; answer: Login }
     '/api/login/totp': { body: CompleteSignInWithCodeAsAppUser; answer: Login }
     '/api/logout': { body: undefined; answer: Logout }
     '/api/password/forgot': { body: RequestAppPasswordReset; answer: Record<string, never> }
@@ -4984,6 +5023,8 @@ export type Api = {
     '/app/register': { body: undefined; answer: unknown }
     '/app/sign-in': { body: undefined; answer: unknown }
     '/app/sign-in/code': { body: undefined; answer: unknown }
+    '/app/sign-in/email': { body: undefined; answer: unknown }
+    '/app/sign-in/email/code': { body: undefined; answer: unknown }
     '/app/sign-out': { body: undefined; answer: unknown }
     '/auth/check': { body: CheckPermissions; answer: Check }
     '/auth/forward': { body: OpenProxiedProgram; answer: OpenForwarded }

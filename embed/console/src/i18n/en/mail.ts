@@ -16,6 +16,7 @@ export const mail = {
   'mail.purpose.factor_removed': 'Notice of a removed second factor',
   'mail.purpose.sign_in_unknown': 'Notice of a sign-in on a new device',
   'mail.purpose.email_changed': 'Notice of a changed address',
+  'mail.purpose.sign_in_code': 'Code to sign in',
   'mail.purpose.registration': 'Registration',
   'mail.purpose.registration_known': 'Registration with a known address',
   'mail.purpose.backup_unproven': 'Notice of a missing proven backup',

@@ -18,6 +18,7 @@ export const mail: Record<keyof typeof en, string> = {
   'mail.purpose.factor_removed': '双重验证移除通知',
   'mail.purpose.sign_in_unknown': '新设备登录通知',
   'mail.purpose.email_changed': '邮箱变更通知',
+  'mail.purpose.sign_in_code': '登录验证码',
   'mail.purpose.registration': '注册',
   'mail.purpose.registration_known': '使用已有邮箱注册',
   'mail.purpose.backup_unproven': '缺少已验证备份通知',

@@ -26,6 +26,7 @@ const purposes = [
   'factor_removed',
   'sign_in_unknown',
   'registration',
+  'sign_in_code',
   'backup_unproven',
   'backup_proven',
 ] as const

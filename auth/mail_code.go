@@ -1,0 +1,152 @@
+package auth
+
+import (
+	"crypto/subtle"
+	"fmt"
+	"time"
+
+	"reeve/store"
+	"reeve/store/errs"
+	"reeve/store/kv"
+)
+
+// App users can sign in with a code that is mailed to their verified address, if the setting
+// app.code_sign_in is on. The code is of use only with the token that the same client got when it
+// asked for the code. A name that nobody can sign in with is answered alike in both steps.
+
+const mailDigits = 8 // so that the attempts that are left to somebody who guesses are far too few
+
+// RequestCode has a code mailed to the app user with the name in an attempt, and returns the token for
+// LoginMailed.
+func (a *Auth) RequestCode(in Attempt) (token string, expires store.Time, err error) {
+	l := &pendingLogin{account: store.Account{App: true}, name: in.Username, client: markClient(in), code: mailCode()}
+	var wait time.Duration
+	err = a.db.View(store.Anonymous, func(tx *store.Tx) error {
+		if !store.AppCodeSignIn.Get(tx) {
+			return store.ErrNoCodeSignIn
+		}
+		window := time.Duration(store.LoginWindowMinutes.Get(tx)) * time.Minute
+		n, left := observedCounters{a.counters, in.Observe}.add("code "+Network(in.Addr), 1, window)
+		if n > store.LoginTries.Get(tx)*triesPerAddress {
+			wait = left
+			return nil
+		}
+
+		who, err := find(tx, true, in.Username)
+		if err != nil || who == nil {
+			return err
+		}
+		if err := store.CheckCodeSignIn(tx, who.account); err != nil {
+			return store.IgnoreDenied(err)
+		}
+		l.account = who.account
+		l.since, err = who.account.ChangedAt(tx)
+		return err
+	})
+	if err == nil && wait > 0 {
+		err = a.tooMany(throttledCode, wait)
+	}
+	if err != nil {
+		return "", 0, err
+	}
+
+	now := a.counters.now()
+	if token, err = a.mailed.add(l, now); err != nil {
+		return "", 0, err
+	}
+	return token, kv.TimeOf(now.Add(store.SignInCodeLife)), a.db.Update(store.System, func(tx *store.Tx) error {
+		return store.RequestSignInCode(tx, l.account.ID, l.code, in.Language, requestDelay())
+	})
+}
+
+// mailCode returns a random code.
+func mailCode() string { return fmt.Sprintf("%0*d", mailDigits, randomBelow(100_000_000)) }
+
+// LoginMailed signs an app user in with a code that was mailed to the client that has the token. Wrong
+// codes count like wrong passwords. For a user with a second factor, it returns a pending sign-in.
+func (a *Auth) LoginMailed(in Attempt, token, code string) (g *Grant, username string, err error) {
+	defer func() {
+		if err != nil || g.Pending == "" {
+			a.stats.login(in.App, err)
+		}
+	}()
+	l, err := a.mailed.try(token, in.App, markClient(in), a.counters.now())
+	if err != nil {
+		return nil, "", errMailedAgain
+	}
+	defer func() { a.mailed.release(l, err == nil) }()
+
+	in.Username = l.name
+	who, device, at, wait, err := a.beginMailed(&in, l)
+	if device != nil {
+		defer device.end()
+	}
+	if err != nil {
+		return nil, in.Username, err
+	}
+	if wait > 0 {
+		a.throttled.count(in)
+		return nil, in.Username, a.tooMany(throttledLogin, wait)
+	}
+	right := subtle.ConstantTimeCompare([]byte(plainCode(code)), []byte(l.code)) == 1
+	if !right || l.account.ID == 0 || at.barred {
+		reason := wrongCode
+		if at.barred {
+			reason = "rate_limited"
+		}
+		return nil, in.Username, a.failed(in, who, reason, device, store.ErrWrongCode)
+	}
+
+	proof := l.proof()
+	g, err = a.grant(l.account, &proof, in, device)
+	if err == errPending { // the user has changed since the code was asked for
+		err = errMailedAgain
+	}
+	if err != nil {
+		at.withdraw()
+		return nil, in.Username, err
+	}
+	at.succeeded()
+	if g == nil {
+		g, err = a.suspend(&pendingLogin{
+			account: l.account,
+			name:    in.Username,
+			code:    l.code,
+			since:   proof.seen,
+			client:  markClient(in),
+		})
+	}
+	return g, in.Username, err
+}
+
+// errMailedAgain is returned alike for all reasons for which a token is of no use.
+var errMailedAgain = errs.New(errs.Unauthenticated,
+	"this code has expired or failed too often; ask for another one").Coded("code_again")
+
+// beginMailed counts an attempt with a code, as one with a password would be counted, and names it.
+func (a *Auth) beginMailed(in *Attempt, l *pendingLogin) (who *candidate, device *deviceUse,
+	at *loginThrottle, wait time.Duration, err error) {
+	var tries int
+	var window time.Duration
+	device = a.useDevice(in.Device)
+	err = a.db.View(store.Anonymous, func(tx *store.Tx) (err error) {
+		tries = store.LoginTries.Get(tx)
+		window = time.Duration(store.LoginWindowMinutes.Get(tx)) * time.Minute
+		if who, err = find(tx, true, in.Username); err != nil || who == nil {
+			return err
+		}
+		if l.account.ID != 0 && who.account != l.account {
+			return errMailedAgain // the name is that of another user by now
+		}
+		return device.find(tx, who.account)
+	})
+	if err != nil {
+		return nil, device, nil, 0, err
+	}
+
+	named, typed := a.identify(*in, who)
+	*in = named
+	at = a.newLoginThrottle(*in, typed, who, device.valid(), window)
+	wait = at.begin(tries, func() bool { return who != nil && who.loginIP == in.Addr.String() })
+	return who, device, at, wait, nil
+}
