@@ -14,7 +14,7 @@ import (
 // app.code_sign_in is on. The code is of use only with the token that the same client got when it
 // asked for the code. A name that nobody can sign in with is answered alike in both steps.
 
-const mailDigits = 8 // so that the attempts that are left to somebody who guesses are far too few
+const mailDigits = 8 // so that guessing has no chance within the limits
 
 // RequestCode has a code mailed to the app user with the name in an attempt, and returns the token for
 // LoginMailed.

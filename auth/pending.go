@@ -28,7 +28,7 @@ var errPending = errs.New(errs.Unauthenticated,
 // pendingLogin is a sign-in whose password was right, or one that waits for the code that was mailed.
 type pendingLogin struct {
 	token   tokenHash
-	account store.Account // with the ID 0 for a name that no user has, to whom no code was mailed
+	account store.Account // ID 0: no user has the name, so no code was mailed
 	name    string        // username for the login log; as typed, before the code was right
 	code    string        // code that was mailed; "" for a sign-in with a password
 	hash    string        // hash that the password was compared with

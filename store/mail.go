@@ -13,8 +13,8 @@ import (
 // its text: each attempt makes a new link. So neither the database nor a backup contains a usable
 // one. A code for a sign-in is kept, sealed, until it is sent.
 //
-// A Mail without a recipient is a request of somebody who is not signed in: for a new password, or
-// for a code to sign in with. It has what was typed or asked for, sealed, until the sender finds out
+// A Mail without a recipient is a request without a session: for a new password, or for a code to
+// sign in with. It has what was typed or asked for, sealed, until the sender finds out
 // whether there is such a user. So the request takes the same time for all names.
 type Mail struct {
 	Ident
