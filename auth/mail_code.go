@@ -12,7 +12,7 @@ import (
 
 // App users can sign in with a code that is mailed to their verified address, if the setting
 // app.code_sign_in is on. The code is of use only with the token that the same client got when it
-// asked for the code. A name that nobody can sign in with is answered alike in both steps.
+// asked for the code. A name without such an account is answered alike in both steps.
 
 const mailDigits = 8 // so that guessing has no chance within the limits
 
