@@ -96,6 +96,7 @@ func (f *features) routes() []web.Route {
 		account.AppSelfRoutes(),
 		account.AppFactorRoutes(),
 		account.CodeSignInRoutes(),
+		account.AppPasskeyRoutes(),
 		account.AppReturnRoutes(),
 		pages.Routes(f.Pages),
 		pages.FactorRoutes(f.Pages),
