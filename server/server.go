@@ -101,6 +101,7 @@ func (f *features) routes() []web.Route {
 		pages.Routes(f.Pages),
 		pages.FactorRoutes(f.Pages),
 		pages.EmailCodeRoutes(f.Pages),
+		pages.PasskeyRoutes(f.Pages),
 		account.ChallengeRoutes(),
 		changes.AuditRoutes(f.Jobs),
 		changes.StreamRoutes(f.Streams),

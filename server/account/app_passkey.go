@@ -62,6 +62,11 @@ type AppPasskeyIn struct {
 	OwnPassword
 }
 
+// NewAppPasskey returns the input of AddAppPasskey for a response of a browser.
+func NewAppPasskey(response map[string]any, password *string) *AppPasskeyIn {
+	return &AppPasskeyIn{newPasskeyIn{Credential: response}, OwnPassword{password}}
+}
+
 // AddAppPasskey stores a passkey of the caller, who confirms it with the password.
 func AddAppPasskey(req *web.Request, in *AppPasskeyIn) (*Passkey, error) {
 	if err := req.Auth().ConfirmOwner(req.Session, req.Addr, in.Password); err != nil {
