@@ -35,6 +35,10 @@ var goodBodies = sync.OnceValue(func() map[string]goodBody {
 			`{"credential":{"made":"get"},"login_token":"","device_token":"x","cookie":0}`},
 		"POST /admin/account/passkey": {"/admin/account/passkey",
 			`{"credential":{"made":"create"},"name":"Mine"}`},
+		"POST /api/login/passkey": {"/api/login/passkey",
+			`{"credential":{"made":"get"},"login_token":"","device_token":"x","cookie":0}`},
+		"POST /api/user/passkey": {"/api/user/passkey",
+			`{"credential":{"made":"create"},"name":"Mine","password":"` + servertest.OwnerPassword + `"}`},
 		"POST /api/login/totp": {"/api/login/totp",
 			`{"login_token":"x","otp":"x","device_token":"x","cookie":0}`},
 		"POST /auth/login": {"/auth/login", `{"username":"customer","password":"` + servertest.OwnerPassword +

@@ -6,18 +6,17 @@
   const form = progress.closest("form");
   const button = form.querySelector("button");
   const field = form.elements.credential;
+  const options = JSON.parse(field.value);
 
   const say = (text, kind, busy) => {
     progress.textContent = text;
     progress.className = kind;
     button.disabled = busy;
   };
-  const ask = () => {
-    const options = JSON.parse(field.defaultValue);
-    return options.user
+  const ask = () =>
+    options.user
       ? navigator.credentials.create({ publicKey: PublicKeyCredential.parseCreationOptionsFromJSON(options) })
       : navigator.credentials.get({ publicKey: PublicKeyCredential.parseRequestOptionsFromJSON(options) });
-  };
 
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
