@@ -425,11 +425,14 @@ func TestRoutes_BodyLimit(t *testing.T) {
 		"POST /api/login/totp": true, "POST /api/user/totp": true, "PUT /api/user/totp": true,
 		"DELETE /api/user/totp": true, "POST /api/user/recovery": true,
 		"POST /auth/login": true, "POST /auth/login/totp": true,
+		"DELETE /api/user/passkey": true,
 	}
 
 	medium := map[string]int64{
 		"POST /admin/login/passkey":   account.MaxAssertion,
 		"POST /admin/account/passkey": account.MaxCredential,
+		"POST /api/login/passkey":     account.MaxAssertion,
+		"POST /api/user/passkey":      account.MaxCredential,
 		"POST /admin/reauth":          account.MaxAssertion,
 	}
 

@@ -39,11 +39,12 @@ func AppPasskeyRoutes() []web.Route {
 		web.Write("PUT", "/api/user/passkey/:id", web.AppOnly, "Rename your passkey as an app user",
 			renamePasskey, web.Options{Record: web.RecordOf(store.Passkeys)}),
 		web.Get("/api/user/passkey/:id", web.AppOnly, "Get your passkey as an app user", &ownPasskeys),
-		web.Action("DELETE", "/api/user/passkey/:id", web.AppOnly, "Remove your passkey as an app user",
+		web.Action("DELETE", "/api/user/passkey", web.AppOnly, "Remove your passkey as an app user",
 			RemoveAppPasskey, web.Options{
-				MaxBody:     web.SmallBody,
-				RateLimited: true,
-				Note:        "Requires the password.",
+				MaxBody:      web.SmallBody,
+				MayBeMissing: true,
+				RateLimited:  true,
+				Note:         "Requires the password.",
 			}),
 	}
 }
@@ -80,7 +81,7 @@ func AddAppPasskey(req *web.Request, in *AppPasskeyIn) (*Passkey, error) {
 }
 
 type PasskeyRemovalIn struct {
-	web.ByID
+	ID store.ID `json:"id" check:"required" doc:"ID of the passkey"`
 	OwnPassword
 }
 

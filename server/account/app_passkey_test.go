@@ -11,16 +11,7 @@ import (
 	"reeve/server/account"
 	"reeve/server/pages"
 	"reeve/server/servertest"
-	"reeve/store"
 )
-
-func addAppPasskey(in *servertest.Instance, p *passkeytest.Authenticator, as string) store.ID {
-	in.T.Helper()
-	made := p.Create(in.OK("GET", "/api/user/passkey-options", "", as).Options())
-	var out account.Passkey
-	in.OK("POST", "/api/user/passkey", fmt.Sprintf(`{"credential":%s,"password":%q}`, made, servertest.OwnerPassword), as).Data(&out)
-	return out.ID
-}
 
 // appPasskey signs in with a passkey alone.
 func appPasskey(in *servertest.Instance, p *passkeytest.Authenticator, realm string) *servertest.Reply {
@@ -42,13 +33,14 @@ func TestAppPasskeys(t *testing.T) {
 	made := p.Create(in.OK("GET", "/api/user/passkey-options", "", "ann").Options())
 	in.Call("POST", "/api/user/passkey", fmt.Sprintf(`{"credential":%s}`, made), "ann").Brief(422, `"password"`)
 	in.Call("POST", "/api/user/passkey", fmt.Sprintf(`{"credential":%s,"password":"wrong password"}`, made), "ann").Brief(422, `"password"`)
-	id := addAppPasskey(in, p, "ann")
+	id := in.AddAppPasskey(p, "ann")
 	in.OK("GET", "/api/user/passkey", "", "ann").Brief(200, `"total":1`, `"usable":1`)
 	in.OK("GET", "/api/user/passkey", "", "bob").Brief(200, `"total":0`)
 	path := fmt.Sprint("/api/user/passkey/", id)
-	in.OK("PUT", path, `{"name":"Phone"}`, "ann").Brief(200, `"name":"Phone"`)
+	in.OK("PUT", path, `{"name":"Old phone"}`, "ann").Brief(200, `"name":"Old phone"`)
 	in.Call("PUT", path, `{"name":"Mine"}`, "bob").Brief(404)
-	in.Call("DELETE", path, `{"password":"`+servertest.OwnerPassword+`"}`, "bob").Brief(404)
+	remove := fmt.Sprintf(`{"id":%d,"password":%q}`, id, servertest.OwnerPassword)
+	in.Call("DELETE", "/api/user/passkey", remove, "bob").Brief(404)
 	in.Call("GET", path, "", "owner").Brief(401)
 
 	appPasskey(in, p, "api").Brief(200, `"token":"rv_`, `"login_token":""`)
@@ -64,8 +56,8 @@ func TestAppPasskeys(t *testing.T) {
 	in.Call("POST", "/api/login/passkey", fmt.Sprintf(`{"credential":%s}`, p.Get(options)), "nobody").Brief(403, `"errorCode":"app_passkeys_off"`)
 	in.OK("PUT", "/system/setting", `{"values":{"app.passkeys":1}}`, "owner")
 
-	in.Call("DELETE", path, `{}`, "ann").Brief(422, `"password"`)
-	in.OK("DELETE", path, `{"password":"`+servertest.OwnerPassword+`"}`, "ann")
+	in.Call("DELETE", "/api/user/passkey", fmt.Sprintf(`{"id":%d}`, id), "ann").Brief(422, `"password"`)
+	in.OK("DELETE", "/api/user/passkey", remove, "ann")
 	appPasskey(in, p, "api").Brief(401, `"errorCode":"wrong_passkey"`)
 }
 
@@ -77,7 +69,7 @@ func TestAppPasskeys_EndWithTheUser(t *testing.T) {
 	in.OK("PUT", "/system/setting", `{"values":{"app.passkeys":1,"app.second_factor":1}}`, "owner")
 	u := in.AppUser("ann")
 	p := servertest.NewAuthenticator()
-	addAppPasskey(in, p, "ann")
+	in.AddAppPasskey(p, "ann")
 	path := fmt.Sprint("/user/list/", u.ID)
 
 	in.OK("PUT", path+"/status", `{"status":0}`, "owner")

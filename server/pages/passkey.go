@@ -195,7 +195,7 @@ type passkeyRemovalForm struct {
 func removePasskeyByForm(req *web.Request, in *passkeyRemovalForm) (string, error) {
 	id, err := web.ParseID(in.ID)
 	if err == nil {
-		_, err = account.RemoveAppPasskey(req, &account.PasskeyRemovalIn{ByID: web.ByID{ID: id}, OwnPassword: in.OwnPassword})
+		_, err = account.RemoveAppPasskey(req, &account.PasskeyRemovalIn{ID: id, OwnPassword: in.OwnPassword})
 	}
 	if errs.Is(err, errs.NotFound) {
 		err = nil
