@@ -3,6 +3,7 @@ package account
 import (
 	"reeve/server/web"
 	"reeve/store"
+	"reeve/store/errs"
 )
 
 // Passkeys of app users, if the setting app.passkeys is on. One replaces username, password and code;
@@ -41,10 +42,9 @@ func AppPasskeyRoutes() []web.Route {
 		web.Get("/api/user/passkey/:id", web.AppOnly, "Get your passkey as an app user", &ownPasskeys),
 		web.Action("DELETE", "/api/user/passkey", web.AppOnly, "Remove your passkey as an app user",
 			RemoveAppPasskey, web.Options{
-				MaxBody:      web.SmallBody,
-				MayBeMissing: true,
-				RateLimited:  true,
-				Note:         "Requires the password.",
+				MaxBody:     web.SmallBody,
+				RateLimited: true,
+				Note:        "Requires the password.",
 			}),
 	}
 }
@@ -94,6 +94,9 @@ func RemoveAppPasskey(req *web.Request, in *PasskeyRemovalIn) (web.Nothing, erro
 	err := req.DB.Update(req.Actor, func(tx *store.Tx) error {
 		return store.RemovePasskey(tx, req.Actor.Account(), in.ID)
 	})
+	if errs.Is(err, errs.NotFound) {
+		err = errs.Field(errs.Invalid, "id", "is none of your passkeys").Coded("not_your_passkey")
+	}
 	req.Note("factor_removed", req.Actor.Username, err)
 	return web.Nothing{}, err
 }

@@ -40,7 +40,7 @@ func TestAppPasskeys(t *testing.T) {
 	in.OK("PUT", path, `{"name":"Old phone"}`, "ann").Brief(200, `"name":"Old phone"`)
 	in.Call("PUT", path, `{"name":"Mine"}`, "bob").Brief(404)
 	remove := fmt.Sprintf(`{"id":%d,"password":%q}`, id, servertest.OwnerPassword)
-	in.Call("DELETE", "/api/user/passkey", remove, "bob").Brief(404)
+	in.Call("DELETE", "/api/user/passkey", remove, "bob").Brief(422, `"id":"is none of your passkeys"`)
 	in.Call("GET", path, "", "owner").Brief(401)
 
 	appPasskey(in, p, "api").Brief(200, `"token":"rv_`, `"login_token":""`)

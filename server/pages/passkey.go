@@ -191,14 +191,10 @@ type passkeyRemovalForm struct {
 	account.OwnPassword
 }
 
-// removePasskeyByForm removes a passkey. One that was removed already is as good.
 func removePasskeyByForm(req *web.Request, in *passkeyRemovalForm) (string, error) {
 	id, err := web.ParseID(in.ID)
 	if err == nil {
 		_, err = account.RemoveAppPasskey(req, &account.PasskeyRemovalIn{ID: id, OwnPassword: in.OwnPassword})
-	}
-	if errs.Is(err, errs.NotFound) {
-		err = nil
 	}
 	return PasskeysPath + "?done=passkey_removed", err
 }

@@ -14,6 +14,7 @@ var appMessages = []entry{
 		"等待确认的注册过多；请稍后再试"},
 	{"registration_mail_off",
 		"this server does not send mail, so registrations can't be confirmed; ask the administrator", "", "此服务器不发送邮件，无法确认注册；请联系管理员"},
+	{"not_your_passkey", "is none of your passkeys", "", "不是您的通行密钥"},
 	{"app_passkeys_off", "passkeys are not in use here; ask the administrator", "",
 		"此处未启用通行密钥；请联系管理员"},
 	{"code_sign_in_off", "signing in with a code by email is turned off, or is not possible for you", "",
