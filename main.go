@@ -14,7 +14,7 @@ import (
 )
 
 // version is raised with every release, and with every change of the schema.
-const version = "0.16.5"
+const version = "0.16.6"
 
 // notice names the software in the program, with its licenses.
 //

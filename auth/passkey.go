@@ -83,10 +83,10 @@ func (a *Auth) IsUsable(p *store.Passkey) bool {
 // usablePasskeys returns the passkeys of a person that can be used.
 func (a *Auth) usablePasskeys(tx *store.Tx,
 	who store.Account) (usable []*store.Passkey, err error) {
-	if who.App || a.party == nil {
+	if a.party == nil || who.App && !store.AppPasskeys.Get(tx) {
 		return nil, nil
 	}
-	all, err := store.PasskeysOf(tx, who.ID)
+	all, err := store.PasskeysOf(tx, who)
 	for _, p := range all {
 		if a.IsUsable(p) {
 			usable = append(usable, p)
@@ -97,21 +97,28 @@ func (a *Auth) usablePasskeys(tx *store.Tx,
 
 // holder is a user in the form of the library.
 type holder struct {
-	id          store.ID
+	who         store.Account
 	name        string
 	credentials []webauthn.Credential
 }
 
-func (h *holder) WebAuthnID() []byte                         { return userHandle(h.id) }
+func (h *holder) WebAuthnID() []byte                         { return userHandle(h.who) }
 func (h *holder) WebAuthnName() string                       { return h.name }
 func (h *holder) WebAuthnDisplayName() string                { return h.name }
 func (h *holder) WebAuthnCredentials() []webauthn.Credential { return h.credentials }
 
-// userHandle identifies a user in a device, which must not learn the username without need.
-func userHandle(id store.ID) []byte { return binary.BigEndian.AppendUint64(nil, uint64(id)) }
+// userHandle identifies a person in a device, which must not learn the username without need, and
+// replaces a passkey by another one with the same handle.
+func userHandle(who store.Account) []byte {
+	var realm []byte
+	if who.App {
+		realm = []byte("a")
+	}
+	return binary.BigEndian.AppendUint64(realm, uint64(who.ID))
+}
 
-func holderOf(who store.ID, name string, passkeys []*store.Passkey) *holder {
-	h := &holder{id: who, name: name}
+func holderOf(who store.Account, name string, passkeys []*store.Passkey) *holder {
+	h := &holder{who: who, name: name}
 	for _, p := range passkeys {
 		h.credentials = append(h.credentials, credentialOf(p))
 	}
@@ -225,10 +232,10 @@ func (a *Auth) requestPasskey(purpose, bound string, life time.Duration,
 	return json.Marshal(options)
 }
 
-// SignInOptions returns the options with which a browser offers to sign in with a passkey; nil if
-// passkeys can't be used.
-func (a *Auth) SignInOptions() (json.RawMessage, error) {
-	if a.party == nil {
+// SignInOptions returns the options with which a browser offers to sign in to a realm with a passkey;
+// nil if passkeys can't be used.
+func (a *Auth) SignInOptions(tx *store.Tx, app bool) (json.RawMessage, error) {
+	if a.party == nil || app && !store.AppPasskeys.Get(tx) {
 		return nil, nil
 	}
 	return a.requestPasskey(toSignIn, "", signInLife, nil)
@@ -250,7 +257,7 @@ func (a *Auth) parseAssertion(field string,
 
 // verifyAssertion verifies the response of a passkey of a user. The challenge can't be used again
 // then.
-func (a *Auth) verifyAssertion(user store.ID, parsed *protocol.ParsedCredentialAssertionData,
+func (a *Auth) verifyAssertion(user store.Account, parsed *protocol.ParsedCredentialAssertionData,
 	purpose, bound string) (*assertion, error) {
 	challenge := parsed.Response.CollectedClientData.Challenge
 	expires, err := a.checkChallenge(challenge, purpose, bound)
@@ -260,7 +267,7 @@ func (a *Auth) verifyAssertion(user store.ID, parsed *protocol.ParsedCredentialA
 
 	var passkeys []*store.Passkey
 	err = a.db.View(store.Anonymous, func(tx *store.Tx) (err error) {
-		passkeys, err = a.usablePasskeys(tx, store.Account{ID: user})
+		passkeys, err = a.usablePasskeys(tx, user)
 		return err
 	})
 	if err != nil {
@@ -312,7 +319,7 @@ func (a *Auth) LoginPasskey(in Attempt, pending string,
 		defer func() { a.pending.release(p, err == nil) }()
 		who, username, purpose = p.account, p.name, toFinish
 		proof, in.Provider = p.proof(), p.provider()
-	} else if who, username, err = a.ownerOf(parsed.RawID); err != nil {
+	} else if who, username, err = a.ownerOf(parsed.RawID, in.App); err != nil {
 		return nil, "", err
 	}
 
@@ -324,7 +331,7 @@ func (a *Auth) LoginPasskey(in Attempt, pending string,
 	}); err != nil {
 		return nil, username, err
 	}
-	if proof.passkey, err = a.verifyAssertion(who.ID, parsed, purpose, pending); err == nil {
+	if proof.passkey, err = a.verifyAssertion(who, parsed, purpose, pending); err == nil {
 		g, err = a.grant(who, &proof, in, device)
 	}
 	if errs.Is(err, errs.Unauthenticated) && err != errPending {
@@ -344,16 +351,19 @@ func (a *Auth) refused(in Attempt, who store.Account, device *deviceUse, refusal
 	return a.failed(in, &candidate{account: who}, errs.Of(refusal).Code, device, refusal)
 }
 
-// ownerOf returns the user of a passkey.
-func (a *Auth) ownerOf(credential []byte) (who store.Account, username string, err error) {
+// ownerOf returns the person of a passkey in a realm.
+func (a *Auth) ownerOf(credential []byte, app bool) (who store.Account, username string, err error) {
 	return who, username, a.db.View(store.Anonymous, func(tx *store.Tx) error {
 		p, err := store.PasskeyByCredential.Get(tx,
 			base64.RawURLEncoding.EncodeToString(credential))
-		if errs.Is(err, errs.NotFound) || err == nil && !a.IsUsable(p) {
+		if errs.Is(err, errs.NotFound) || err == nil && (!a.IsUsable(p) || p.Account().App != app) {
 			return store.ErrWrongPasskey
 		}
+		if err == nil && app && !store.AppPasskeys.Get(tx) {
+			return store.ErrAppPasskeysOff
+		}
 		if err == nil {
-			who = store.Account{ID: p.UserID}
+			who = p.Account()
 			username, err = who.Username(tx)
 		}
 		return err

@@ -18,7 +18,7 @@ import (
 // if passkeys can't be used. site is the name of the server there.
 func (a *Auth) PasskeyOptions(tx *store.Tx, s *Session,
 	site string) (options json.RawMessage, err error) {
-	if a.party == nil {
+	if a.party == nil || s.account.App && !store.AppPasskeys.Get(tx) {
 		return nil, nil
 	}
 
@@ -27,7 +27,7 @@ func (a *Auth) PasskeyOptions(tx *store.Tx, s *Session,
 		return nil, err
 	}
 
-	who := holderOf(s.account.ID, s.Actor.Username, passkeys)
+	who := holderOf(s.account, s.Actor.Username, passkeys)
 	var exclude []protocol.CredentialDescriptor
 	for _, c := range who.credentials {
 		exclude = append(exclude, c.Descriptor())
@@ -55,7 +55,8 @@ func withoutVersion(name string) string {
 }
 
 // AddPasskey stores the passkey that a browser has made for a signed-in user. It returns recovery
-// codes with the first factor. in is the client, after which it is named by default.
+// codes with the first factor of a user; for app users, a passkey is another way to sign in, and their
+// password asks for no second factor because of it. in is the client, after which it is named by default.
 func (a *Auth) AddPasskey(s *Session, name string, in Attempt,
 	credential json.RawMessage) (p *store.Passkey, codes []string, err error) {
 	if a.party == nil {
@@ -74,7 +75,7 @@ func (a *Auth) AddPasskey(s *Session, name string, in Attempt,
 		return nil, nil, ofPasskey("credential", err)
 	}
 
-	who := &holder{id: s.account.ID, name: s.Actor.Username}
+	who := &holder{who: s.account, name: s.Actor.Username}
 	c, err := a.party.CreateCredential(who, webauthn.SessionData{
 		Challenge: challenge, RelyingPartyID: a.party.Config.RPID, UserID: who.WebAuthnID(),
 		UserVerification: protocol.VerificationPreferred,
@@ -92,10 +93,9 @@ func (a *Auth) AddPasskey(s *Session, name string, in Attempt,
 		name = fold.Visible(strings.Trim(name, ", "))
 	}
 
-	codes, err = a.withCodes(s, false, func(write func(tx *store.Tx) error) error {
+	add := func(write func(tx *store.Tx) error) error {
 		return a.db.Update(s.Actor, func(tx *store.Tx) error {
 			p = &store.Passkey{
-				UserID:         s.account.ID,
 				Name:           name,
 				RPID:           a.party.Config.RPID,
 				CredentialID:   base64.RawURLEncoding.EncodeToString(c.ID),
@@ -106,6 +106,7 @@ func (a *Auth) AddPasskey(s *Session, name string, in Attempt,
 				BackedUp:       store.Flag(c.Flags.BackupState),
 				SignCount:      int64(c.Authenticator.SignCount),
 			}
+			p.UserID, p.AppUserID = s.account.IDs()
 			for _, t := range c.Transport {
 				p.Transports = append(p.Transports, string(t))
 			}
@@ -116,6 +117,11 @@ func (a *Auth) AddPasskey(s *Session, name string, in Attempt,
 
 			return write(tx)
 		})
-	})
+	}
+	if s.account.App {
+		err = add(func(*store.Tx) error { return nil })
+		return p, nil, err
+	}
+	codes, err = a.withCodes(s, false, add)
 	return p, codes, err
 }

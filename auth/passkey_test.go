@@ -60,7 +60,7 @@ func (in *instance) opened() *Session {
 // alone signs in with a passkey alone.
 func (in *instance) alone(p *passkeytest.Authenticator) error {
 	in.t.Helper()
-	options, err := in.SignInOptions()
+	options, err := in.SignInOptions(nil, false)
 	must(in.t, err)
 	g, name, err := in.LoginPasskey(Attempt{Addr: home}, "", p.Get(options))
 	if err == nil && (g.Token == "" || name != "admin") {
@@ -152,7 +152,7 @@ func TestPasskey_ResponseWorksOnce(t *testing.T) {
 		})
 		return err
 	})
-	options, err := in.SignInOptions()
+	options, err := in.SignInOptions(nil, false)
 	must(t, err)
 	response := p.Get(options)
 	var wg sync.WaitGroup
@@ -210,7 +210,7 @@ func TestPasskey_Refused(t *testing.T) {
 	p.Count += 10
 	must(t, in.alone(p))
 
-	options, err := in.SignInOptions()
+	options, err := in.SignInOptions(nil, false)
 	must(t, err)
 	late := p.Get(options)
 	in.now = in.now.Add(signInLife)
@@ -253,7 +253,7 @@ func TestPasskey_DisabledUser(t *testing.T) {
 	_, err = in.add(in.signIn("staff"), p)
 	must(t, err)
 	in.user(staff, func(u *store.User) { u.Status = false })
-	options, err := in.SignInOptions()
+	options, err := in.SignInOptions(nil, false)
 	must(t, err)
 	if _, _, err := in.LoginPasskey(Attempt{Addr: home}, "", p.Get(options)); !errs.Is(err,
 		errs.Unauthenticated) {
@@ -297,7 +297,7 @@ func TestPasskey_Confirmation(t *testing.T) {
 		}
 	}
 
-	other, err := in.SignInOptions()
+	other, err := in.SignInOptions(nil, false)
 	must(t, err)
 	if _, _, err := in.Prove(s, home, Confirmation{Passkey: p.Get(other)}); err == nil ||
 		in.recent(s) {
@@ -341,7 +341,7 @@ func TestPasskey_WithTOTP(t *testing.T) {
 
 	must(t, in.RemoveTOTP(s))
 	must(t, in.complete(in.pendingToken(), codes[0])) // they remain for the passkey
-	in.update(func(tx *store.Tx) error { return store.RemovePasskey(tx, FirstUser, 1) })
+	in.update(func(tx *store.Tx) error { return store.RemovePasskey(tx, store.Account{ID: FirstUser}, 1) })
 	in.signIn("admin")
 	in.view(func(tx *store.Tx) error {
 		n, err := store.RecoverySets.Count(tx)

@@ -151,7 +151,7 @@ func (a *Auth) proveByPasskey(s *Session, credential json.RawMessage, token toke
 	if err != nil {
 		return err
 	}
-	p, err := a.verifyAssertion(s.account.ID, parsed, toConfirm, s.bound())
+	p, err := a.verifyAssertion(s.account, parsed, toConfirm, s.bound())
 	if err == nil {
 		err = a.renewProof(s, token, p.use)
 	}

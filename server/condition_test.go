@@ -36,6 +36,7 @@ func TestCondition_EveryRoute(t *testing.T) {
 	mails := queuedTwo(in)
 	in.AddPasskey(servertest.NewAuthenticator(), "Mine", "owner")
 	in.AddPasskey(servertest.NewAuthenticator(), "Mine", "clerk")
+	passkey := in.AddAppPasskey(servertest.NewAuthenticator(), "customer")
 	in.SetUpAppFactor("customer")
 	for _, rt := range server.Routes() {
 		if !changesSomething(&rt) {
@@ -65,6 +66,8 @@ func TestCondition_EveryRoute(t *testing.T) {
 				here = servertest.Start(t)
 				id := deletable()[path](here)[0]
 				url = fmt.Sprintf("%s/%d", strings.Replace(path, ":id", "1", 1), id)
+			case rt.Name() == "PUT /api/user/passkey/:id":
+				url = fmt.Sprint("/api/user/passkey/", passkey)
 			case url == "":
 				t.Fatal("add the operation to goodBodies in server/fields_test.go or to bodiless")
 			}

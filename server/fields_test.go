@@ -35,6 +35,10 @@ var goodBodies = sync.OnceValue(func() map[string]goodBody {
 			`{"credential":{"made":"get"},"login_token":"","device_token":"x","cookie":0}`},
 		"POST /admin/account/passkey": {"/admin/account/passkey",
 			`{"credential":{"made":"create"},"name":"Mine"}`},
+		"POST /api/login/passkey": {"/api/login/passkey",
+			`{"credential":{"made":"get"},"login_token":"","device_token":"x","cookie":0}`},
+		"POST /api/user/passkey": {"/api/user/passkey",
+			`{"credential":{"made":"create"},"name":"Mine","password":"` + servertest.OwnerPassword + `"}`},
 		"POST /api/login/totp": {"/api/login/totp",
 			`{"login_token":"x","otp":"x","device_token":"x","cookie":0}`},
 		"POST /auth/login": {"/auth/login", `{"username":"customer","password":"` + servertest.OwnerPassword +
@@ -47,7 +51,10 @@ var goodBodies = sync.OnceValue(func() map[string]goodBody {
 		"DELETE /api/user/totp":          {"/api/user/totp", `{"otp":"x"}`},
 		"POST /api/user/recovery":        {"/api/user/recovery", `{"otp":"x"}`},
 		"PUT /admin/account/passkey/:id": {"/admin/account/passkey/1", `{"name":"Mine"}`},
-		"PUT /admin/account/device/:id":  {"/admin/account/device/1", `{"name":"Laptop"}`},
+		"PUT /api/user/passkey/:id":      {"/api/user/passkey/1", `{"name":"Mine"}`},
+		"DELETE /api/user/passkey": {"/api/user/passkey",
+			`{"id":1,"password":"` + servertest.OwnerPassword + `"}`},
+		"PUT /admin/account/device/:id": {"/admin/account/device/1", `{"name":"Laptop"}`},
 		"PUT /admin/account/notice": {"/admin/account/notice",
 			`{"until":"2026-01-01T00:00:00Z"}`},
 		"PUT /admin/info": {"/admin/info",
@@ -228,19 +235,20 @@ func prepareBodies(in *servertest.Instance) {
 	in.Create("/system/dict/1/item", `{"label":"Mine","value":"mine"}`)
 	in.Upload("/file/list", "a text", "owner")
 	in.OK("PUT", "/system/setting",
-		`{"values":{"app.registration":true,"app.second_factor":true}}`, "owner")
+		`{"values":{"app.registration":true,"app.second_factor":true,"app.passkeys":true}}`, "owner")
 }
 
 // withCode replaces the code in a good body by one that is accepted now, and the token of the
 // sign-in that it is for.
 func withCode(in *servertest.Instance, rt *web.Route, body string) string {
 	in.T.Helper()
-	if rt.Name() == "PUT /admin/account/passkey/:id" {
-		newCredential(in, false)
+	app := strings.HasPrefix(rt.Path, "/api/") || strings.HasPrefix(rt.Path, "/auth/")
+	if strings.HasSuffix(rt.Path, "/passkey/:id") || rt.Name() == "DELETE /api/user/passkey" {
+		newCredential(in, app, false)
 	}
 	if strings.Contains(body, `"made":`) {
 		return servertest.With(in.T, body, "credential",
-			newCredential(in, strings.Contains(body, "create")))
+			newCredential(in, app, strings.Contains(body, "create")))
 	}
 	if rt.Name() == "POST /admin/reauth" && !strings.Contains(body, `"otp":""`) { // with null, too, the password is enough
 		return body
@@ -250,7 +258,6 @@ func withCode(in *servertest.Instance, rt *web.Route, body string) string {
 	}
 
 	var code string
-	app := strings.HasPrefix(rt.Path, "/api/") || strings.HasPrefix(rt.Path, "/auth/")
 	switch {
 	case rt.Name() == "PUT /admin/account/totp":
 		code = in.BeginFactor("owner").Code()

@@ -317,7 +317,7 @@ func TestGoldenAnswers(t *testing.T) {
 			g.url = strings.ReplaceAll(g.url, "{refresh}", refresh)
 		}
 		if strings.Contains(g.body, "{passkey}") {
-			g.body = strings.ReplaceAll(g.body, "{passkey}", newCredential(in, true))
+			g.body = strings.ReplaceAll(g.body, "{passkey}", newCredential(in, false, true))
 		}
 		if strings.Contains(g.body, "{code}") {
 			g.body = strings.ReplaceAll(g.body, "{code}", app.Code())

@@ -20,6 +20,7 @@ var unnamed = map[string]string{
 	"query except": "selects records of the list itself",
 	"query key_id": "names of API keys are not unique",
 
+	"json id":        "names of passkeys are not unique",
 	"query before":   "is a position in the change log",
 	"query pageSize": "is a number",
 	"query from":     "is a position in the change log",

@@ -34,6 +34,7 @@ var wholeRecords = sync.OnceValue(func() []wholeRecord {
 		{"a permission to be shown", "/admin/rule", "/admin/rule/1/show", `"show":0`},
 		{"a permission to be enabled", "/admin/rule", "/admin/rule/1/status", `"status":0`},
 		{"one's own passkey", "/admin/account/passkey/1", "/admin/account/passkey/1", `"name":"x"`},
+		{"an app user's own passkey", "/api/user/passkey/2", "/api/user/passkey/2", `"name":"x"`},
 		{"one's own device", "/admin/account/device/1", "/admin/account/device/1", `"name":"x"`},
 		{"one's own account", "/admin/info", "/admin/info", `"nickname":"x"`},
 		{"a user", "/admin/list/2", "/admin/list/2", `"nickname":"x"`},
@@ -90,6 +91,8 @@ func prepareRecords(in *servertest.Instance) {
 	in.OK("PUT", "/admin/list/2",
 		`{"dept_id":2,"role_ids":[3,2],"nickname":"N","email":"n@example.org","mobile":"+491234","sex":2}`, "owner")
 	in.AppUser("customer")
+	in.OK("PUT", "/system/setting", `{"values":{"app.passkeys":true}}`, "owner")
+	in.AddAppPasskey(servertest.NewAuthenticator(), "customer")
 	in.CreateAppRole()
 	in.OK("PUT", "/user/role/1/rule", `{"rule_ids":[2,1]}`, "owner")
 	createSimple(in)

@@ -242,17 +242,17 @@ func TestRoutes_PublicIgnoreInvalidToken(t *testing.T) {
 	})
 	slices.Sort(names)
 	if want := []string{"GET /.reeve/callback", "GET /.reeve/sign-out", "GET /.well-known/authzen-configuration", "GET /admin/login/passkey", "GET /api/challenge",
-		"GET /api/dict", "GET /api/field", "GET /api/home", "GET /app/forgot", "GET /app/register",
-		"GET /app/sign-in", "GET /app/sign-in/code", "GET /app/sign-in/email", "GET /app/sign-in/email/code", "GET /app/sign-in/provider", "GET /app/sign-out", "GET /auth/provider",
+		"GET /api/dict", "GET /api/field", "GET /api/home", "GET /api/login/passkey", "GET /app/forgot", "GET /app/register",
+		"GET /app/sign-in", "GET /app/sign-in/code", "GET /app/sign-in/email", "GET /app/sign-in/email/code", "GET /app/sign-in/passkey", "GET /app/sign-in/provider", "GET /app/sign-out", "GET /auth/provider",
 		"GET /auth/provider/:name/callback", "GET /auth/provider/:name/sign-in", "GET /auth/provider/:name/start", "GET /auth/verify", "GET /file/signed/:id",
 		"GET /health", "GET /health/live", "GET /health/ready", "GET /link/:token",
 		"GET /media/:key", "GET /sdk", "GET /setup.schema.json", "POST /.reeve/sign-out", "POST /admin/login", "POST /admin/login/passkey",
 		"POST /admin/login/provider", "POST /admin/login/totp", "POST /admin/password/forgot", "POST /admin/password/link",
 		"POST /admin/verify",
 		"POST /api/login", "POST /api/login/code", "POST /api/login/email",
-		"POST /api/login/email-code", "POST /api/login/totp", "POST /api/password/forgot",
+		"POST /api/login/email-code", "POST /api/login/passkey", "POST /api/login/totp", "POST /api/password/forgot",
 		"POST /api/password/link", "POST /api/register", "POST /api/verify", "POST /app/forgot",
-		"POST /app/register", "POST /app/sign-in", "POST /app/sign-in/code", "POST /app/sign-in/email", "POST /app/sign-in/email/code", "POST /auth/provider/:name/logout", "POST /auth/provider/:name/sign-in", "POST /link/:token"}; !slices.Equal(names, want) {
+		"POST /app/register", "POST /app/sign-in", "POST /app/sign-in/code", "POST /app/sign-in/email", "POST /app/sign-in/email/code", "POST /app/sign-in/passkey", "POST /auth/provider/:name/logout", "POST /auth/provider/:name/sign-in", "POST /link/:token"}; !slices.Equal(names, want) {
 		t.Errorf("public are %q, want %q", names, want)
 	}
 }
@@ -425,11 +425,14 @@ func TestRoutes_BodyLimit(t *testing.T) {
 		"POST /api/login/totp": true, "POST /api/user/totp": true, "PUT /api/user/totp": true,
 		"DELETE /api/user/totp": true, "POST /api/user/recovery": true,
 		"POST /auth/login": true, "POST /auth/login/totp": true,
+		"DELETE /api/user/passkey": true,
 	}
 
 	medium := map[string]int64{
 		"POST /admin/login/passkey":   account.MaxAssertion,
 		"POST /admin/account/passkey": account.MaxCredential,
+		"POST /api/login/passkey":     account.MaxAssertion,
+		"POST /api/user/passkey":      account.MaxCredential,
 		"POST /admin/reauth":          account.MaxAssertion,
 	}
 

@@ -93,10 +93,18 @@ func queuedTwo(in *servertest.Instance) (ids []store.ID) {
 	return ids
 }
 
-// newCredential returns the response of a passkey of the owner that is accepted now, or a new one.
-func newCredential(in *servertest.Instance, create bool) string {
+// newCredential returns the response of a passkey of the owner, or of the app user customer, that is
+// accepted now, or a new one.
+func newCredential(in *servertest.Instance, app, create bool) string {
 	in.T.Helper()
 	p := servertest.NewAuthenticator()
+	switch {
+	case app && create:
+		return string(p.Create(in.OK("GET", "/api/user/passkey-options", "", "customer").Options()))
+	case app:
+		in.AddAppPasskey(p, "customer")
+		return string(p.Get(in.OK("GET", "/api/login/passkey", "", "nobody").Options()))
+	}
 	if create {
 		return string(p.Create(in.OK("GET", "/admin/account/passkey-options", "", "owner").Options()))
 	}

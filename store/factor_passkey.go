@@ -5,11 +5,12 @@ import (
 	"reeve/store/kv"
 )
 
-// Passkey is a public key of a user, whose private key is in a device or a password manager
+// Passkey is a public key of a person, whose private key is in a device or a password manager
 // (WebAuthn).
 type Passkey struct {
 	Ident
 	UserID         ID       `json:"user_id"`
+	AppUserID      ID       `json:"app_user_id"`
 	Name           string   `json:"name" log:"personal" visible:"name"`
 	RPID           string   `json:"rp_id"`         // host name that the passkey is for
 	CredentialID   string   `json:"credential_id"` // base64url without padding
@@ -23,33 +24,39 @@ type Passkey struct {
 	Versioned
 }
 
-// MaxPasskeys is the number of passkeys of a user.
+// MaxPasskeys is the number of passkeys of a person.
 const MaxPasskeys = 20
 
-// Passkeys and their indexes. They are deleted with the user.
+// Passkeys and their indexes. They are deleted with the person.
 var (
 	Passkeys            = kv.NewCollection[Passkey]("passkey")
 	PasskeyByUser       = refToUser(Passkeys, func(p *Passkey) ID { return p.UserID }, kv.Cascade)
+	PasskeyByAppUser    = refToAppUser(Passkeys, func(p *Passkey) ID { return p.AppUserID }, kv.Cascade)
 	PasskeyByCredential = kv.NewUnique(Passkeys, "credential_id", func(p *Passkey) string {
 		return p.CredentialID
 	})
 
 	_ = Passkeys.Authorize(func(tx *Tx, p *Passkey) error {
-		return authorizeFactor(tx, Account{ID: p.UserID})
+		return authorizeFactor(tx, p.Account())
 	}).
 		Constraint(func(tx *Tx, _, new *Passkey) error {
 			if new == nil {
 				return nil
 			}
-			return ownFactor(tx, Account{ID: new.UserID})
+			return ownFactor(tx, new.Account())
 		})
 )
 
 var _ = manage(Access{Table: Passkeys, Query: "admin.list.query"})
 
-// PasskeysOf returns the passkeys of a user, the oldest first.
-func PasskeysOf(tx *Tx, user ID) (all []*Passkey, err error) {
-	for p, err := range PasskeyByUser.All(tx, user) {
+// Account returns the person whose passkey it is.
+func (p *Passkey) Account() Account { return accountOf(p.UserID, p.AppUserID) }
+
+func passkeysBy(who Account) *kv.Ref[Passkey] { return ByRealm(who.App, PasskeyByUser, PasskeyByAppUser) }
+
+// PasskeysOf returns the passkeys of a person, the oldest first.
+func PasskeysOf(tx *Tx, who Account) (all []*Passkey, err error) {
+	for p, err := range passkeysBy(who).All(tx, who.ID) {
 		if err != nil {
 			return nil, err
 		}
@@ -58,9 +65,17 @@ func PasskeysOf(tx *Tx, user ID) (all []*Passkey, err error) {
 	return all, nil
 }
 
+// ErrAppPasskeysOff is returned while app users can't have passkeys. Those that they have are kept.
+var ErrAppPasskeysOff = errs.New(errs.Denied,
+	"passkeys are not in use here; ask the administrator").Coded("app_passkeys_off")
+
 // AddPasskey stores a new passkey.
 func AddPasskey(tx *Tx, p *Passkey) error {
-	if n, err := PasskeyByUser.Count(tx, p.UserID); err != nil || n >= MaxPasskeys {
+	who := p.Account()
+	if who.App && !AppPasskeys.Get(tx) {
+		return ErrAppPasskeysOff
+	}
+	if n, err := passkeysBy(who).Count(tx, who.ID); err != nil || n >= MaxPasskeys {
 		if err == nil {
 			err = errs.New(errs.Conflict,
 				"you have %d passkeys, which is the most; remove one first", n).Coded("too_many_passkeys")
@@ -70,7 +85,7 @@ func AddPasskey(tx *Tx, p *Passkey) error {
 	if err := Passkeys.Create(tx, p); err != nil {
 		return err
 	}
-	return followFactor(tx, Account{ID: p.UserID})
+	return followFactor(tx, who)
 }
 
 // ErrWrongPasskey is returned for an unknown passkey, and for one whose signature is wrong.
@@ -92,10 +107,10 @@ func UsePasskey(tx *Tx, id ID, count int64, eligible, backedUp bool) error {
 	return err
 }
 
-// RemovePasskey removes a passkey of a user, and the recovery codes with the last factor.
-func RemovePasskey(tx *Tx, user, id ID) error {
+// RemovePasskey removes a passkey of a person, and the recovery codes with the last factor.
+func RemovePasskey(tx *Tx, who Account, id ID) error {
 	p, err := Passkeys.Get(tx, id)
-	if err == nil && p.UserID != user {
+	if err == nil && p.Account() != who {
 		err = Passkeys.NotFound(id)
 	}
 	if err == nil {
@@ -104,5 +119,5 @@ func RemovePasskey(tx *Tx, user, id ID) error {
 	if err != nil {
 		return err
 	}
-	return factorRemoved(tx, Account{ID: user})
+	return factorRemoved(tx, who)
 }

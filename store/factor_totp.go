@@ -280,22 +280,21 @@ func factorRemoved(tx *Tx, who Account) error {
 	return ignoreMissing(err)
 }
 
-// RemoveFactors removes everything that is asked for besides the password of a person, and reports
-// whether there was something.
+// RemoveFactors removes everything that is asked for besides the password of a person, and passkeys,
+// and reports whether there was something.
 func RemoveFactors(tx *Tx, who Account) (had bool, err error) {
 	if had, err = HasFactor(tx, who); err != nil {
 		return false, err
 	}
-	if !who.App {
-		ids, err := PasskeyByUser.IDs(tx, who.ID)
-		for _, id := range ids {
-			if err == nil {
-				err = Passkeys.Delete(tx, id)
-			}
+	ids, err := passkeysBy(who).IDs(tx, who.ID)
+	for _, id := range ids {
+		had = true
+		if err == nil {
+			err = Passkeys.Delete(tx, id)
 		}
-		if err != nil {
-			return false, err
-		}
+	}
+	if err != nil {
+		return false, err
 	}
 	if _, err = RemoveTOTP(tx, who); err != nil || !had || ownActor(tx, who) {
 		return had, err

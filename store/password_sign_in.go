@@ -123,7 +123,7 @@ func checkPasswordOff(tx *Tx, app, old, new bool) error {
 	return mayTurnPasswords(tx, app, new)
 }
 
-// guardPasswords is the rule of the setting of a realm. App users have no passkeys.
+// guardPasswords is the rule of the setting of a realm. App users need a provider, since few have a passkey.
 func guardPasswords(app bool) func(tx *Tx, old, new string) error {
 	return func(tx *Tx, _, new string) error {
 		err := mayTurnPasswords(tx, app, new == "0")

@@ -119,5 +119,6 @@ var reeve = kv.Schema{
 		{Title: "sign-in providers", Run: func(*Tx) error { return nil }},
 		{Title: "passwords can be turned off", Run: func(*Tx) error { return nil }},
 		{Title: "directories", Run: func(*Tx) error { return nil }},
+		{Title: "app users have passkeys", Run: Passkeys.Reindex},
 	},
 }

@@ -114,6 +114,7 @@ var (
 	AppRegistrationDomains   = domains(optional(text("app", "registration_domains", "", 1000)))
 	AppPages                 = securedToggle("app", "pages", "0")
 	AppSecondFactor          = securedToggle("app", "second_factor", "0")
+	AppPasskeys              = securedToggle("app", "passkeys", "0")
 	AppCodeSignIn            = securedToggle("app", "code_sign_in", "0")
 	AppPasswordSignIn        = guardedToggle(guardPasswords(true), toggle("app", "password_sign_in", "1"))
 

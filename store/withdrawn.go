@@ -216,7 +216,7 @@ func (c *comparison) newFactors() error {
 		if err != nil {
 			return err
 		}
-		if c.losers[Account{ID: v.UserID}] && !Passkeys.Exists(c.restored, v.ID) {
+		if c.losers[v.Account()] && !Passkeys.Exists(c.restored, v.ID) {
 			c.found.NewPasskeys = append(c.found.NewPasskeys, *v)
 		}
 	}

@@ -104,7 +104,7 @@ var ownPasskeys = web.Resource[store.Passkey, *Passkey]{
 	Collection: store.Passkeys, Order: "id, ascending", Output: PasskeyOf,
 	Columns: []web.Column[store.Passkey]{{Name: "id", Uses: web.Sorted}},
 	Scope: func(_ *store.Tx, req *web.Request) (kv.Condition, bool) {
-		return store.PasskeyByUser.AnyOf(req.Actor.ID), true
+		return store.ByRealm(req.Actor.App, store.PasskeyByUser, store.PasskeyByAppUser).AnyOf(req.Actor.ID), true
 	},
 }
 
@@ -112,8 +112,8 @@ type PasskeyOptions struct {
 	PublicKey json.RawMessage `json:"public_key" doc:"PublicKeyCredentialRequestOptions as JSON, for PublicKeyCredential.parseRequestOptionsFromJSON of a browser; null if passkeys can't be used here: they need server.public_url in the configuration"`
 }
 
-func readSignInOptions(_ *store.Tx, req *web.Request, _ *web.None) (*PasskeyOptions, error) {
-	options, err := req.Auth().SignInOptions()
+func readSignInOptions(tx *store.Tx, req *web.Request, _ *web.None) (*PasskeyOptions, error) {
+	options, err := req.Auth().SignInOptions(tx, false)
 	return &PasskeyOptions{orNull(options)}, err
 }
 
@@ -134,19 +134,24 @@ func (c passkeyResponse) text() (json.RawMessage, error) {
 	return json.Marshal(c)
 }
 
-type passkeyLoginIn struct {
+// PasskeyLoginIn is a sign-in with a passkey.
+type PasskeyLoginIn struct {
 	Credential passkeyResponse `json:"credential" check:"required" doc:"Response of the passkey: a PublicKeyCredential as toJSON() of a browser returns it"`
 	Login      string          `json:"login_token" check:"max=100" doc:"login_token from the response to the first step, to complete a sign-in with a password; empty to sign in with the passkey alone"`
 	Cookie     store.Flag      `json:"cookie" doc:"1 to get the token as a cookie that scripts cannot read, instead of in the response"`
 	Device     string          `json:"device_token" check:"max=64" doc:"Token of an earlier sign-in from this device; of the first step, the same"`
 }
 
-func loginPasskey(req *web.Request, in *passkeyLoginIn) (*LoginOut, error) {
+func loginPasskey(req *web.Request, in *PasskeyLoginIn) (*LoginOut, error) {
+	return loginByPasskey(req, false, in)
+}
+
+func loginByPasskey(req *web.Request, app bool, in *PasskeyLoginIn) (*LoginOut, error) {
 	text, err := in.Credential.text()
 	if err != nil {
 		return nil, err
 	}
-	return CompleteLogin(req, false, in.Cookie, in.Device,
+	return CompleteLogin(req, app, in.Cookie, in.Device,
 		func(a auth.Attempt) (*auth.Grant, string, error) {
 			return req.Auth().LoginPasskey(a, in.Login, text)
 		})
@@ -202,7 +207,7 @@ func addPasskey(req *web.Request, in *newPasskeyIn) (*NewPasskey, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, codes, err := req.Auth().AddPasskey(req.Session, in.Name, attempt(req, false, "", ""), text)
+	p, codes, err := req.Auth().AddPasskey(req.Session, in.Name, attempt(req, req.Actor.App, "", ""), text)
 	req.Note("factor_added", req.Actor.Username, err)
 	if err != nil {
 		return nil, err
@@ -226,7 +231,7 @@ func renamePasskey(tx *store.Tx, req *web.Request, in *passkeyNameIn) (*Passkey,
 }
 
 func removePasskey(tx *store.Tx, req *web.Request, in *web.ByID) (web.Nothing, error) {
-	err := store.RemovePasskey(tx, req.Actor.ID, in.ID)
+	err := store.RemovePasskey(tx, req.Actor.Account(), in.ID)
 	req.Note("factor_removed", req.Actor.Username, err)
 	return web.Nothing{}, err
 }

@@ -53,6 +53,11 @@ func accountPage(tx *store.Tx, req *web.Request, p *HTMLPage) error {
 	if factor || store.AppSecondFactor.Get(tx) {
 		p.Menu = append(p.Menu, PageLink{AuthenticatorPath, words.Factor.Title})
 	}
+	if own, err := store.PasskeysOf(tx, store.Account{App: true, ID: u.ID}); err != nil {
+		return err
+	} else if len(own) > 0 || store.AppPasskeys.Get(tx) {
+		p.Menu = append(p.Menu, PageLink{PasskeysPath, words.Passkey.Title})
+	}
 	if store.AppDeleteAccount.Get(tx) {
 		p.Menu = append(p.Menu, PageLink{DeletionPath, words.DeleteTitle})
 	}

@@ -36,6 +36,11 @@ func signInPage(tx *store.Tx, req *web.Request, p *HTMLPage) error {
 	for _, v := range providers {
 		p.Links = append(p.Links, PageLink{"/auth/provider/" + v.Name + "/start?app=1", fmt.Sprintf(words.WithProvider, v.Title)})
 	}
+	if options, err := req.Auth().SignInOptions(tx, true); err != nil {
+		return err
+	} else if options != nil {
+		p.Links = append(p.Links, PageLink{PasskeyPath, words.Passkey.Link})
+	}
 	if mails.MailOff(req.Server, tx).Empty() {
 		if store.AppCodeSignIn.Get(tx) {
 			p.Links = append(p.Links, PageLink{EmailPath, words.EmailCode.Link})

@@ -27,9 +27,10 @@ const PagePolicy = "default-src 'none'; style-src 'nonce-NONCE'; img-src 'self';
 
 // Pages are the frame and the texts of the pages.
 type Pages struct {
-	frame  string                // HTML with {language}, {nonce}, {site}, {logo}, {title} and {content}
-	script string                // solves the challenge of a registration
-	Texts  map[string]*pageTexts // texts by language: en or zh
+	frame   string                // HTML with {language}, {nonce}, {site}, {logo}, {title} and {content}
+	script  string                // solves the challenge of a registration
+	passkey string                // asks the browser for a passkey
+	Texts   map[string]*pageTexts // texts by language: en or zh
 }
 
 // pageTexts are the texts of pages in one language. Those of Intro and Done have the username or
@@ -55,12 +56,17 @@ func NewPages(files fs.FS) (*Pages, error) {
 		return nil, err
 	}
 
+	passkey, err := fs.ReadFile(files, "passkey.js")
+	if err != nil {
+		return nil, err
+	}
+
 	text, err := fs.ReadFile(files, "texts.json")
 	if err != nil {
 		return nil, err
 	}
 
-	p := &Pages{frame: string(frame), script: string(script)}
+	p := &Pages{frame: string(frame), script: string(script), passkey: string(passkey)}
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()
 	return p, decoder.Decode(&p.Texts)

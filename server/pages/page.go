@@ -109,6 +109,7 @@ type appPageTexts struct {
 
 	Factor    factorTexts
 	EmailCode emailCodeTexts
+	Passkey   passkeyTexts
 
 	Notices map[string]string // notices by completed operation
 }

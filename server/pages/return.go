@@ -21,6 +21,7 @@ var returning = map[string]bool{
 	CodePath:      true,
 	EmailPath:     true,
 	EmailCodePath: true,
+	PasskeyPath:   true,
 	ProviderPath:  true,
 	PasswordPath:  true,
 	SignOutPath:   true,

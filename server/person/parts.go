@@ -126,10 +126,11 @@ func (p *personData) secondFactor() error {
 	var out *account.SecondFactorOut
 	passkeys := []*account.Passkey{}
 	err := p.read(func(tx *store.Tx) (err error) {
-		if out, err = account.FactorOf(tx, p.who); err != nil || p.who.App {
+		if out, err = account.FactorOf(tx, p.who); err != nil {
 			return err
 		}
-		for k, err := range store.PasskeyByUser.All(tx, p.who.ID) {
+		by := store.ByRealm(p.who.App, store.PasskeyByUser, store.PasskeyByAppUser)
+		for k, err := range by.All(tx, p.who.ID) {
 			if p.passes(tx, "second-factor.json", err) {
 				continue
 			}

@@ -147,6 +147,15 @@ func (in *Instance) AddPasskey(p *passkeytest.Authenticator,
 	return out.ID, out.Codes
 }
 
+// AddAppPasskey adds a passkey of an app user, whose password is OwnerPassword.
+func (in *Instance) AddAppPasskey(p *passkeytest.Authenticator, as string) (id store.ID) {
+	in.T.Helper()
+	made := p.Create(in.OK("GET", "/api/user/passkey-options", "", as).Options())
+	var out account.Passkey
+	in.OK("POST", "/api/user/passkey", fmt.Sprintf(`{"name":"Phone","credential":%s,"password":%q}`, made, OwnerPassword), as).Data(&out)
+	return out.ID
+}
+
 // Stale makes the last proof of the sessions of a user old.
 func (in *Instance) Stale(name string) {
 	in.T.Helper()

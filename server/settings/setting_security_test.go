@@ -28,6 +28,8 @@ var weaker = map[string]string{
 	"security.require_factor": "owners", "security.provider_session_hours": "720", "security.provider_key_days": "0",
 	"security.password_sign_in": "0", "app.password_sign_in": "0",
 	"mail.enabled": "1", "app.delete_account": "0", "app.pages": "1",
+	"app.code_sign_in":         "1",
+	"app.passkeys":             "1",
 	"app.second_factor":        "1",
 	"app.registration_confirm": "1", "app.registration_challenge": "1",
 	"app.registration_domains": "example.org",

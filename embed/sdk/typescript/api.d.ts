@@ -58,6 +58,22 @@ export type AddPasskey = {
   name?: string | null
 }
 
+export type AddPasskeyAsAppUser = {
+  /** The new passkey: a PublicKeyCredential as toJSON() of a browser returns it */
+  credential: Record<string, unknown>
+  /** Name by which you recognize it; the browser and the system by default */
+  name?: string | null
+  /** Current password. People who have none, or can't sign in with it, leave it out: they must have signed in within security.reauth_minutes (409 sign_in_first) */
+  password?: string
+}
+
+export type AddPasskeyOnPage = {
+  /** Response of the passkey: a PublicKeyCredential as JSON */
+  credential: string
+  /** Current password. People who have none, or can't sign in with it, leave it out: they must have signed in within security.reauth_minutes (409 sign_in_first) */
+  password?: string
+}
+
 export type ApiKey = {
   /** What the key has created and what remains when it is deleted */
   created: CreatedByKey
@@ -3177,6 +3193,20 @@ export type RemoveAuthenticatorAppOnPage = {
   otp: string
 }
 
+export type RemovePasskeyAsAppUser = {
+  /** ID of the passkey */
+  id: number
+  /** Current password. People who have none, or can't sign in with it, leave it out: they must have signed in within security.reauth_minutes (409 sign_in_first) */
+  password?: string
+}
+
+export type RemovePasskeyOnPage = {
+  /** ID of the passkey */
+  id: string
+  /** Current password. People who have none, or can't sign in with it, leave it out: they must have signed in within security.reauth_minutes (409 sign_in_first) */
+  password?: string
+}
+
 export type RenameDevice = {
   /** Name by which you recognize it; empty for none */
   name?: string | null
@@ -3187,6 +3217,14 @@ export type RenameDevice = {
 }
 
 export type RenamePasskey = {
+  name?: string
+  /** Time of the last change as it was read, in any precision; 409 stale if the record has changed since */
+  updated_at?: string
+  /** Version of the record as it was read; 409 stale if the record has changed since */
+  version?: number
+}
+
+export type RenamePasskeyAsAppUser = {
   name?: string
   /** Time of the last change as it was read, in any precision; 409 stale if the record has changed since */
   updated_at?: string
@@ -3674,6 +3712,22 @@ export type SignInWithPasskey = {
   device_token?: string | null
   /** login_token from the response to the first step, to complete a sign-in with a password; empty to sign in with the passkey alone */
   login_token?: string | null
+}
+
+export type SignInWithPasskeyAsAppUser = {
+  /** 1 to get the token as a cookie that scripts cannot read, instead of in the response */
+  cookie?: 0 | 1
+  /** Response of the passkey: a PublicKeyCredential as toJSON() of a browser returns it */
+  credential: Record<string, unknown>
+  /** Token of an earlier sign-in from this device; of the first step, the same */
+  device_token?: string | null
+  /** login_token from the response to the first step, to complete a sign-in with a password; empty to sign in with the passkey alone */
+  login_token?: string | null
+}
+
+export type SignInWithPasskeyOnPage = {
+  /** Response of the passkey: a PublicKeyCredential as JSON */
+  credential: string
 }
 
 export type SignOutOfProxiedPrograms = {
@@ -4858,8 +4912,12 @@ export type Api = {
     '/api/event': { body: undefined; answer: unknown }
     '/api/field': { body: undefined; answer: AppFields }
     '/api/home': { body: undefined; answer: Home }
+    '/api/login/passkey': { body: undefined; answer: PasskeyOptions }
     '/api/session': { body: undefined; answer: SessionPage }
     '/api/user': { body: undefined; answer: OwnAppUser }
+    '/api/user/passkey': { body: undefined; answer: PasskeyPage }
+    '/api/user/passkey-options': { body: undefined; answer: NewPasskeyOptions }
+    [path: `/api/user/passkey/${number}`]: { body: undefined; answer: Passkey }
     '/api/user/totp': { body: undefined; answer: AppFactor }
     '/app/account': { body: undefined; answer: unknown }
     '/app/account/authenticator': { body: undefined; answer: unknown }
@@ -4867,6 +4925,9 @@ export type Api = {
     '/app/account/authenticator/recovery': { body: undefined; answer: unknown }
     '/app/account/authenticator/remove': { body: undefined; answer: unknown }
     '/app/account/delete': { body: undefined; answer: unknown }
+    '/app/account/passkeys': { body: undefined; answer: unknown }
+    '/app/account/passkeys/add': { body: undefined; answer: unknown }
+    '/app/account/passkeys/remove': { body: undefined; answer: unknown }
     '/app/account/password': { body: undefined; answer: unknown }
     '/app/account/profile': { body: undefined; answer: unknown }
     '/app/account/sessions': { body: undefined; answer: unknown }
@@ -4876,6 +4937,7 @@ export type Api = {
     '/app/sign-in/code': { body: undefined; answer: unknown }
     '/app/sign-in/email': { body: undefined; answer: unknown }
     '/app/sign-in/email/code': { body: undefined; answer: unknown }
+    '/app/sign-in/passkey': { body: undefined; answer: unknown }
     '/app/sign-in/provider': { body: undefined; answer: unknown }
     '/app/sign-out': { body: undefined; answer: unknown }
     '/auth/provider': { body: undefined; answer: Choices }
@@ -5002,12 +5064,14 @@ export type Api = {
     '/api/login/code': { body: ExchangeCodeForSessionOfAppUser; answer: Exchange }
     '/api/login/email': { body: RequestCodeToSignInAsAppUser; answer: CodeRequest }
     '/api/login/email-code': { body: SignInWithCodeByEmailAsAppUser; answer: Login }
+    '/api/login/passkey': { body: SignInWithPasskeyAsAppUser; answer: Login }
     '/api/login/totp': { body: CompleteSignInWithCodeAsAppUser; answer: Login }
     '/api/logout': { body: undefined; answer: Logout }
     '/api/password/forgot': { body: RequestAppPasswordReset; answer: Record<string, never> }
     '/api/password/link': { body: SetAppPasswordWithLink; answer: LinkUsed }
     '/api/register': { body: RegisterAsAppUser; answer: Registration }
     '/api/user/email': { body: VerifyOwnAppEmail; answer: MailQueued }
+    '/api/user/passkey': { body: AddPasskeyAsAppUser; answer: Passkey }
     '/api/user/recovery': { body: ReplaceRecoveryCodesAsAppUser; answer: RecoveryCodes }
     '/api/user/totp': { body: SetUpAuthenticatorAppAsAppUser; answer: AuthenticatorApp }
     '/api/verify': { body: ConfirmAppUserEmail; answer: LinkUsed }
@@ -5016,6 +5080,8 @@ export type Api = {
     '/app/account/authenticator/recovery': { body: undefined; answer: unknown }
     '/app/account/authenticator/remove': { body: undefined; answer: unknown }
     '/app/account/delete': { body: undefined; answer: unknown }
+    '/app/account/passkeys/add': { body: undefined; answer: unknown }
+    '/app/account/passkeys/remove': { body: undefined; answer: unknown }
     '/app/account/password': { body: undefined; answer: unknown }
     '/app/account/profile': { body: undefined; answer: unknown }
     '/app/account/sessions': { body: undefined; answer: unknown }
@@ -5025,6 +5091,7 @@ export type Api = {
     '/app/sign-in/code': { body: undefined; answer: unknown }
     '/app/sign-in/email': { body: undefined; answer: unknown }
     '/app/sign-in/email/code': { body: undefined; answer: unknown }
+    '/app/sign-in/passkey': { body: undefined; answer: unknown }
     '/app/sign-out': { body: undefined; answer: unknown }
     '/auth/check': { body: CheckPermissions; answer: Check }
     '/auth/forward': { body: OpenProxiedProgram; answer: OpenForwarded }
@@ -5095,6 +5162,7 @@ export type Api = {
     [path: `/admin/rule/${number}/show`]: { body: ShowOrHidePermission; answer: Permission }
     [path: `/admin/rule/${number}/status`]: { body: EnableOrDisablePermission; answer: Permission }
     '/api/user': { body: UpdateOwnAppUser; answer: OwnAppUser }
+    [path: `/api/user/passkey/${number}`]: { body: RenamePasskeyAsAppUser; answer: Passkey }
     '/api/user/password': { body: UpdateOwnAppPassword; answer: Record<string, never> }
     '/api/user/totp': { body: ConfirmAuthenticatorAppAsAppUser; answer: RecoveryCodes }
     [path: `/file/group/${number}`]: { body: UpdateFileGroup; answer: FileGroup }
@@ -5149,6 +5217,7 @@ export type Api = {
     '/api/session': { body: undefined; answer: Record<string, never> }
     [path: `/api/session/${number}`]: { body: undefined; answer: Record<string, never> }
     '/api/user': { body: DeleteOwnAppUser; answer: Record<string, never> }
+    '/api/user/passkey': { body: RemovePasskeyAsAppUser; answer: Record<string, never> }
     '/api/user/totp': { body: RemoveAuthenticatorAppAsAppUser; answer: Record<string, never> }
     '/file/group': { body: undefined; answer: Record<string, never> }
     [path: `/file/group/${number}`]: { body: undefined; answer: Record<string, never> }

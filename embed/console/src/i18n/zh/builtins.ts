@@ -107,6 +107,9 @@ export const builtins: Record<string, string> = {
     '新应用用户的邮箱必须属于的域名，以逗号分隔，并须经确认；留空表示不限',
   'given.Hosted pages': '托管页面',
   'given.Pages on which app users register, sign in and look after their account, below /app/': '应用用户注册、登录和管理账号的页面，位于 /app/ 下',
+  'given.Passkeys of app users': '应用用户通行密钥',
+  'given.Let app users add passkeys and sign in with one instead of a password; turned off, they keep those that they have':
+    '允许应用用户添加通行密钥并用其代替密码登录；关闭后已有的通行密钥会保留',
   'given.Sign-in with a code by email': '邮件验证码登录',
   'given.Let app users sign in with a code that is mailed to their verified address, instead of a password':
     '允许应用用户使用发送到其已验证邮箱的验证码登录，无需密码',
