@@ -115,7 +115,7 @@ func (st *stream) open() error {
 		if err != nil {
 			return err
 		}
-		text, err := frame(st.ID(), "open",
+		text, err := Frame(st.ID(), "open",
 			NewView(tx, actor).opened(st.ID(), st.filter, st.req.Language()))
 		st.out.Write(text)
 		return err
@@ -175,7 +175,7 @@ func (st *stream) noteAccess(tx *store.Tx, actor *store.Actor) error {
 	if !changed || !st.filter.Wants(AccessChanged) {
 		return nil
 	}
-	text, err := frame("", AccessChanged, map[string]string{"type": AccessChanged})
+	text, err := Frame("", AccessChanged, map[string]string{"type": AccessChanged})
 	st.out.Write(text)
 	return err
 }
@@ -223,7 +223,7 @@ func (st *stream) frames(view *View, e *audit.Entry) (text []byte, err error) {
 		if i == len(events)-1 {
 			id = ev.ID
 		}
-		one, err := frame(id, ev.Type, ev)
+		one, err := Frame(id, ev.Type, ev)
 		if err != nil {
 			return nil, err
 		}

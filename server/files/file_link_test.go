@@ -15,6 +15,7 @@ import (
 	"reeve/auth"
 	"reeve/server/files"
 	"reeve/server/servertest"
+	"reeve/server/web"
 	"reeve/store"
 	"reeve/store/kv"
 )

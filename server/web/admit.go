@@ -125,13 +125,11 @@ func (req *Request) Renew(tx *store.Tx) (*store.Actor, error) {
 
 // EnterSession makes the request one of the session that a signed link names, and authorizes it. A
 // token that was sent besides has no effect.
-func (req *Request) EnterSession(tx *store.Tx, id store.ID) error {
-	session, err := req.Server.Auth.SessionByID(tx, id)
-	if err != nil {
-		return err
+func (req *Request) EnterSession(tx *store.Tx, session *auth.Session) error {
+	actor, err := req.resume(tx, session)
+	if err == nil {
+		req.entered, req.Actor = nil, actor
 	}
-	req.entered = nil
-	req.Actor, err = req.resume(tx, session)
 	return err
 }
 
