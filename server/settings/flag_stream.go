@@ -26,8 +26,8 @@ const (
 	// flagPause is the shortest time between two events of a stream: many changes are one event.
 	flagPause = time.Second
 
-	// flagIdle is when a client with nobody in front of it should close the stream, the default of
-	// the protocol.
+	// flagIdle is the time after which a client that is not used should close the stream, as by
+	// default in the protocol.
 	flagIdle = 2 * time.Minute
 )
 
@@ -35,17 +35,30 @@ const (
 type FlagStreams struct {
 	streams *changes.Streams
 	links   *web.LinkSigner
-	seed    maphash.Seed // of the states, which so tell nothing about the rules
+	seed    maphash.Seed // seed of the states, which thus disclose nothing of the rules
 }
 
 func NewFlagStreams(streams *changes.Streams) *FlagStreams {
 	return &FlagStreams{streams, web.NewLinkSigner(), maphash.MakeSeed()}
 }
 
+// route is the stream of the protocol.
+func (fs *FlagStreams) route() web.Route {
+	return web.Raw(flagStreamPath, web.AnyRealm, "Stream flag changes", changes.EventStream,
+		fs.serve, web.Options{
+			Unmonitored: true,
+			Note: "OpenFeature Remote Evaluation Protocol: Server-Sent Events. Each has the data " +
+				`{"type":"refetchEvaluation"} ` + "and no more: flags that you may evaluate may give " +
+				"other values, so evaluate them again. There is at most one in a second. The stream " +
+				"begins with one, unless the header Last-Event-ID has the current state. Use the URL " +
+				"that evaluateFlags returns in eventStreams, or send your token.",
+		})
+}
+
 type flagEventStream struct {
 	Type       string       `json:"type" doc:"sse: Server-Sent Events"`
 	Endpoint   flagEndpoint `json:"endpoint"`
-	Inactivity int64        `json:"inactivityDelaySec" doc:"Seconds after which a client that nobody uses should close the stream, and evaluate again when it opens it"`
+	Inactivity int64        `json:"inactivityDelaySec" doc:"Seconds after which a client that is not used should close the stream, and evaluate again when it opens it"`
 }
 
 // flagEndpoint has no origin: the client takes that of the protocol.
@@ -121,14 +134,14 @@ func (fs *FlagStreams) enter(req *web.Request, tx *store.Tx, in *flagStreamIn) (
 type flagFeed struct {
 	all   *FlagStreams
 	req   *web.Request
-	until store.Time // when the signed URL expires
+	until store.Time // end of the signed URL
 	out   *bytes.Buffer
-	state string    // that the client knows
-	sent  time.Time // of the last event
+	state string    // state that the client knows
+	sent  time.Time // time of the last event
 
-	now  string     // current state, which
-	of   flagBasis  // was computed from this, and
-	next store.Time // can change by the time then
+	now  string     // current state
+	of   flagBasis  // data from which it was computed
+	next store.Time // time at which it may change without new data
 }
 
 // flagBasis is what a state depends on, besides the time.
@@ -140,7 +153,7 @@ type flagBasis struct {
 }
 
 // Begin tells a client whose state is another one, or that has none and so may have missed a
-// change since it has evaluated its flags.
+// change since it evaluated its flags.
 func (f *flagFeed) Begin(out *bytes.Buffer) error {
 	f.out = out
 	if err := f.look(); err != nil {
@@ -199,7 +212,7 @@ func (f *flagFeed) look() error {
 }
 
 // compute finds the state: which flags the caller may evaluate, their values, which of their times
-// have come, and who a session is.
+// have come, and the user of a session.
 func (f *flagFeed) compute(tx *store.Tx) error {
 	var sum maphash.Hash
 	sum.SetSeed(f.all.seed)

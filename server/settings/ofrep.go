@@ -9,7 +9,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"reeve/server/changes"
 	"reeve/server/web"
 	"reeve/store"
 	"reeve/store/errs"
@@ -36,15 +35,7 @@ func FlagRoutes(streams *FlagStreams) []web.Route {
 					"system.setting.read.<group>; any other flag is FLAG_NOT_FOUND. Errors that concern " +
 					"the request have the status 400.",
 			}),
-		web.Raw(flagStreamPath, web.AnyRealm, "Stream flag changes", changes.EventStream,
-			streams.serve, web.Options{
-				Unmonitored: true,
-				Note: "OpenFeature Remote Evaluation Protocol: Server-Sent Events. Each has the data " +
-					`{"type":"refetchEvaluation"} ` + "and no more: flags that you may evaluate may give " +
-					"other values, so evaluate them again. There is at most one in a second. The stream " +
-					"begins with one, unless the header Last-Event-ID has the current state. Use the URL " +
-					"that evaluateFlags returns in eventStreams, or send your token.",
-			}),
+		streams.route(),
 	}
 }
 
