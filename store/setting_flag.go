@@ -21,6 +21,7 @@ type FlagSetting struct {
 	Flag  *feature.Flag // nil if the stored value is damaged
 
 	Values string // the stored value
+	At     Time   // time of the last change of the flag or its group
 }
 
 // MayEvaluate reports whether an actor may evaluate the flag: everybody may in a public group,
@@ -74,7 +75,8 @@ func (c *SettingSet) flags() []FlagSetting {
 		}
 		f, _ := feature.Parse(s.Value.Values) // an error leaves nil
 		group := groups[s.Value.GroupID]
-		all = append(all, FlagSetting{group.Key + "." + s.Value.Key, group, f, s.Value.Values})
+		all = append(all, FlagSetting{group.Key + "." + s.Value.Key, group, f, s.Value.Values,
+			max(s.Value.UpdatedAt, group.UpdatedAt)})
 	}
 	sort.Slice(all, func(i, j int) bool { return all[i].Key < all[j].Key })
 	return all

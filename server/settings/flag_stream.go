@@ -3,6 +3,7 @@ package settings
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"hash/maphash"
 	"math"
 	"net/http"
@@ -138,6 +139,7 @@ type flagFeed struct {
 	out   *bytes.Buffer
 	state string    // state that the client knows
 	sent  time.Time // time of the last event
+	owed  bool      // whether an event must follow, even if the state becomes the known one again
 
 	now  string     // current state
 	of   flagBasis  // data from which it was computed
@@ -169,7 +171,9 @@ func (f *flagFeed) Begin(out *bytes.Buffer) error {
 // Next tells the client if the state has changed, once the last event is long enough ago.
 func (f *flagFeed) Next() (<-chan struct{}, error) {
 	woken := f.all.streams.Wake()
-	if err := f.look(); err != nil || f.now == f.state {
+	err := f.look()
+	f.owed = f.owed || f.now != f.state
+	if err != nil || !f.owed {
 		return woken, err
 	}
 	if early := time.Until(f.sent.Add(flagPause)); early > 0 {
@@ -184,7 +188,7 @@ func (f *flagFeed) Next() (<-chan struct{}, error) {
 func (f *flagFeed) ID() string { return f.state }
 
 func (f *flagFeed) tell() error {
-	f.state, f.sent = f.now, time.Now()
+	f.state, f.sent, f.owed = f.now, time.Now(), false
 	text, err := changes.Frame(f.state, "message", map[string]string{"type": "refetchEvaluation"})
 	f.out.Write(text)
 	return err
@@ -211,8 +215,9 @@ func (f *flagFeed) look() error {
 	})
 }
 
-// compute finds the state: which flags the caller may evaluate, their values, which of their times
-// have come, and the user of a session.
+// compute finds the state: the flags that the caller may evaluate, when they were changed, how many
+// of their times have passed, and the user of a session. A client may have evaluated a flag between
+// two changes that cancel each other out, so that the value alone is not enough.
 func (f *flagFeed) compute(tx *store.Tx) error {
 	var sum maphash.Hash
 	sum.SetSeed(f.all.seed)
@@ -220,10 +225,9 @@ func (f *flagFeed) compute(tx *store.Tx) error {
 	flags := f.of.settings.Flags()
 	for i := range flags {
 		if flag := &flags[i]; flag.MayEvaluate(tx, f.of.actor) {
-			sum.WriteString(strconv.Quote(flag.Key) + flag.Values)
 			next, passed := flag.Times(tx.Now())
 			f.next = min(f.next, next)
-			sum.WriteString(strconv.Itoa(passed))
+			fmt.Fprintf(&sum, "%q %d %d %q\n", flag.Key, flag.At, passed, flag.Values)
 		}
 	}
 

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"reeve/server/changes"
@@ -147,6 +148,24 @@ func TestFlagStream_Resumes(t *testing.T) {
 	if now := state(in, at, "nobody"); current.Last != now || behind.Last != now {
 		t.Errorf("the state is %s, the events %s and %s", now, current.Last, behind.Last)
 	}
+}
+
+// TestFlagStream_ChangedBack: a client that has evaluated a flag between two changes is told of the
+// second one, even if the value is the first again.
+func TestFlagStream_ChangedBack(t *testing.T) {
+	t.Parallel()
+	in := servertest.Start(t)
+	banner := in.Flag(in.FlagGroup("open", true), "banner", servertest.OnFor(`"name":"a"`))
+	at := in.Live() + flagEvents
+	l := in.Follow(at, "nobody")
+	refetches(t, l)
+	for _, name := range []string{"b", "a"} {
+		saveFlag(in, banner, name, "owner")
+		if now := state(in, at, "nobody"); now == l.Last {
+			t.Errorf("%s: the state is still %s", name, now)
+		}
+	}
+	refetches(t, l)
 }
 
 // TestFlagStream_Coalesces: a burst of changes is few events, and the last one is not lost.
@@ -289,4 +308,47 @@ func TestFlagStream_Limit(t *testing.T) {
 		t.Errorf("without a token: %d", l.Reply.StatusCode)
 	}
 	refetches(t, in.Follow(base+flagEvents, "owner"))
+}
+
+// TestFlagStream_LinkEnds: a signed URL, and the stream that it has opened, live for 12 to 24 hours.
+func TestFlagStream_LinkEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		in := servertest.Start(t)
+		in.Flag(in.FlagGroup("open", true), "banner", servertest.OnFor(`"name":"all"`))
+		in.NewKey("key", "/admin/account/key", `{"name":"k"}`, "owner")
+		signed, begun := flagStream(in, "key"), time.Now()
+		in.Server.Streams.Ended = make(chan struct{})
+		body := in.Call("GET", signed, "", "nobody").Body
+		if life := time.Since(begun); life <= 12*time.Hour || life > 24*time.Hour+15*time.Second ||
+			strings.Count(body, "refetchEvaluation") != 1 {
+			t.Errorf("after %s: %.200s", life, body)
+		}
+		in.Call("GET", signed, "", "nobody").Brief(401, `"errorCode":"link_expired"`)
+		if next := flagStream(in, "key"); next == signed {
+			t.Errorf("%s is given again", next)
+		}
+	})
+}
+
+// TestFlagStream_Times: the times of rules are events, within a heartbeat.
+func TestFlagStream_Times(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		in := servertest.Start(t)
+		at := func(d time.Duration) string { return time.Now().Add(d).UTC().Format(time.RFC3339Nano) }
+		in.Flag(in.FlagGroup("open", true), "banner", servertest.OnFor(
+			`"from":"`+at(time.Hour)+`","until":"`+at(3*time.Hour)+`"`))
+		for _, wait := range []struct {
+			time   time.Duration
+			events int
+		}{{time.Hour - time.Minute, 1}, {2 * time.Hour, 2}, {2 * time.Hour, 2},
+			{2 * time.Hour, 1}} {
+			ended := make(chan struct{})
+			in.Server.Streams.Ended = ended
+			time.AfterFunc(wait.time, func() { close(ended) })
+			body := in.Call("GET", flagEvents, "", "nobody").Body
+			if n := strings.Count(body, "refetchEvaluation"); n != wait.events {
+				t.Errorf("in %s: %d events, want %d: %s", wait.time, n, wait.events, body[:100])
+			}
+		}
+	})
 }
