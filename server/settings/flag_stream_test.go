@@ -1,6 +1,7 @@
 package settings_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -10,6 +11,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/rs/zerolog"
 
 	"reeve/server/changes"
 	"reeve/server/servertest"
@@ -351,4 +354,50 @@ func TestFlagStream_Times(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestFlagStream_LinkIsNotRecorded: neither the log nor monitoring has the signature, of a URL that
+// is refused either.
+func TestFlagStream_LinkIsNotRecorded(t *testing.T) {
+	t.Parallel()
+	in := servertest.Start(t)
+	var lines bytes.Buffer
+	in.Server.Log = zerolog.New(zerolog.SyncWriter(&lines)).Level(zerolog.TraceLevel)
+	base := in.Live()
+	signed := flagStream(in, "owner")
+	at, err := url.Parse(signed)
+	servertest.Must(t, err)
+	refetches(t, in.Follow(base+signed, "nobody"))
+	refused := in.Follow(base+strings.Replace(signed, "session=", "session=9", 1), "nobody")
+	if refused.Reply.StatusCode != http.StatusUnauthorized {
+		t.Errorf("%d", refused.Reply.StatusCode)
+	}
+	in.Flush()
+	seen := in.OK("GET", "/system/monitor/request?pageSize=200", "", "owner").Body
+	if !strings.Contains(seen, flagEvents) {
+		t.Errorf("the refused request is not recorded: %s", seen)
+	}
+	if signature := at.Query().Get("signature"); strings.Contains(seen+lines.String(), signature) {
+		t.Errorf("%s is in %s%s", signature, seen, lines.String())
+	}
+}
+
+// TestFlagStream_OtherOrigins: pages that may evaluate flags may open the stream, and no others.
+func TestFlagStream_OtherOrigins(t *testing.T) {
+	t.Parallel()
+	in := servertest.Start(t)
+	in.OK("PUT", "/system/setting", `{"values":{"security.cors_origins":"https://shop.example.org"}}`, "owner")
+	base := in.Live()
+	for origin, want := range map[string]string{
+		"https://shop.example.org":  "https://shop.example.org",
+		"https://other.example.org": "",
+	} {
+		r := in.Request("POST", servertest.AllFlags, `{}`, "nobody")
+		r.Header.Set("Origin", origin)
+		flags := in.Send(r).Header.Get("Access-Control-Allow-Origin")
+		l := in.Follow(base+flagEvents, "nobody", "Origin", origin)
+		if got := l.Reply.Header.Get("Access-Control-Allow-Origin"); got != want || flags != want {
+			t.Errorf("%s: %q for flags, %q for the stream", origin, flags, got)
+		}
+	}
 }
