@@ -52,6 +52,7 @@ type features struct {
 	Sender  *webhooks.Sender
 	Person  *person.Person
 	Reads   *settings.SecretReads
+	Flags   *settings.FlagStreams
 	Files   *files.Downloads
 	Pages   *pages.Pages
 	Forward *forward.Forwarder
@@ -109,7 +110,7 @@ func (f *features) routes() []web.Route {
 		webhooks.Routes(f.Sender),
 		settings.Routes(),
 		settings.GroupRoutes(),
-		settings.FlagRoutes(),
+		settings.FlagRoutes(f.Flags),
 		files.Routes(f.Jobs),
 		files.TrashRoutes(),
 		files.GroupRoutes(),
@@ -229,6 +230,7 @@ func newFeatures(c *web.Server) (f features, err error) {
 	f.Jobs, f.Streams = jobs.NewJobs(c, jobKinds(c)), changes.NewStreams(c)
 	f.Sender = webhooks.NewSender(c, f.Streams)
 	f.Reads, f.Files = settings.NewSecretReads(c, f.Streams), files.NewDownloads()
+	f.Flags = settings.NewFlagStreams(f.Streams)
 	f.Person = &person.Person{S: c, Sender: f.Sender}
 	if f.Outbox, err = mails.NewOutbox(c); err != nil {
 		return f, err

@@ -52,7 +52,9 @@ var _ = manage(Access{Table: Passkeys, Query: "admin.list.query"})
 // Account returns the person whose passkey it is.
 func (p *Passkey) Account() Account { return accountOf(p.UserID, p.AppUserID) }
 
-func passkeysBy(who Account) *kv.Ref[Passkey] { return ByRealm(who.App, PasskeyByUser, PasskeyByAppUser) }
+func passkeysBy(who Account) *kv.Ref[Passkey] {
+	return ByRealm(who.App, PasskeyByUser, PasskeyByAppUser)
+}
 
 // PasskeysOf returns the passkeys of a person, the oldest first.
 func PasskeysOf(tx *Tx, who Account) (all []*Passkey, err error) {

@@ -2,10 +2,12 @@ package store
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"sort"
 	"strconv"
 	"strings"
+	"time"
 
 	"reeve/store/errs"
 	"reeve/store/feature"
@@ -17,12 +19,36 @@ type FlagSetting struct {
 	Key   string        // "group.key", by which clients name the flag
 	Group *SettingGroup // its group, on which depends who may evaluate it
 	Flag  *feature.Flag // nil if the stored value is damaged
+
+	Values string // the stored value
+	At     Time   // time of the last change of the flag or its group
 }
 
 // MayEvaluate reports whether an actor may evaluate the flag: everybody may in a public group,
 // others need the permission to read the group. App users have no permissions.
 func (f *FlagSetting) MayEvaluate(tx *Tx, a *Actor) bool {
 	return bool(f.Group.Public) || a.Known() && a.HasPermission(tx, ReadPermission(f.Group.Key))
+}
+
+// Times returns the next time at which a rule of the flag begins or ends; the largest
+// Time if there is none. passed is how many have passed.
+func (f *FlagSetting) Times(now Time) (next Time, passed int) {
+	next = math.MaxInt64
+	if f.Flag == nil {
+		return next, 0
+	}
+	for i := range f.Flag.Rules {
+		for _, at := range []time.Time{f.Flag.Rules[i].From, f.Flag.Rules[i].Until} {
+			switch t := Time(at.UnixMicro()); {
+			case at.IsZero():
+			case t <= now:
+				passed++
+			default:
+				next = min(next, t)
+			}
+		}
+	}
+	return next, passed
 }
 
 // Flag returns a flag by "group.key"; nil if there is none.
@@ -49,7 +75,8 @@ func (c *SettingSet) flags() []FlagSetting {
 		}
 		f, _ := feature.Parse(s.Value.Values) // an error leaves nil
 		group := groups[s.Value.GroupID]
-		all = append(all, FlagSetting{group.Key + "." + s.Value.Key, group, f})
+		all = append(all, FlagSetting{group.Key + "." + s.Value.Key, group, f, s.Value.Values,
+			max(s.Value.UpdatedAt, group.UpdatedAt)})
 	}
 	sort.Slice(all, func(i, j int) bool { return all[i].Key < all[j].Key })
 	return all

@@ -12,9 +12,9 @@ import (
 // changed.
 const AccessChanged = "access.changed"
 
-// frame returns an event in the format of Server-Sent Events. id is "" for an event that is no
+// Frame returns an event in the format of Server-Sent Events. id is "" for an event that is no
 // position at which a client can continue.
-func frame(id, kind string, data any) ([]byte, error) {
+func Frame(id, kind string, data any) ([]byte, error) {
 	text, err := json.Marshal(data)
 	if err != nil {
 		return nil, err

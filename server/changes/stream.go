@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"time"
 
 	"reeve/server/web"
 	"reeve/store"
@@ -37,37 +36,27 @@ func StreamRoutes(st *Streams) []web.Route {
 	}
 }
 
-const (
-	EventStream = "text/event-stream"
-
-	streamBeat  = 15 * time.Second // interval of heartbeats
-	StreamWrite = 20 * time.Second // time for a write, after which a client is too slow and is disconnected
-
-	streamOut = 256 << 10 // bytes that are sent at once, besides the events of one entry
-
-	// userStreams is the share of all streams that one user can have.
-	userStreams = 4
-)
+const streamOut = 256 << 10 // bytes that are sent at once, besides the events of one entry
 
 type streamIn struct {
 	Types string `query:"types" check:"max=2000" doc:"Types of events, separated by commas, such as user.*,setting.changed; absent for all"`
 	Since string `query:"since" check:"max=64" doc:"Position to continue from, for clients that cannot send the header Last-Event-ID"`
 }
 
-// stream is one open event stream.
+// stream is the feed of an event stream with changes of records.
 type stream struct {
-	all     *Streams
-	req     *web.Request
-	filter  EventFilter
-	at      position
-	out     bytes.Buffer
-	policy  *store.Policy // policy of the last check
-	actor   *store.Actor
-	roles   string // IDs of its roles
-	types   string // the filter as it was sent
-	keys    uint64 // hash of the permissions of the last check
-	scope   *store.Scope
-	control *http.ResponseController
+	all    *Streams
+	req    *web.Request
+	filter EventFilter
+	since  string // position from the query
+	at     position
+	out    *bytes.Buffer
+	policy *store.Policy // policy of the last check
+	actor  *store.Actor
+	roles  string // IDs of its roles
+	types  string // the filter as it was sent
+	keys   uint64 // hash of the permissions of the last check
+	scope  *store.Scope
 }
 
 // serve sends changes as Server-Sent Events until the client or the session ends.
@@ -76,47 +65,25 @@ func (all *Streams) serve(req *web.Request, in *streamIn, w http.ResponseWriter)
 	if err != nil {
 		return err
 	}
-	if err := HoldStream(req); err != nil {
+	return all.Serve(req,
+		&stream{all: all, req: req, filter: filter, types: in.Types, since: in.Since}, w)
+}
+
+// Begin authorizes the caller and writes the first event.
+func (st *stream) Begin(out *bytes.Buffer) error {
+	st.out = out
+	if err := st.begin(st.since); err != nil {
 		return err
 	}
-
-	all.Enter()
-	defer all.Leave()
-	st := &stream{
-		all:     all,
-		req:     req,
-		filter:  filter,
-		types:   in.Types,
-		control: http.NewResponseController(w),
-	}
-	if err := st.begin(in.Since); err != nil {
-		return err
-	}
-	if err := st.open(); err != nil {
-		return err
-	}
-
-	st.control.SetReadDeadline(time.Time{}) // fails only without a connection, in a test
-	h := w.Header()
-	h.Set("Content-Type", EventStream)
-	h.Set("Cache-Control", "no-store")
-	h.Set("X-Accel-Buffering", "no") // nginx
-	h.Set("X-Request-Id", req.ID)
-	req.Opened = max(time.Since(req.Begun), 1)
-	if err := st.send(w); err != nil {
-		return nil // the client is gone
-	}
-
-	st.run(w)
-	return nil
+	return st.open()
 }
 
 // begin sets where the stream begins: after the position of the client, or now.
 func (st *stream) begin(since string) error {
 	head := st.req.Server.DB.LogHead()
 	st.at = position{head.Generation, head.Seq}
-	if last := st.req.HTTP.Header["Last-Event-Id"]; len(last) > 0 && last[0] != "" {
-		since = last[0]
+	if last := LastEventID(st.req); last != "" {
+		since = last
 	}
 	if since == "" {
 		return st.check(nil)
@@ -148,66 +115,26 @@ func (st *stream) open() error {
 		if err != nil {
 			return err
 		}
-		text, err := frame(st.id(), "open",
-			NewView(tx, actor).opened(st.id(), st.filter, st.req.Language()))
-		st.out.WriteString("retry: 2000\n")
+		text, err := Frame(st.ID(), "open",
+			NewView(tx, actor).opened(st.ID(), st.filter, st.req.Language()))
 		st.out.Write(text)
 		return err
 	})
 }
 
-func (st *stream) id() string { return web.EventID(st.at.generation, st.at.seq) }
+// ID returns the position of the last entry.
+func (st *stream) ID() string { return web.EventID(st.at.generation, st.at.seq) }
 
-// run sends events until the client is gone, too slow or no longer permitted, or until the server
-// shuts down.
-func (st *stream) run(w http.ResponseWriter) {
-	streams, beat := st.all, time.NewTimer(st.all.Beat)
-	defer beat.Stop()
-	for {
-		entries, woken, err := streams.After(st.at.seq)
-		if err == nil {
-			err = st.check(entries)
-		}
-		if err != nil {
-			return // the client reconnects, and gets the error if it remains
-		}
-		if st.out.Len() > 0 {
-			if st.send(w) != nil {
-				return
-			}
-			beat.Reset(streams.Beat)
-		}
-		if len(entries) > 0 {
-			continue
-		}
-
-		select {
-		case <-woken:
-		case <-beat.C:
-			fmt.Fprintf(&st.out, ": heartbeat\nid: %s\n\n", st.id())
-			beat.Reset(streams.Beat)
-			if st.send(w) != nil {
-				return
-			}
-		case <-st.req.HTTP.Context().Done():
-			return
-		case <-streams.Ended:
-			return
-		}
-	}
-}
-
-// send sends what has been written to out.
-func (st *stream) send(w http.ResponseWriter) error {
-	st.control.SetWriteDeadline(time.Now().Add(StreamWrite)) // fails only without a connection, in a test
-	_, err := w.Write(st.out.Bytes())
-	if st.out.Reset(); st.out.Cap() > 1<<10 {
-		st.out = bytes.Buffer{}
-	}
+// Next writes the events of entries that are new.
+func (st *stream) Next() (woken <-chan struct{}, err error) {
+	entries, woken, err := st.all.After(st.at.seq)
 	if err == nil {
-		err = st.control.Flush()
+		err = st.check(entries)
 	}
-	return err
+	if len(entries) > 0 {
+		return nil, err
+	}
+	return woken, err
 }
 
 // check authorizes the caller again and writes the events of entries that the caller may read now.
@@ -248,7 +175,7 @@ func (st *stream) noteAccess(tx *store.Tx, actor *store.Actor) error {
 	if !changed || !st.filter.Wants(AccessChanged) {
 		return nil
 	}
-	text, err := frame("", AccessChanged, map[string]string{"type": AccessChanged})
+	text, err := Frame("", AccessChanged, map[string]string{"type": AccessChanged})
 	st.out.Write(text)
 	return err
 }
@@ -296,7 +223,7 @@ func (st *stream) frames(view *View, e *audit.Entry) (text []byte, err error) {
 		if i == len(events)-1 {
 			id = ev.ID
 		}
-		one, err := frame(id, ev.Type, ev)
+		one, err := Frame(id, ev.Type, ev)
 		if err != nil {
 			return nil, err
 		}

@@ -43,11 +43,11 @@ func ContentRoutes(d *Downloads) []web.Route {
 
 // Downloads sends the contents of files, and scales pictures.
 type Downloads struct {
-	Links  *LinkSigner
+	Links  *web.LinkSigner
 	Images *picture.Scaler
 }
 
-func NewDownloads() *Downloads { return &Downloads{newLinkSigner(), picture.NewScaler()} }
+func NewDownloads() *Downloads { return &Downloads{web.NewLinkSigner(), picture.NewScaler()} }
 
 // thumbIn is the input of routes that can return a scaled-down picture.
 type thumbIn struct {
@@ -133,7 +133,7 @@ func (d *Downloads) downloadSigned(req *web.Request, in *SignedLinkIn,
 		}
 
 		expires, err := strconv.ParseInt(in.Expires, 10, 64)
-		if err != nil || !d.Links.signed(in.Signature, in.Texts(session.Actor.ID)...) ||
+		if err != nil || !d.Links.Signed(in.Signature, in.Texts(session.Actor.ID)...) ||
 			tx.Now() > store.Time(expires) || tx.Now().Add(LinkTime) < store.Time(expires) ||
 			session.Actor.App || session.Actor.MustChange || session.Actor.MustAddFactor(tx) ||
 			!session.Actor.HasPermission(tx, "file.list.download") {

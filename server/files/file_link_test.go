@@ -15,6 +15,7 @@ import (
 	"reeve/auth"
 	"reeve/server/files"
 	"reeve/server/servertest"
+	"reeve/server/web"
 	"reeve/store"
 	"reeve/store/kv"
 )
@@ -231,7 +232,7 @@ func TestFileLink_NotForgeableFromBackup(t *testing.T) {
 	servertest.Must(t, err)
 	raw, err := hex.DecodeString(strings.TrimSpace(string(key)))
 	servertest.Must(t, err)
-	forger := &files.LinkSigner{}
+	forger := &web.LinkSigner{}
 	for name, secret := range map[string][]byte{"the key": raw, "its text": key[:32]} {
 		copy(forger.Key[:], secret)
 		dead(in, name, forged(in, forger, file.ID, time.Minute))
@@ -249,7 +250,7 @@ func TestFileLink_NotForgeableFromBackup(t *testing.T) {
 }
 
 // forged returns a link for the owner's session, signed by any signer.
-func forged(in *servertest.Instance, by *files.LinkSigner, file store.ID,
+func forged(in *servertest.Instance, by *web.LinkSigner, file store.ID,
 	life time.Duration) string {
 	in.T.Helper()
 	var session store.ID

@@ -44,9 +44,25 @@ func (in *Instance) Live() (url string) {
 // Listen opens a stream, whose first event has arrived.
 func (in *Instance) Listen(url, as string, header ...string) *Listener {
 	in.T.Helper()
+	l := in.Follow(url, as, header...)
+	if l.Reply.StatusCode == http.StatusOK {
+		kind, data := l.Next()
+		if kind != "open" {
+			in.T.Fatalf("the first event is %q", kind)
+		}
+		Must(in.T, json.Unmarshal(EncodeJSON(in.T, data), &l.Opened))
+	}
+	return l
+}
+
+// Follow opens a stream that need not begin with an event.
+func (in *Instance) Follow(url, as string, header ...string) *Listener {
+	in.T.Helper()
 	r, err := http.NewRequest("GET", url, nil)
 	Must(in.T, err)
-	r.Header.Set("Authorization", "Bearer "+in.Tokens[as])
+	if token := in.Tokens[as]; token != "" {
+		r.Header.Set("Authorization", "Bearer "+token)
+	}
 	for i := 0; i < len(header); i += 2 {
 		r.Header.Set(header[i], header[i+1])
 	}
@@ -56,14 +72,6 @@ func (in *Instance) Listen(url, as string, header ...string) *Listener {
 	in.T.Cleanup(func() { reply.Body.Close() })
 	l := &Listener{t: in.T, lines: bufio.NewScanner(reply.Body), Reply: reply}
 	l.lines.Buffer(nil, 1<<20)
-	if reply.StatusCode == http.StatusOK {
-		kind, data := l.Next()
-		if kind != "open" {
-			in.T.Fatalf("the first event is %q", kind)
-		}
-		Must(in.T, json.Unmarshal(EncodeJSON(in.T, data), &l.Opened))
-	}
-
 	return l
 }
 

@@ -17,15 +17,15 @@ import (
 
 // Evaluation of feature flags for OpenFeature clients. Responses have variants, never rules, and a
 // flag that the caller may not evaluate is the same as one that does not exist.
-func FlagRoutes() []web.Route {
+func FlagRoutes(streams *FlagStreams) []web.Route {
 	return []web.Route{
 		web.Following(&ofrep, "POST", "/ofrep/v1/evaluate/flags", web.AnyRealm, "Evaluate flags",
-			evaluateFlags, web.Options{
+			streams.evaluateFlags, web.Options{
 				ETag:     true,
 				ReadOnly: true,
 				Note: "OpenFeature Remote Evaluation Protocol: returns the values of all flags that you " +
 					"may evaluate, never the rules. If-None-Match with the ETag of the last response " +
-					"gives 304 while nothing has changed.",
+					"gives 304 while nothing has changed. eventStreams says where to be told of changes.",
 			}),
 		web.Following(&ofrep, "POST", "/ofrep/v1/evaluate/flags/:key", web.AnyRealm,
 			"Evaluate a flag", evaluateFlag, web.Options{
@@ -35,10 +35,11 @@ func FlagRoutes() []web.Route {
 					"system.setting.read.<group>; any other flag is FLAG_NOT_FOUND. Errors that concern " +
 					"the request have the status 400.",
 			}),
+		streams.route(),
 	}
 }
 
-// ofrep is the OpenFeature Remote Evaluation Protocol, version 0.1.0 of its OpenAPI document. It
+// ofrep is the OpenFeature Remote Evaluation Protocol, version 0.3.0 of its OpenAPI document. It
 // has 400 for everything that is wrong with a request.
 var ofrep = web.Protocol{
 	Name: "OFREP", Failed: reflect.TypeFor[OfrepFailure](), Failure: newOFREPFailure,
@@ -98,7 +99,8 @@ type flagMetadata struct {
 }
 
 type flagEvaluations struct {
-	Flags []FlagEvaluation `json:"flags" doc:"The flags that you may evaluate, by key"`
+	Flags        []FlagEvaluation  `json:"flags" doc:"The flags that you may evaluate, by key"`
+	EventStreams []flagEventStream `json:"eventStreams" doc:"Streams that tell when to evaluate the flags again"`
 }
 
 func evaluateFlag(req *web.Request, in *flagIn) (out *FlagEvaluation, err error) {
@@ -118,7 +120,8 @@ func evaluateFlag(req *web.Request, in *flagIn) (out *FlagEvaluation, err error)
 	})
 }
 
-func evaluateFlags(req *web.Request, in *flagsIn) (out web.Encoded[flagEvaluations], err error) {
+func (fs *FlagStreams) evaluateFlags(req *web.Request,
+	in *flagsIn) (out web.Encoded[flagEvaluations], err error) {
 	all := flagEvaluations{Flags: []FlagEvaluation{}}
 	err = req.DB.View(req.Actor, func(tx *store.Tx) error {
 		subject, err := flagSubject(req, tx, in.Context)
@@ -143,6 +146,7 @@ func evaluateFlags(req *web.Request, in *flagsIn) (out web.Encoded[flagEvaluatio
 			all.Flags = append(all.Flags, *one)
 		}
 
+		all.EventStreams = fs.streamOf(req, tx)
 		return nil
 	})
 	if err != nil {

@@ -111,14 +111,26 @@ func (req *Request) Renew(tx *store.Tx) (*store.Actor, error) {
 	if req.Session == nil {
 		return req.Actor, nil
 	}
-	if err := req.Server.Auth.Accepts(tx, req.entered); err != nil {
-		return nil, err
+	if req.entered != nil {
+		if err := req.Server.Auth.Accepts(tx, req.entered); err != nil {
+			return nil, err
+		}
 	}
 	session, err := req.Server.Auth.SessionByID(tx, req.Session.ID)
 	if err != nil {
 		return nil, err
 	}
 	return req.resume(tx, session)
+}
+
+// EnterSession makes the request one of the session that a signed link names, and authorizes it. A
+// token that was sent besides has no effect.
+func (req *Request) EnterSession(tx *store.Tx, session *auth.Session) error {
+	actor, err := req.resume(tx, session)
+	if err == nil {
+		req.entered, req.Actor = nil, actor
+	}
+	return err
 }
 
 // Proceed authorizes a download again, even with a token that has been replaced since, and counts

@@ -28,7 +28,7 @@ type Request struct {
 	ID      string
 	Addr    netip.Addr    // client address, see auth.ClientAddr
 	Session *auth.Session // nil on a public route
-	entered *auth.Session // Session as it was when its token was checked last
+	entered *auth.Session // Session as it was when its token was checked last; nil if a signed link names it
 	Actor   *store.Actor
 
 	Server      *Server

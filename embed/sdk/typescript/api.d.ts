@@ -1772,6 +1772,11 @@ export type Files = {
   data: File[]
 }
 
+export type FlagEndpoint = {
+  /** Path and query of the stream, at the origin of this request. With a token, it is signed: it needs no token, ends with the session or key and after at most 24 hours, and must be kept secret */
+  requestUri: string
+}
+
 export type FlagEvaluation = {
   /** TARGETING_KEY_MISSING or PARSE_ERROR instead of a value, among several flags */
   errorCode?: string
@@ -1790,8 +1795,18 @@ export type FlagEvaluation = {
 }
 
 export type FlagEvaluations = {
+  /** Streams that tell when to evaluate the flags again */
+  eventStreams: FlagEventStream[]
   /** The flags that you may evaluate, by key */
   flags: FlagEvaluation[]
+}
+
+export type FlagEventStream = {
+  endpoint: FlagEndpoint
+  /** Seconds after which a client that is not used should close the stream, and evaluate again when it opens it */
+  inactivityDelaySec: number
+  /** sse: Server-Sent Events */
+  type: string
 }
 
 export type FlagMetadata = {
@@ -4959,6 +4974,7 @@ export type Api = {
     [path: `/link/${string}`]: { body: undefined; answer: unknown }
     [path: `/media/${string}`]: { body: undefined; answer: unknown }
     '/metrics': { body: undefined; answer: unknown }
+    '/ofrep/v1/events': { body: undefined; answer: unknown }
     '/openapi.json': { body: undefined; answer: unknown }
     '/sdk': { body: undefined; answer: Clients }
     '/setup.schema.json': { body: undefined; answer: unknown }

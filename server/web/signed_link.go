@@ -1,4 +1,4 @@
-package files
+package web
 
 import (
 	"crypto/hmac"
@@ -13,7 +13,7 @@ import (
 // with the process.
 type LinkSigner struct{ Key [32]byte }
 
-func newLinkSigner() *LinkSigner {
+func NewLinkSigner() *LinkSigner {
 	l := &LinkSigner{}
 	rand.Read(l.Key[:]) // never fails: crypto/rand ends the program instead
 	return l
@@ -29,7 +29,7 @@ func (l *LinkSigner) Sign(texts ...string) string {
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// signed reports whether signature is that of texts, in constant time.
-func (l *LinkSigner) signed(signature string, texts ...string) bool {
+// Signed reports whether signature is that of texts, in constant time.
+func (l *LinkSigner) Signed(signature string, texts ...string) bool {
 	return hmac.Equal([]byte(signature), []byte(l.Sign(texts...)))
 }
