@@ -176,6 +176,9 @@ func removePasskeyPage(tx *store.Tx, req *web.Request, p *HTMLPage) error {
 	for _, k := range own {
 		which.Options = append(which.Options, store.Option{Label: k.Name, Value: k.ID.String()})
 	}
+	if len(own) == 1 {
+		which.Value = own[0].ID.String()
+	}
 	fields, err := p.confirmFields(tx, req, p.Words.App.CurrentPassword)
 	if len(own) == 0 {
 		p.Status = http.StatusNotFound
