@@ -53,6 +53,7 @@ type AppUser struct {
 	PasswordSignIn string     `json:"password_sign_in" enum:"password_sign_in" doc:"Whether the user can sign in with a password: on, off, or empty for what the roles and the settings say"`
 	CreatedByKey   store.ID   `json:"created_by_key" doc:"ID of the API key that created the user; 0 if none did. The key may have been deleted"`
 	SecondFactor   store.Flag `json:"second_factor" doc:"1 if a sign-in asks for a code besides the password, else 0"`
+	Passkeys       int        `json:"passkeys" doc:"Number of passkeys of the user"`
 	Lockout        *Lockout   `json:"lockout" null:"true" doc:"Why the user can't sign in now after failed sign-ins; null if that is not so"`
 
 	Fields web.AppUserValues `json:"fields" doc:"Values of custom fields by key, as far as you may read them; a field without a value is absent"`
@@ -84,6 +85,9 @@ func AppUserOf(req *web.Request, tx *store.Tx, who store.FieldAudience,
 		Versioned:      u.Versioned,
 		Lockout:        lockoutOf(req, tx, store.Account{App: true, ID: u.ID}, u.Username),
 		Fields:         web.FieldValues(tx, store.AppRealm, who, u.Fields),
+	}
+	if err == nil {
+		out.Passkeys, err = store.PasskeyByAppUser.Count(tx, u.ID)
 	}
 	if err == nil && bool(u.Pending) {
 		out.PendingEmail, err = store.RegistrationEmail(tx, u.ID)

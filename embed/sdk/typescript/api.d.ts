@@ -228,6 +228,8 @@ export type AppUser = {
   login_time: string | null
   mobile: string
   nickname: string
+  /** Number of passkeys of the user */
+  passkeys: number
   /** Whether the user can sign in with a password: on, off, or empty for what the roles and the settings say */
   password_sign_in: "" | "on" | "off"
   /** 1 if the user has registered and the address is not confirmed yet: the user can't sign in, and is deleted after 24 hours; else 0 */
@@ -2483,6 +2485,8 @@ export type NewAppUser = {
   login_time: string | null
   mobile: string
   nickname: string
+  /** Number of passkeys of the user */
+  passkeys: number
   /** Generated password, which no other response contains; absent unless one was generated */
   password?: string
   /** Whether the user can sign in with a password: on, off, or empty for what the roles and the settings say */
@@ -2694,6 +2698,8 @@ export type OwnAppUser = {
   login_time: string | null
   mobile: string
   nickname: string
+  /** Number of passkeys of the user */
+  passkeys: number
   /** Whether the user can sign in with a password: on, off, or empty for what the roles and the settings say */
   password_sign_in: "" | "on" | "off"
   /** 1 if the user has registered and the address is not confirmed yet: the user can't sign in, and is deleted after 24 hours; else 0 */

@@ -105,7 +105,7 @@ export const people = {
   'people.verified.text': 'The user has opened a link that was sent to this address.',
   'people.factor': 'Remove second factor',
   'people.factor.sure': 'Remove the second factor of {name}?',
-  'people.factor.text': 'The password alone will be enough to sign in, and recovery codes will stop working.',
+  'people.factor.text': 'The password alone will be enough to sign in. Passkeys and recovery codes will stop working.',
   'people.factor.removed': 'Second factor of {name} removed.',
   'people.locked.from': 'Sign-ins from {networks} are refused.',
   'people.locked.everywhere': 'Sign-ins are refused, except from known devices and addresses.',

@@ -106,7 +106,7 @@ export const people: Record<keyof typeof en, string> = {
   'people.verified.text': '用户已打开发送到此地址的链接。',
   'people.factor': '移除双重验证',
   'people.factor.sure': '移除 {name} 的双重验证？',
-  'people.factor.text': '之后仅凭密码即可登录，恢复代码也将失效。',
+  'people.factor.text': '之后仅凭密码即可登录，通行密钥和恢复代码将失效。',
   'people.factor.removed': '已移除 {name} 的双重验证。',
   'people.locked.from': '来自 {networks} 的登录将被拒绝。',
   'people.locked.everywhere': '除已知设备和地址外，登录均被拒绝。',

@@ -18,7 +18,9 @@ export function personActions<P extends Person>({ user, own, realm, people, may 
         ? { label: t('people.invite'), onClick: () => people.links.ask(user, 'invite') }
         : may(`${access}.password`) && { label: t('people.reset_link'), onClick: () => people.links.ask(user, 'reset-link') }),
     reset: may(`${access}.password`) && !own && { label: t('people.reset'), onClick: () => people.reset(user) },
-    unfactor: may(`${access}.factor`) && user.second_factor === 1 && !own && { label: t('people.factor'), onClick: () => void people.unfactor(user) },
+    unfactor: may(`${access}.factor`) &&
+      (user.second_factor === 1 || ('passkeys' in user && user.passkeys > 0)) &&
+      !own && { label: t('people.factor'), onClick: () => void people.unfactor(user) },
     act: actAs !== undefined && may(actAs) && !own && user.status === 1 && { label: t('people.act_as'), onClick: () => people.act(user) },
     data: may(`${access}.data`) && { label: t('people.data'), onClick: () => void people.data(user) },
     remove: may(`${access}.delete`) && !own && { label: t('delete'), danger: true, onClick: () => void people.remove(user) },
