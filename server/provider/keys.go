@@ -28,7 +28,7 @@ const (
 	keysPause = 5 * time.Second
 	maxKeys   = 100
 	minBits   = 2048 // of an RSA key, as RFC 7518 requires
-	maxBits   = 8192 // of an RSA key: a check takes time by the square
+	maxBits   = 4096 // of an RSA key: a check takes time by the square
 )
 
 // algorithms are those of ID tokens that are accepted: signatures with public keys only, so that

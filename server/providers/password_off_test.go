@@ -221,6 +221,10 @@ func TestPasswordsOff_SignInPage(t *testing.T) {
 	if usual(1) || link < 0 || form < link || strings.Index(after, "<form") < form {
 		t.Errorf("the provider at %d, the form at %d: %s", link, form, after)
 	}
+	w.Set("app.return_origins", "https://shop.example.org")
+	if back := page("/app/sign-in?" + productQuery); !strings.Contains(back, "/auth/provider/idp/start?app=1&amp;to=%2Fapp%2Fsign-in") {
+		t.Errorf("the link does not keep the product: %s", back)
+	}
 
 	w.OK("PUT", fmt.Sprint("/system/provider/", w.id), `{"status":0}`, "owner")
 	if alone := page("/app/sign-in"); strings.Contains(alone, "<details") || !strings.Contains(alone, "<form") {
