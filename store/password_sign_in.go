@@ -21,6 +21,12 @@ const (
 var ErrPasswordOff = errs.New(errs.Denied,
 	"signing in with a password is turned off for you; use a sign-in provider or a passkey").Coded("password_off")
 
+// PasswordsUsual reports whether people of a realm sign in with passwords unless a role or their own
+// value says otherwise.
+func PasswordsUsual(tx *Tx, app bool) bool {
+	return ByRealm(app, PasswordSignIn, AppPasswordSignIn).Get(tx)
+}
+
 // PasswordsOff reports whether passwords are turned off for an account.
 func PasswordsOff(tx *Tx, who Account) (bool, error) {
 	m, err := who.Member(tx)
@@ -33,7 +39,7 @@ func PasswordsOff(tx *Tx, who Account) (bool, error) {
 	case PasswordOff:
 		return true, nil
 	}
-	if on := ByRealm(who.App, PasswordSignIn, AppPasswordSignIn); !on.Get(tx) {
+	if !PasswordsUsual(tx, who.App) {
 		return true, nil
 	}
 	if !who.App {

@@ -65,7 +65,11 @@ func TestConsolePasswordOff(t *testing.T) {
 
 	at := console(t, server)
 	at.open("/")
+	at.see("Continue with Company")
+	at.gone("Username")
+	at.looksGood("password-off-sign-in-first")
 	at.expect(403, "/admin/login")
+	at.click("button", "Sign in with a password")
 	at.fill("Username", "admin")
 	at.fill("Password", password)
 	at.click("button", "Sign in")

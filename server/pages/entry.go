@@ -33,8 +33,13 @@ func signInPage(tx *store.Tx, req *web.Request, p *HTMLPage) error {
 	if err != nil {
 		return err
 	}
+	links, passwordLinks := &p.Links, &p.Links
+	if len(providers) > 0 && !store.PasswordsUsual(tx, true) {
+		p.Forms[0].Opener = words.WithPassword
+		links, passwordLinks = &p.Menu, &p.Forms[0].Links
+	}
 	for _, v := range providers {
-		p.Links = append(p.Links, PageLink{"/auth/provider/" + v.Name + "/start?app=1", fmt.Sprintf(words.WithProvider, v.Title)})
+		*links = append(*links, PageLink{"/auth/provider/" + v.Name + "/start?app=1", fmt.Sprintf(words.WithProvider, v.Title)})
 	}
 	if options, err := req.Auth().SignInOptions(tx, true); err != nil {
 		return err
@@ -43,9 +48,9 @@ func signInPage(tx *store.Tx, req *web.Request, p *HTMLPage) error {
 	}
 	if mails.MailOff(req.Server, tx).Empty() {
 		if store.AppCodeSignIn.Get(tx) {
-			p.Links = append(p.Links, PageLink{EmailPath, words.EmailCode.Link})
+			*passwordLinks = append(*passwordLinks, PageLink{EmailPath, words.EmailCode.Link})
 		}
-		p.Links = append(p.Links, PageLink{ForgotPath, words.Forgot})
+		*passwordLinks = append(*passwordLinks, PageLink{ForgotPath, words.Forgot})
 	}
 	if store.RegistrationOpen(tx) {
 		p.Links = append(p.Links, PageLink{RegisterPath, words.SignUp})

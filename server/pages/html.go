@@ -108,11 +108,13 @@ type htmlForm struct {
 	Action  string   // path; "" for that of the page
 	Lines   []string // subject of the form, in a box with it
 	Fields  []htmlField
-	Submit  string // text of the button; "" for none
-	Kind    string // look of the button: "", second or danger
-	Scripts string // text for browsers without scripts, if the form needs one
-	Wait    string // text while the script is working
-	Failed  string // text if the script can't do it
+	Submit  string     // text of the button; "" for none
+	Opener  string     // text that shows the form, which is hidden until then; "" for a form that is shown
+	Links   []PageLink // shown below it with an opener
+	Kind    string     // look of the button: "", second or danger
+	Scripts string     // text for browsers without scripts, if the form needs one
+	Wait    string     // text while the script is working
+	Failed  string     // text if the script can't do it
 }
 
 // htmlField is a field of a form, with the type of an input element, or select, textarea, or

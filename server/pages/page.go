@@ -93,7 +93,7 @@ func Routes(ps *Pages) []web.Route {
 type appPageTexts struct {
 	Optional, Username, UsernameRules, DisplayName, Email, Mobile, Password, Again, CurrentPassword string
 
-	SignInName, SignUp, Forgot, HaveAccount, WithProvider string
+	SignInName, SignUp, Forgot, HaveAccount, WithProvider, WithPassword string
 
 	RegisterTitle, RegisterSubmit, EmailConfirmed, EmailDomains, NeedsScript, Checking, Unchecked string
 	ClosedTitle, ClosedText, SentTitle, SentText                                                  string

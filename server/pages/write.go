@@ -12,18 +12,14 @@ func (p *HTMLPage) html(frame, nonce string) string {
 	var b strings.Builder
 	p.writeTexts(&b)
 	for i := range p.Forms {
-		p.Forms[i].write(&b, p.Base, fmt.Sprint("form", i), p.FaultField)
+		p.writeForm(&b, &p.Forms[i], fmt.Sprint("form", i))
 	}
 
 	if p.Next.Path != "" {
 		b.WriteString(p.Next.html(p.Base, ` class="button"`) + "\n")
 	}
 
-	for _, link := range p.Links {
-		link.Path = keepQuery(link.Path, p.kept)
-		b.WriteString(`<p class="link">` + link.html(p.Base, "") + "</p>\n")
-	}
-
+	p.writeLinks(&b, p.Links)
 	if p.Contact != "" {
 		writeParagraph(&b, ` class="soft"`, p.Words.Contact+" "+p.Contact)
 	}
@@ -40,6 +36,29 @@ func (p *HTMLPage) html(frame, nonce string) string {
 		"{logo}", logo,
 		"{site}", html.EscapeString(p.Site), "{title}", html.EscapeString(p.Title), "{content}",
 		b.String()).Replace(frame)
+}
+
+// writeForm writes a form. One with an opener is hidden until it is asked for, or a fault is shown.
+func (p *HTMLPage) writeForm(b *strings.Builder, form *htmlForm, id string) {
+	if form.Opener == "" {
+		form.write(b, p.Base, id, p.FaultField)
+		return
+	}
+	open := ""
+	if p.Fault != "" {
+		open = " open"
+	}
+	b.WriteString("<details" + open + "><summary>" + html.EscapeString(form.Opener) + "</summary>\n")
+	form.write(b, p.Base, id, p.FaultField)
+	p.writeLinks(b, form.Links)
+	b.WriteString("</details>\n")
+}
+
+func (p *HTMLPage) writeLinks(b *strings.Builder, links []PageLink) {
+	for _, link := range links {
+		link.Path = keepQuery(link.Path, p.kept)
+		b.WriteString(`<p class="link">` + link.html(p.Base, "") + "</p>\n")
+	}
 }
 
 // writeTexts writes what is above the forms.
@@ -78,6 +97,7 @@ func (p *HTMLPage) writeTexts(b *strings.Builder) {
 	if len(p.Menu) > 0 {
 		b.WriteString("<nav><ul>\n")
 		for _, link := range p.Menu {
+			link.Path = keepQuery(link.Path, p.kept)
 			b.WriteString("<li>" + link.html(p.Base, "") + "</li>\n")
 		}
 		b.WriteString("</ul></nav>\n")

@@ -1,7 +1,12 @@
 package provider_test
 
 import (
+	"bytes"
 	"context"
+	"crypto"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -216,6 +221,101 @@ func TestHostile_KeyDocument(t *testing.T) {
 	refuses(t, err, "signature or form")
 	if n := provider.CountKeys(a.client, a.idp.URL); n != 0 {
 		t.Errorf("%d keys are used", n)
+	}
+}
+
+// RSA keys that are shorter than 2048 bits, or huge, check no signatures.
+func TestHostile_KeySizes(t *testing.T) {
+	t.Parallel()
+	for bits, used := range map[int]int{1024: 0, 2040: 0, 2048: 1, 4096: 1, 4104: 0} {
+		a := ask(t)
+		number := base64.RawURLEncoding.EncodeToString(bytes.Repeat([]byte{0xff}, bits/8))
+		a.idp.Answer = func(w http.ResponseWriter, path string) bool {
+			if path == "/keys" {
+				json.NewEncoder(w).Encode(map[string]any{"keys": []any{map[string]any{"kty": "RSA", "n": number, "e": "AQAB"}}})
+			}
+			return path == "/keys"
+		}
+		_, err := a.signIn(nil)
+		refuses(t, err, "signature or form")
+		if n := provider.CountKeys(a.client, a.idp.URL); n != used {
+			t.Errorf("%d bits: %d keys are used, want %d", bits, n, used)
+		}
+	}
+}
+
+// A key of 1024 bits makes no signature that is accepted.
+func TestHostile_ShortKey(t *testing.T) {
+	t.Parallel()
+	a := ask(t)
+	key, err := rsa.GenerateKey(rand.Reader, 1024)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.idp.Answer = func(w http.ResponseWriter, path string) bool {
+		if path == "/keys" {
+			json.NewEncoder(w).Encode(jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{Key: &key.PublicKey, Algorithm: "RS256"}}})
+		}
+		return path == "/keys"
+	}
+	a.idp.Sign = func(c map[string]any) string {
+		payload, _ := json.Marshal(c)
+		return signRaw(t, key, payload)
+	}
+	_, err = a.signIn(nil)
+	refuses(t, err, "signature or form")
+}
+
+// signRaw returns a token with a payload as it is.
+func signRaw(t *testing.T, key *rsa.PrivateKey, payload []byte) string {
+	t.Helper()
+	text := header("RS256") + "." + base64.RawURLEncoding.EncodeToString(payload)
+	sum := sha256.Sum256([]byte(text))
+	signature, err := rsa.SignPKCS1v15(nil, key, crypto.SHA256, sum[:])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text + "." + base64.RawURLEncoding.EncodeToString(signature)
+}
+
+// A payload that is not what package json would write.
+func TestHostile_Payload(t *testing.T) {
+	t.Parallel()
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	deep := strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000)
+	level := strings.Repeat("[", 5_000) + `"admin"` + strings.Repeat("]", 5_000)
+	for name, c := range map[string]struct{ more, words string }{
+		"as it is":         {`"x":1`, ""},
+		"two subjects":     {`"sub":"subject-2"`, "sub is there twice"},
+		"same subject":     {`"sub":"subject-1"`, "sub is there twice"},
+		"escaped subject":  {`"\u0073ub":"subject-2"`, "sub is there twice"},
+		"two addresses":    {`"email":null`, "email is there twice"},
+		"two audiences":    {`"aud":"other"`, "another client"},
+		"deep groups":      {`"groups":` + deep, "signature or form"},
+		"groups in groups": {`"groups":` + level, ""},
+		"100,000 groups":   {`"groups":["x"` + strings.Repeat(`,"x"`, 99_999) + `]`, "more than 128 KiB"},
+		"two other claims": {`"x":1,"x":2`, ""},
+	} {
+		a := ask(t)
+		a.idp.Answer = func(w http.ResponseWriter, path string) bool {
+			if path == "/keys" {
+				json.NewEncoder(w).Encode(jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{Key: &key.PublicKey, Algorithm: "RS256"}}})
+			}
+			return path == "/keys"
+		}
+		a.idp.Sign = func(claims map[string]any) string {
+			payload, _ := json.Marshal(claims)
+			return signRaw(t, key, []byte(string(payload[:len(payload)-1])+","+c.more+"}"))
+		}
+		claims, err := a.signIn(nil)
+		if c.words != "" {
+			refuses(t, err, c.words)
+		} else if err != nil || claims.Has("groups", "admin") {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 

@@ -27,7 +27,8 @@ const (
 	// keysPause is the least time between two requests, whatever tokens with unknown keys arrive.
 	keysPause = 5 * time.Second
 	maxKeys   = 100
-	maxBits   = 8192 // of an RSA key: a check takes time by the square
+	minBits   = 2048 // of an RSA key, as RFC 7518 requires
+	maxBits   = 4096 // of an RSA key: a check takes time by the square
 )
 
 // algorithms are those of ID tokens that are accepted: signatures with public keys only, so that
@@ -121,7 +122,7 @@ type jsonKey struct{ key jose.JSONWebKey }
 
 // usable reports whether signatures may be checked with the key.
 func (k *jsonKey) usable() bool {
-	if number, ok := k.key.Key.(*rsa.PublicKey); ok && number.N.BitLen() > maxBits {
+	if number, ok := k.key.Key.(*rsa.PublicKey); ok && (number.N.BitLen() < minBits || number.N.BitLen() > maxBits) {
 		return false
 	}
 	return k.key.Valid() && k.key.IsPublic() && k.key.Use != "enc"

@@ -2,6 +2,7 @@ package provider
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/subtle"
 	"encoding/json"
@@ -147,6 +148,26 @@ func proposal(name string) string {
 var deciding = [...]string{"iss", "sub", "aud", "azp", "exp", "iat", "nonce", "email", "email_verified", "sid",
 	"auth_time", "jti", "events"}
 
+// checkTwice refuses a claim that is there twice: programs differ in which of the two they take.
+func checkTwice(raw json.RawMessage) error {
+	in := json.NewDecoder(bytes.NewReader(raw))
+	seen := map[any]bool{}
+	_, err := in.Token() // the brace
+	for err == nil && in.More() {
+		var name json.Token
+		if name, err = in.Token(); err != nil {
+			break
+		}
+		if text, _ := name.(string); seen[name] && slices.Contains(deciding[:], text) {
+			return errToken(errs.Say("the claim %s is there twice", text))
+		}
+		seen[name] = true
+		var value json.RawMessage
+		err = in.Decode(&value)
+	}
+	return err
+}
+
 // checkLetters refuses a claim that only package json takes for one of those that decide, as it takes
 // Sub for sub: people can choose the names of other claims at some providers.
 func checkLetters(all map[string]any) error {
@@ -172,7 +193,7 @@ func claimsOf(decode func(any) error) (map[string]any, *claimed, error) {
 	if err != nil {
 		return nil, nil, errToken(errs.Say("a claim has the wrong type"))
 	}
-	return all, in, checkLetters(all)
+	return all, in, cmp.Or(checkLetters(all), checkTwice(raw))
 }
 
 // addUserInfo adds what the provider tells besides the ID token, which wins.

@@ -191,3 +191,43 @@ func TestPasswordsOff_NothingToChange(t *testing.T) {
 		}
 	}
 }
+
+// Sign-in pages learn whether the setting turns passwords off, and nothing about roles or users.
+func TestPasswordsOff_SignInPage(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, `"app_users":1`)
+	w.Set("app.pages", "1")
+	w.connectOwner()
+	usual := func(app int) bool {
+		var list struct {
+			On store.Flag `json:"password_sign_in"`
+		}
+		w.OK("GET", fmt.Sprint("/auth/provider?app=", app), "", "nobody").Data(&list)
+		return bool(list.On)
+	}
+	const opener = "<summary>Sign in with a password</summary>"
+	page := func(path string) string { return w.browser().send("GET", path, "").Body }
+	w.OK("PUT", fmt.Sprint("/admin/list/", w.Person("clerk").ID), `{"password_sign_in":"off"}`, "owner")
+	if before := page("/app/sign-in"); !usual(0) || !usual(1) || strings.Contains(before, opener) {
+		t.Errorf("before: %v, %v, %s", usual(0), usual(1), before)
+	}
+	w.OK("PUT", "/system/setting", `{"values":{"security.password_sign_in":0}}`, "owner")
+	if usual(0) || !usual(1) {
+		t.Errorf("users: %v, app users: %v", usual(0), usual(1))
+	}
+	w.OK("PUT", "/system/setting", `{"values":{"app.password_sign_in":0}}`, "owner")
+	after := page("/app/sign-in")
+	link, form := strings.Index(after, "/auth/provider/idp/start"), strings.Index(after, "<details>"+opener)
+	if usual(1) || link < 0 || form < link || strings.Index(after, "<form") < form {
+		t.Errorf("the provider at %d, the form at %d: %s", link, form, after)
+	}
+	w.Set("app.return_origins", "https://shop.example.org")
+	if back := page("/app/sign-in?" + productQuery); !strings.Contains(back, "/auth/provider/idp/start?app=1&amp;to=%2Fapp%2Fsign-in") {
+		t.Errorf("the link does not keep the product: %s", back)
+	}
+
+	w.OK("PUT", fmt.Sprint("/system/provider/", w.id), `{"status":0}`, "owner")
+	if alone := page("/app/sign-in"); strings.Contains(alone, "<details") || !strings.Contains(alone, "<form") {
+		t.Errorf("without a provider: %s", alone)
+	}
+}

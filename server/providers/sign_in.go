@@ -22,7 +22,8 @@ type Choice struct {
 
 // choices is a list without pages.
 type choices struct {
-	Data []Choice `json:"data"`
+	Data           []Choice   `json:"data"`
+	PasswordSignIn store.Flag `json:"password_sign_in" doc:"0 if the setting turns passwords off for the realm: the page then offers the providers first. Roles and users may differ"`
 }
 
 type listIn struct {
@@ -33,6 +34,7 @@ type listIn struct {
 func (p *Providers) list(req *web.Request, in *listIn) (*choices, error) {
 	out := &choices{Data: []Choice{}}
 	return out, req.DB.View(store.System, func(tx *store.Tx) error {
+		out.PasswordSignIn = store.Flag(store.PasswordsUsual(tx, bool(in.App)))
 		all, err := store.EnabledProviders(tx, bool(in.App))
 		for _, v := range all {
 			out.Data = append(out.Data, Choice{v.Name, v.Title, v.Kind, v.Domains,

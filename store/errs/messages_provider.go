@@ -148,6 +148,7 @@ var providerMessages = []entry{
 	{"token_sid", "the name of its session is too long", "", "会话名称过长"},
 	{"token_other_person", "the profile is that of another person", "", "个人资料属于另一个人"},
 	{"token_letters", "the claim %s has other letters", "claim", "声明 {claim} 的大小写不正确"},
+	{"token_twice", "the claim %s is there twice", "claim", "声明 {claim} 出现了两次"},
 	{"token_nonce", "it is for another sign-in", "", "属于另一次登录"},
 	{"token_auth_time", "it does not say when you signed in there", "", "未说明您在那里的登录时间"},
 	{"token_not_fresh", "you were not asked to sign in again there", "", "提供方没有要求您重新登录"},

@@ -648,6 +648,8 @@ export type ChoiceTree = {
 
 export type Choices = {
   data: Choice[]
+  /** 0 if the setting turns passwords off for the realm: the page then offers the providers first. Roles and users may differ */
+  password_sign_in: 0 | 1
 }
 
 export type Clients = {

@@ -160,18 +160,18 @@ async function passkeys(): Promise<Passkey | undefined> {
   return { Part: PasskeySignIn, options }
 }
 
-// Providers is the part for a sign-in with a provider.
-type Providers = { Part: ComponentType<ProviderProps>; Connected: Link['Form']; choices: ProviderProps['choices'] }
+// Providers is the part for a sign-in with a provider. It is alone at first if passwords are turned off for all.
+type Providers = { Part: ComponentType<ProviderProps>; Connected: Link['Form']; choices: ProviderProps['choices']; alone: boolean }
 
 // Link is a connection to a provider, which is made now or after the sign-in.
 type Link = { Form: ComponentType<{ onDone: () => void }>; now: boolean }
 
 // providers loads that part, if the server has providers or the browser has just come from one.
 async function providers(arrived: boolean): Promise<Providers | undefined> {
-  const { data: choices } = await get('/auth/provider', {}, { quiet: true })
+  const { data: choices, password_sign_in: passwords } = await get('/auth/provider', {}, { quiet: true })
   if (!choices.length && !arrived) return undefined
   const [{ ProviderSignIn, Connected }] = await Promise.all([import('./connect/ProviderSignIn'), loadTexts('connect')])
-  return { Part: ProviderSignIn, Connected, choices }
+  return { Part: ProviderSignIn, Connected, choices, alone: !passwords && choices.length > 0 }
 }
 
 // takeArrival reports whether the browser has come from a provider, and removes that from the URL: it is used once.
@@ -208,6 +208,8 @@ function Credentials({ again, linking, onEnter, onSecond, onLink, first, childre
   const [passkey, setPasskey] = useState<Passkey>()
   const [provider, setProvider] = useState<Providers>()
   const [arrived] = useState(() => !again && takeArrival())
+  const [opened, setOpened] = useState(false) // the password was asked for
+  const alone = !!provider?.alone && !opened && !linking
   const ended = arrived ? '' : endedHint(again)
   useEffect(() => {
     passkeys().then(setPasskey, () => {}) // the password is enough
@@ -237,25 +239,38 @@ function Credentials({ again, linking, onEnter, onSecond, onLink, first, childre
     <form onSubmit={(event) => void submit(event)}>
       {first && <p className="hint">{t('sign_in.first')}</p>}
       {ended && !problem && <p className="hint">{ended}</p>}
-      <label>
-        {t('sign_in.username')}
-        <input name="username" autoComplete="username webauthn" autoFocus={!again} required value={username} onChange={(e) => setUsername(e.target.value)} />
-      </label>
-      <Secret
-        label={t('sign_in.password')}
-        name="password"
-        autoComplete="current-password"
-        autoFocus={!!again}
-        value={password}
-        onChange={(e) => setPassword(e.target.value)}
-      />
+      {!alone && (
+        <>
+          <label>
+            {t('sign_in.username')}
+            <input
+              name="username"
+              autoComplete="username webauthn"
+              autoFocus={!again}
+              required
+              value={username}
+              onChange={(e) => setUsername(e.target.value)}
+            />
+          </label>
+          <Secret
+            label={t('sign_in.password')}
+            name="password"
+            autoComplete="current-password"
+            autoFocus={!!again}
+            value={password}
+            onChange={(e) => setPassword(e.target.value)}
+          />
+        </>
+      )}
       <p className="problem" role="alert">
         {problem}
       </p>
       <Busy busy={busy} />
-      <button className="primary" disabled={busy}>
-        {t('sign_in')}
-      </button>
+      {!alone && (
+        <button className="primary" disabled={busy}>
+          {t('sign_in')}
+        </button>
+      )}
       {passkey && <passkey.Part options={passkey.options} onDone={(login) => onEnter(login, '')} onProblem={setProblem} />}
       {provider && (
         <provider.Part
@@ -269,7 +284,13 @@ function Credentials({ again, linking, onEnter, onSecond, onLink, first, childre
           onProblem={setProblem}
         />
       )}
-      {children}
+      {alone ? (
+        <button type="button" className="forgot" onClick={() => setOpened(true)}>
+          {t('sign_in.with_password')}
+        </button>
+      ) : (
+        children
+      )}
     </form>
   )
 }

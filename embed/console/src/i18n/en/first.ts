@@ -2,6 +2,7 @@ export const first = {
   'sign_in': 'Sign in',
   'sign_in.username': 'Username',
   'sign_in.password': 'Password',
+  'sign_in.with_password': 'Sign in with a password',
   'sign_in.failed': 'Sign-in failed',
   'sign_in.busy': 'Checking password…',
   'sign_in.first':

@@ -4,6 +4,7 @@ export const first: Record<keyof typeof en, string> = {
   'sign_in': '登录',
   'sign_in.username': '用户名',
   'sign_in.password': '密码',
+  'sign_in.with_password': '使用密码登录',
   'sign_in.failed': '登录失败',
   'sign_in.busy': '正在验证密码…',
   'sign_in.first': '首次登录：用户名和密码保存在服务器数据目录的 initial-password 文件中，修改密码后该文件会被删除。',
