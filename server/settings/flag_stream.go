@@ -130,8 +130,8 @@ func (fs *FlagStreams) enter(req *web.Request, tx *store.Tx, in *flagStreamIn) (
 	return store.Time(until), req.EnterSession(tx, session)
 }
 
-// flagFeed is the feed of an event stream about flags. It has no log: it compares states of what
-// the caller may evaluate, so that a client that was away gets one event at most.
+// flagFeed is the feed of an event stream about flags. It has no log: it compares states of the flags
+// that the caller may evaluate, so that a client that was away gets one event at most.
 type flagFeed struct {
 	all   *FlagStreams
 	req   *web.Request
