@@ -26,7 +26,7 @@ func (a *Auth) RequestCode(in Attempt) (token string, expires store.Time, err er
 			return store.ErrNoCodeSignIn
 		}
 		window := time.Duration(store.LoginWindowMinutes.Get(tx)) * time.Minute
-		n, left := observedCounters{a.counters, in.Observe}.add("code "+Network(in.Addr), 1, window)
+		n, left := in.countCode(a.counters, 1, window)
 		if n > store.LoginTries.Get(tx)*triesPerAddress {
 			wait = left
 			return nil
@@ -57,6 +57,12 @@ func (a *Auth) RequestCode(in Attempt) (token string, expires store.Time, err er
 	return token, kv.TimeOf(now.Add(store.SignInCodeLife)), a.db.Update(store.System, func(tx *store.Tx) error {
 		return store.RequestSignInCode(tx, l.account.ID, l.code, in.Language, requestDelay())
 	})
+}
+
+// countCode counts the requests for codes of a network. Those that lead to a sign-in are taken back, so
+// that an office, or a program that signs its users in, is not locked out.
+func (in *Attempt) countCode(c *counters, d int, window time.Duration) (n int, left time.Duration) {
+	return observedCounters{c, in.Observe}.add("code "+Network(in.Addr), d, window)
 }
 
 // mailCode returns a random code.
@@ -107,6 +113,7 @@ func (a *Auth) LoginMailed(in Attempt, token, code string) (g *Grant, username s
 		return nil, in.Username, err
 	}
 	at.succeeded()
+	in.countCode(a.counters, -1, store.SignInCodeLife)
 	if g == nil {
 		g, err = a.suspend(&pendingLogin{
 			account: l.account,

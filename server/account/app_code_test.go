@@ -251,3 +251,31 @@ func TestCodeSignIn_SecondFactor(t *testing.T) {
 	v.Get(pages.SignInPath).Lacks(pages.EmailPath)
 	v.Get(pages.EmailPath).Brief(403, "not possible here")
 }
+
+// TestCodeSignIn_ManyFromOneAddress checks that sign-ins that succeed do not count against their network.
+func TestCodeSignIn_ManyFromOneAddress(t *testing.T) {
+	t.Parallel()
+	in := servertest.Start(t)
+	in.TurnMailOn()
+	in.OK("PUT", "/system/setting", `{"values":{"app.code_sign_in":1,"security.login_tries":1}}`, "owner")
+	const limit = 10 // attempts of an address
+	for i := range limit + 5 {
+		name := fmt.Sprint("user", i)
+		u := in.AppUser(name)
+		setAddress(in, name, true)
+		token, code := requestCode(in, name), ""
+		in.ResolveRequests()
+		in.View(func(tx *store.Tx) error {
+			m, err := store.LastMail(tx, store.SignInCode, store.Account{App: true, ID: u.ID})
+			if err == nil {
+				code, err = store.SignInCodeOf(tx, m)
+			}
+			return err
+		})
+		useCode(in, token, code).Brief(200, `"token":"rv_`)
+	}
+	for range limit {
+		requestCode(in, "user0")
+	}
+	in.Call("POST", "/api/login/email", `{"username":"user0"}`, "nobody").Brief(429)
+}
