@@ -103,7 +103,7 @@ func emailCodeByForm(req *web.Request, in *emailCode) (string, error) {
 		keepPending(req, EmailCodePath, "")
 		return AccountPath, nil
 	case e.Code == "wrong_code":
-		return "", errs.Field(errs.Invalid, "otp", "is wrong, or was used already").Coded("wrong_code") // the browser has no credentials to offer
+		return "", errWrongOTP
 	case e.Kind == errs.Unauthenticated:
 		keepPending(req, EmailCodePath, "")
 		return again, nil

@@ -108,12 +108,18 @@ func signInByForm(req *web.Request, in *account.AppLoginIn) (string, error) {
 		keepPending(req, CodePath, out.LoginToken)
 		return CodePath, nil
 	}
-	if e := errs.Of(err); err != nil && e.Kind == errs.Unauthenticated {
-		wrong := *e
-		wrong.Kind = errs.Invalid // the browser has no credentials to offer
-		return "", &wrong
+	return AccountPath, asInvalid(err)
+}
+
+// asInvalid returns an error about wrong credentials as Invalid: the browser has no others to offer.
+func asInvalid(err error) error {
+	e := errs.Of(err)
+	if err == nil || e.Kind != errs.Unauthenticated {
+		return err
 	}
-	return AccountPath, err
+	wrong := *e
+	wrong.Kind = errs.Invalid
+	return &wrong
 }
 
 // registerPage asks for the values of a new account.

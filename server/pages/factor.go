@@ -109,6 +109,9 @@ func codeField(label string, recovery bool) htmlField {
 	return f
 }
 
+// errWrongOTP is store.ErrWrongCode as an error of the field: the browser has no credentials to offer.
+var errWrongOTP = errs.Field(errs.Invalid, "otp", "is wrong, or was used already").Coded("wrong_code")
+
 // codePage asks for the code that a sign-in requires after the password.
 func codePage(_ *store.Tx, _ *web.Request, p *HTMLPage) error {
 	words := &p.Words.App.Factor
@@ -135,7 +138,7 @@ func signInCodeByForm(req *web.Request, in *account.OwnProof) (string, error) {
 		keepPending(req, CodePath, "")
 		return AccountPath, nil
 	case e.Code == "wrong_code":
-		return "", errs.Field(errs.Invalid, "otp", "is wrong, or was used already").Coded("wrong_code") // the browser has no credentials to offer
+		return "", errWrongOTP
 	case e.Kind == errs.Unauthenticated:
 		keepPending(req, CodePath, "")
 		return again, nil

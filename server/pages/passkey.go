@@ -93,12 +93,7 @@ func signInPasskeyByForm(req *web.Request, in *credential) (string, error) {
 		return "", err
 	}
 	_, err = account.LoginAppPasskey(req, &account.PasskeyLoginIn{Credential: response, Cookie: true})
-	if e := errs.Of(err); err != nil && e.Kind == errs.Unauthenticated {
-		wrong := *e
-		wrong.Kind = errs.Invalid // the browser has no credentials to offer
-		return "", &wrong
-	}
-	return AccountPath, err
+	return AccountPath, asInvalid(err)
 }
 
 // passkeysPage lists the passkeys.
