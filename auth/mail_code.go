@@ -22,9 +22,6 @@ func (a *Auth) RequestCode(in Attempt) (token string, expires store.Time, err er
 	l := &pendingLogin{account: store.Account{App: true}, name: in.Username, client: markClient(in), code: mailCode()}
 	var wait time.Duration
 	err = a.db.View(store.Anonymous, func(tx *store.Tx) error {
-		if !store.AppCodeSignIn.Get(tx) {
-			return store.ErrNoCodeSignIn
-		}
 		window := time.Duration(store.LoginWindowMinutes.Get(tx)) * time.Minute
 		n, left := in.countCode(a.counters, 1, window)
 		if n > store.LoginTries.Get(tx)*triesPerAddress {

@@ -47,6 +47,9 @@ type CodeRequestOut struct {
 
 func RequestCode(req *web.Request, in *CodeRequestIn) (*CodeRequestOut, error) {
 	err := req.DB.View(store.Anonymous, func(tx *store.Tx) error {
+		if !store.AppCodeSignIn.Get(tx) {
+			return store.ErrNoCodeSignIn
+		}
 		if !mails.MailOff(req.Server, tx).Empty() {
 			return errs.New(errs.Denied, "this server does not send mail; sign in in another way").Coded("mail_off")
 		}
