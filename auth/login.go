@@ -298,7 +298,7 @@ type loginProof struct {
 	code    *string    // code of the second factor; nil for none
 	passkey *assertion // nil for none
 
-	mailed   bool     // proved with a code by mail instead of a password
+	mailed   bool     // whether a code by mail was the proof, instead of a password
 	arrival  *Arrival // answer of a provider; nil for a password
 	identity store.ID // identity of the person; 0 without arrival
 }

@@ -14,7 +14,7 @@ import (
 // app.code_sign_in is on. The code is of use only with the token that the same client got when it
 // asked for the code. A name without such an account is answered alike in both steps.
 
-const mailDigits = 8 // so that guessing has no chance within the limits
+const mailDigits = 8 // 20 guesses in a window, by the default limits, find one code in five million
 
 // RequestCode has a code mailed to the app user with the name in an attempt, and returns the token for
 // LoginMailed.
