@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -197,6 +199,37 @@ func TestObjects_TwoServers(t *testing.T) {
 	shutVerified(t, second)
 	update(t, first, func(tx *Tx) error { return Files.Delete(tx, f.ID) })
 	within(t, "the object to be deleted", func() bool { return len(objectPaths(t, s)) == 0 })
+}
+
+// TestObjects_StampedWhileClosing closes a server while it stores its stamp. None is left.
+func TestObjects_StampedWhileClosing(t *testing.T) {
+	s := s3test.Start(t)
+	proxy := s.Proxy(t)
+	stamp := func(r *http.Request) bool {
+		return r.Method == http.MethodPut && strings.Contains(r.URL.Path, "/alive/")
+	}
+	var begun, stored atomic.Int32
+	proxy.Fail(func(r *http.Request) s3test.Failure {
+		if stamp(r) && begun.Add(1) == 2 {
+			return s3test.Late
+		}
+		return s3test.None
+	})
+	proxy.After(func(r *http.Request) {
+		if stamp(r) {
+			stored.Add(1)
+		}
+	})
+	o := s.Options()
+	o.Endpoint = proxy.URL
+	db := open(t, t.TempDir(), hurried(t, o, time.Hour))
+	within(t, "the second stamp to be begun", func() bool { return begun.Load() == 2 })
+	shut(t, db)
+	within(t, "the second stamp to be stored", func() bool { return stored.Load() == 2 })
+	stamps, err := filepath.Glob(filepath.Join(s.Dir, "bucket", "*", "alive", "*", "*"))
+	if err != nil || len(stamps) > 0 {
+		t.Errorf("%v, %v", stamps, err)
+	}
 }
 
 // TestObjects_RestoredRecords restores records alone, and a whole backup, with and without the bucket.

@@ -25,7 +25,9 @@ func StampName() string { return strings.ToLower(rand.Text()[:16]) }
 func (r *Remote) Stamp(ctx context.Context, process string, window time.Duration) (now, other time.Time, err error) {
 	name := r.prefix + stamps + process + "/" + StampName()
 	err = r.request(ctx, r.patience.send, func(ctx context.Context, _ func()) error {
-		if err := r.bucket.Put(ctx, name, 0, strings.NewReader("")); err != nil {
+		sending, end := unhurried(ctx)
+		defer end()
+		if err := r.bucket.Put(sending, name, 0, strings.NewReader("")); err != nil {
 			return err
 		}
 		all := map[string]time.Time{}
@@ -69,8 +71,25 @@ func (r *Remote) Unstamp(process string) error {
 	return err
 }
 
-// leaveTime is the time that a process takes at most to delete its stamps.
-const leaveTime = 2 * time.Second
+// leaveTime is the time that a process that ends takes at most for the stamp that it is storing, and
+// to delete its stamps.
+const leaveTime = 5 * time.Second
+
+// unhurried returns a context that ends leaveTime after ctx, or has ended with it. A request that is given up may still be
+// carried out: a stamp that is stored after Unstamp would stay.
+func unhurried(ctx context.Context) (context.Context, func()) {
+	if ctx.Err() != nil {
+		return ctx, func() {}
+	}
+	longer, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		time.AfterFunc(leaveTime, func() { cancel(context.Cause(ctx)) })
+	})
+	return longer, func() {
+		stop()
+		cancel(nil)
+	}
+}
 
 // Probe asks the bucket for an object that is not there, only to know whether it answers.
 func (r *Remote) Probe(ctx context.Context) error {

@@ -119,7 +119,9 @@ func (k *objectKeeper) run(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			if k.remote.Contact().Fault == nil {
-				k.remote.Unstamp(k.name) // if it fails, deletions pause until the stamps are old, as after a kill
+				if err := k.remote.Unstamp(k.name); err != nil { // as after a kill
+					k.log("no objects of files are deleted in the next 24 hours: the mark that this server is running stays in the bucket", err)
+				}
 			}
 			return
 		case <-tick.C:

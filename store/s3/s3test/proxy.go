@@ -1,6 +1,7 @@
 package s3test
 
 import (
+	"context"
 	"io"
 	"net"
 	"net/http"
@@ -8,6 +9,7 @@ import (
 	"net/url"
 	"sync"
 	"testing"
+	"time"
 )
 
 // Proxy passes requests on to a server and can fail them.
@@ -30,6 +32,7 @@ const (
 	Lose          // the request is passed on, and the connection closed instead of an answer
 	Hang          // nothing is answered until the client gives up
 	Error         // the answer is 500
+	Late          // the request is passed on after 200 ms, even if the client has given up by then
 )
 
 // Proxy starts a proxy of the server.
@@ -60,6 +63,10 @@ func (s *Server) Proxy(t testing.TB) *Proxy {
 			<-r.Context().Done()
 		case Error:
 			w.WriteHeader(http.StatusInternalServerError)
+		case Late:
+			time.Sleep(200 * time.Millisecond)
+			r = r.WithContext(context.WithoutCancel(r.Context()))
+			fallthrough
 		default:
 			pass.ServeHTTP(w, r)
 			p.mu.Lock()
