@@ -125,7 +125,7 @@ func (a *Auth) hold(account store.Account, proof *loginProof, in Attempt,
 	cause error) (*Grant, error) {
 	token, tokenHash := newToken(tokenPrefix)
 	row := logRow(in, store.LoginSucceeded)
-	record := store.Session{IP: row.IP, Browser: row.Browser, OS: row.OS}
+	record := store.Session{IP: row.IP, Browser: row.Browser, OS: row.OS, Means: proof.means()}
 	record.UserID, record.AppUserID = account.IDs()
 	var s *Session
 	var step int64

@@ -303,6 +303,19 @@ type loginProof struct {
 	identity store.ID // identity of the person; 0 without arrival
 }
 
+// means returns Session.Means of the session that the proof opens.
+func (p *loginProof) means() string {
+	switch {
+	case p.passkey != nil:
+		return store.ByPasskey
+	case p.arrival != nil:
+		return store.ByProvider
+	case p.mailed:
+		return store.ByMail
+	}
+	return store.ByPassword
+}
+
 // checkHash returns an error if the password has changed since it was compared, or the sessions of
 // the user were ended since the first step. Without a password, any change of the user ends it.
 func (p *loginProof) checkHash(tx *store.Tx, account store.Account) (err error) {
@@ -406,7 +419,7 @@ func open(tx *store.Tx, account store.Account, in Attempt, device *deviceUse,
 	}
 
 	session := &store.Session{DeviceID: deviceID, IP: row.IP, Browser: row.Browser, OS: row.OS,
-		Provider: row.Provider}
+		Provider: row.Provider, Means: proof.means()}
 	session.UserID, session.AppUserID = account.IDs()
 	if proof.arrival != nil && !account.App {
 		session.ExpiresAt = tx.Now().Add(time.Duration(store.ProviderSessionHours.Get(tx)) * time.Hour)

@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/netip"
 	"time"
@@ -12,12 +13,12 @@ import (
 
 // The ways in which a user confirms who it is during a session, see store.Proof.
 const (
-	ByPassword = "password"
+	ByPassword = store.ByPassword
 	ByCode     = "otp"
-	ByPasskey  = "passkey"
-	ByProvider = "provider" // with a new sign-in at a provider
-	BySignIn   = "sign_in"  // not in this session: with a new one
-	ByRecovery = "recovery" // with a recovery code, sent as otp
+	ByPasskey  = store.ByPasskey
+	ByProvider = store.ByProvider // with a new sign-in at a provider
+	BySignIn   = "sign_in"        // not in this session: with a new one
+	ByRecovery = "recovery"       // with a recovery code, sent as otp
 )
 
 // Confirmation has the proofs with which a user confirms it. The way that ProofMethod returns has
@@ -85,7 +86,7 @@ func (a *Auth) Prove(s *Session, addr netip.Addr,
 		err = a.proving(s, addr, func() error { return a.proveByCode(s, *in.Code, hash, &full) })
 	case method == ByPassword && in.Password != nil:
 		if err = a.Confirm(s, addr, *in.Password); err == nil {
-			err = a.renewProof(s, hash, func(*store.Tx) error { return nil })
+			err = a.renewProof(s, "", hash, func(*store.Tx) error { return nil })
 		}
 		if errs.Is(err, errs.Full) {
 			full, err = true, nil
@@ -123,7 +124,7 @@ var errSignInAgain = errs.New(errs.Conflict,
 // proveByCode uses up a code and renews the proof of a session. It sets full if that could not be
 // stored.
 func (a *Auth) proveByCode(s *Session, code string, token tokenHash, full *bool) error {
-	err := a.renewProof(s, token, func(tx *store.Tx) error {
+	err := a.renewProof(s, "", token, func(tx *store.Tx) error {
 		return a.useFactor(tx, s.account, code)
 	})
 	if !errs.Is(err, errs.Full) {
@@ -153,7 +154,7 @@ func (a *Auth) proveByPasskey(s *Session, credential json.RawMessage, token toke
 	}
 	p, err := a.verifyAssertion(s.account, parsed, toConfirm, s.bound())
 	if err == nil {
-		err = a.renewProof(s, token, p.use)
+		err = a.renewProof(s, ByPasskey, token, p.use)
 	}
 	if errs.Is(err, errs.Full) {
 		*full = true
@@ -163,8 +164,8 @@ func (a *Auth) proveByPasskey(s *Session, credential json.RawMessage, token toke
 }
 
 // renewProof stores that a user has confirmed a session now, and its new token, in the transaction
-// of the check.
-func (a *Auth) renewProof(s *Session, token tokenHash, check func(tx *store.Tx) error) error {
+// of the check. means replaces that of the session; "" for none.
+func (a *Auth) renewProof(s *Session, means string, token tokenHash, check func(tx *store.Tx) error) error {
 	return a.db.Update(s.Actor, func(tx *store.Tx) error {
 		if !s.isHeld() {
 			now, err := store.TokenOf(tx, s.ID)
@@ -184,7 +185,7 @@ func (a *Auth) renewProof(s *Session, token tokenHash, check func(tx *store.Tx) 
 			return nil
 		}
 		if _, err := store.Sessions.UpdateQuietly(tx, s.ID, func(s *store.Session) error {
-			s.ProvedAt = tx.Now()
+			s.ProvedAt, s.Means = tx.Now(), cmp.Or(means, s.Means)
 			return nil
 		}); err != nil {
 			return err

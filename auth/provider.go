@@ -219,7 +219,7 @@ func (a *Auth) proveByProvider(s *Session, arrival string, token tokenHash, full
 		}
 		return err
 	}
-	err = a.renewProof(s, token, known)
+	err = a.renewProof(s, ByProvider, token, known)
 	if errs.Is(err, errs.Full) {
 		*full = true
 		return a.db.View(store.System, known)

@@ -167,6 +167,7 @@ func openReturned(tx *store.Tx, from *store.Session) (g *Grant, username string,
 		Browser:   from.Browser,
 		OS:        from.OS,
 		ProvedAt:  from.SignedInAt(),
+		Means:     from.Means,
 	}
 	token, err := Open(tx, opened)
 	if err == nil {

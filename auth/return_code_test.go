@@ -231,6 +231,9 @@ func TestReturnCode_KeepsTimeOfSignIn(t *testing.T) {
 			}
 			return err
 		})
+		if s := in.holds(g.Token); s.password == nil {
+			t.Error("a session from a code does not end with the password of the browser")
+		}
 		must(t, in.ConfirmOwner(in.holds(g.Token), home, nil))
 		time.Sleep(time.Hour)
 		g, err = in.exchange(in.codeOf(browser))

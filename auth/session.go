@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"cmp"
 	"encoding/hex"
 	"net/netip"
 	"sync/atomic"
@@ -22,6 +23,7 @@ type Session struct {
 	Acting   Acting   // user being impersonated; zero if none
 
 	account  store.Account
+	password *string      // PasswordSignIn of the user, if the session ends with passwords; nil otherwise
 	network  netip.Prefix // network that opened it; zero if unknown
 	hash     tokenHash
 	seed     tokenHash    // hash of the first token of the session
@@ -98,6 +100,8 @@ func (a *Auth) inspect(tx *store.Tx, cached *Session, hash tokenHash,
 	}
 
 	switch {
+	case s.passwordOff(tx):
+		return nil, errPasswordSession
 	case !s.expired(tx):
 	case isKey:
 		return nil, errUnknownKey
@@ -113,6 +117,15 @@ func (a *Auth) inspect(tx *store.Tx, cached *Session, hash tokenHash,
 	return s, nil
 }
 
+// passwordOff reports whether the session can't be used because passwords were turned off for its user
+// since, see store.PasswordsOff.
+func (s *Session) passwordOff(tx *store.Tx) bool {
+	return s.password != nil && store.PasswordsOffFor(tx, s.account.App, *s.password, s.Actor.RoleIDs)
+}
+
+var errPasswordSession = errs.New(errs.Unauthenticated,
+	"signing in with a password was turned off for you; sign in with a provider or a passkey").Coded("session_password_off")
+
 // Confirm checks, inside a write transaction, that a session which was open when the
 // request began still is. It sees writes of the same commit, which the cache does not
 // show yet.
@@ -125,6 +138,11 @@ func (s *Session) Confirm(tx *store.Tx) error {
 		exists = true
 	default:
 		exists = store.Sessions.Exists(tx, s.ID)
+	}
+	if s.password != nil {
+		if off, err := store.PasswordsOff(tx, s.account); err != nil || off {
+			return cmp.Or(err, error(errPasswordSession))
+		}
 	}
 	if !exists || tx.Now() >= s.ExpiresAt {
 		return store.ErrSessionEnded
@@ -190,7 +208,7 @@ func (a *Auth) SessionByID(tx *store.Tx, id store.ID) (*Session, error) {
 			return nil, err
 		}
 	}
-	if s.expired(tx) {
+	if s.expired(tx) || s.passwordOff(tx) {
 		return nil, errUnknown
 	}
 
@@ -241,7 +259,7 @@ func load(tx *store.Tx, hash tokenHash) (*Session, error) {
 
 // newSession returns the cached form of a stored session.
 func newSession(tx *store.Tx, stored *store.Session) (*Session, error) {
-	actor, account, err := actorOf(tx, stored)
+	actor, account, own, err := actorOf(tx, stored)
 	if err != nil {
 		return nil, err
 	}
@@ -254,6 +272,9 @@ func newSession(tx *store.Tx, stored *store.Session) (*Session, error) {
 		Acting:    Acting{stored.ActAs, bool(stored.ActWrites), stored.ActUntil},
 		account:   account,
 	}
+	if stored.EndsWithPasswords() {
+		s.password = &own
+	}
 	if addr, err := netip.ParseAddr(stored.IP); err == nil {
 		s.network = store.NetworkOf(addr)
 	}
@@ -264,18 +285,18 @@ func newSession(tx *store.Tx, stored *store.Session) (*Session, error) {
 	return s, nil
 }
 
-// actorOf returns the actor and account of a session. It returns an error if the user
-// is disabled.
-func actorOf(tx *store.Tx, s *store.Session) (*store.Actor, store.Account, error) {
+// actorOf returns the actor and account of a session, and PasswordSignIn of its user. It returns an
+// error if the user is disabled.
+func actorOf(tx *store.Tx, s *store.Session) (*store.Actor, store.Account, string, error) {
 	if s.AppUserID != 0 {
 		u, err := store.AppUsers.Get(tx, s.AppUserID)
 		if err == nil && (!bool(u.Status) || bool(u.Pending)) {
 			err = errUnknown
 		}
 		if err != nil {
-			return nil, store.Account{}, err
+			return nil, store.Account{}, "", err
 		}
-		return store.AppActor(u), store.Account{App: true, ID: u.ID}, nil
+		return store.AppActor(u), store.Account{App: true, ID: u.ID}, u.PasswordSignIn, nil
 	}
 
 	u, err := store.Users.Get(tx, s.UserID)
@@ -283,7 +304,7 @@ func actorOf(tx *store.Tx, s *store.Session) (*store.Actor, store.Account, error
 		err = errUnknown
 	}
 	if err != nil {
-		return nil, store.Account{}, err
+		return nil, store.Account{}, "", err
 	}
 
 	return &store.Actor{
@@ -293,7 +314,7 @@ func actorOf(tx *store.Tx, s *store.Session) (*store.Actor, store.Account, error
 		DeptID:     u.DeptID,
 		MustChange: bool(u.MustChangePassword),
 		FactorDue:  u.FactorDue,
-	}, store.Account{ID: u.ID}, nil
+	}, store.Account{ID: u.ID}, u.PasswordSignIn, nil
 }
 
 func idleLimit(tx *store.Tx, app bool) time.Duration {
@@ -314,7 +335,7 @@ func lifetime(tx *store.Tx, app bool) time.Duration {
 const maxSessions = 10
 
 // Open opens a session in the write transaction that authorizes it. The caller sets one
-// of the two user IDs, the address, the device, ExpiresAt if it has to end sooner than others, and
+// of the two user IDs, the means, the address, the device, ExpiresAt if it has to end sooner than others, and
 // ProvedAt if the user has proved to be there before now.
 func Open(tx *store.Tx, s *store.Session) (token string, err error) {
 	account := s.Account()

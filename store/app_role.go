@@ -184,7 +184,7 @@ func updateAppPolicy(tx *Tx, old *Policy, changed map[kv.Table]map[ID]bool) (*Po
 
 // role returns the role as a Policy has it.
 func (r *AppRole) role() *Role {
-	return &Role{Ident: r.Ident, Name: r.Name, Status: r.Status, RuleIDs: r.RuleIDs}
+	return &Role{Ident: r.Ident, Name: r.Name, Status: r.Status, RuleIDs: r.RuleIDs, PasswordOff: r.PasswordOff}
 }
 
 // permission returns the permission as a Policy has it.

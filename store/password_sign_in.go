@@ -33,26 +33,22 @@ func PasswordsOff(tx *Tx, who Account) (bool, error) {
 	if err != nil {
 		return false, ignoreMissing(err)
 	}
-	switch *m.PasswordSignIn {
+	return PasswordsOffFor(tx, who.App, *m.PasswordSignIn, *m.RoleIDs), nil
+}
+
+// PasswordsOffFor is PasswordsOff for a user with a PasswordSignIn and with roles. It reads caches only.
+func PasswordsOffFor(tx *Tx, app bool, own string, roles []ID) bool {
+	switch own {
 	case PasswordOn:
-		return false, nil
+		return false
 	case PasswordOff:
-		return true, nil
+		return true
 	}
-	if !PasswordsUsual(tx, who.App) {
-		return true, nil
+	if !PasswordsUsual(tx, app) {
+		return true
 	}
-	if !who.App {
-		policy := PolicyCache.Get(tx)
-		return slices.ContainsFunc(*m.RoleIDs, func(id ID) bool { return policy.roles.Get(id).turnsPasswordsOff() }), nil
-	}
-	for _, id := range *m.RoleIDs {
-		r, err := AppRoles.Get(tx, id)
-		if ignoreMissing(err) != nil || r.turnsPasswordsOff() {
-			return err == nil, err
-		}
-	}
-	return false, nil
+	policy := ByRealm(app, PolicyCache, AppPolicyCache).Get(tx)
+	return slices.ContainsFunc(roles, func(id ID) bool { return policy.roles.Get(id).turnsPasswordsOff() })
 }
 
 func (r *Role) turnsPasswordsOff() bool    { return r != nil && bool(r.Status) && bool(r.PasswordOff) }

@@ -20,6 +20,7 @@ type Session struct {
 	Browser   string `json:"browser" log:"personal"`
 	OS        string `json:"os" log:"personal"`
 	Provider  string `json:"provider_name"`     // title of the sign-in provider then; "" for none
+	Means     string `json:"means" log:"-"`     // kind of credential that has opened or confirmed it, see ByPassword; "" before version 0.16.6
 	LastUsed  Time   `json:"last_used" log:"-"` // written at most once a minute
 	ProvedAt  Time   `json:"proved_at" log:"-"` // last proof of identity, see Proof
 	ExpiresAt Time   `json:"expires_at"`        // latest end; an idle session ends sooner
@@ -29,6 +30,18 @@ type Session struct {
 	ActUntil  Time `json:"act_until" log:"-"`
 	kv.Timestamps
 }
+
+// Values of Session.Means. A confirmation with a passkey or provider replaces the others.
+const (
+	ByPassword = "password"
+	ByMail     = "mail" // a code by mail
+	ByPasskey  = "passkey"
+	ByProvider = "provider"
+)
+
+// EndsWithPasswords reports whether the session can't be used once passwords are turned off for its
+// user: a password or a code by mail has opened it.
+func (s *Session) EndsWithPasswords() bool { return s.Means == ByPassword || s.Means == ByMail }
 
 // Account returns whose session it is.
 func (s *Session) Account() Account { return accountOf(s.UserID, s.AppUserID) }

@@ -160,6 +160,17 @@ func (b *browser) known() (out info) {
 	}
 	a.Data(&login)
 	b.w.Tokens["person"] = login.Token
+	b.w.View(func(tx *store.Tx) error {
+		s, err := b.w.Server.Auth.Inspect(tx, login.Token)
+		if err != nil {
+			return err
+		}
+		stored, err := store.Sessions.Get(tx, s.ID)
+		if err == nil && stored.Means != store.ByProvider {
+			b.w.T.Errorf("the session was opened with %q", stored.Means)
+		}
+		return err
+	})
 	b.w.OK("GET", "/admin/info", "", "person").Data(&out)
 	return out
 }

@@ -2,6 +2,7 @@ package providers_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -47,6 +48,7 @@ func TestPasswordsOff_ByUserRoleAndRealm(t *testing.T) {
 			}
 			w.OK("POST", roles, `{"name":"Staff"}`, "owner").Data(&role)
 			w.OK("POST", people, fmt.Sprintf(`{"username":"clerk","role_ids":[%d]}`, role.ID), "owner").Data(&clerk)
+			w.Tokens["by password"] = w.passwordToken(app, "clerk", clerk.Password)
 			user, of := fmt.Sprint(people, "/", clerk.ID), fmt.Sprint(roles, "/", role.ID)
 			for _, step := range []struct {
 				what, url, body string
@@ -76,8 +78,78 @@ func TestPasswordsOff_ByUserRoleAndRealm(t *testing.T) {
 				if code := w.passwordLogin(app, "clerk", "wrong password"); code != "wrong_credentials" {
 					t.Errorf("%s: a wrong password: %q", step.what, code)
 				}
+				if want != "" {
+					want = "session_password_off"
+				}
+				for range 2 { // the second one finds the session in the cache
+					if a := w.Call("GET", store.ByRealm(app, "/admin/info", "/api/user"), "", "by password"); codeOf(a) != want {
+						t.Errorf("%s: a session that a password has opened: %d %s", step.what, a.Code, a.Body)
+					}
+				}
 			}
 		})
+	}
+}
+
+// passwordToken is passwordLogin for the token.
+func (w *world) passwordToken(app bool, name, password string) string {
+	w.T.Helper()
+	var login struct {
+		Token string `json:"token"`
+	}
+	w.OK("POST", store.ByRealm(app, "/admin/login", "/api/login"), fmt.Sprintf(`{"username":%q,"password":%q}`, name, password), "nobody").Data(&login)
+	return login.Token
+}
+
+// Only sessions that a password or a code by mail has opened can't be used while passwords are off: not
+// for reading, writing or signed links.
+func TestPasswordsOff_Sessions(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, `"app_users":1`)
+	w.connectOwner()
+	people := map[bool]store.ID{false: w.Clerk("clerk", "admin.list.query").ID, true: w.AppUser("ann").ID}
+	sessions := map[bool]map[string]store.ID{false: {}, true: {}}
+	for app, person := range people {
+		for _, means := range []string{"", store.ByPassword, store.ByMail, store.ByPasskey, store.ByProvider} {
+			s := &store.Session{IP: "192.0.2.1", Means: means}
+			s.UserID, s.AppUserID = store.Account{App: app, ID: person}.IDs()
+			w.Update(func(tx *store.Tx) (err error) {
+				w.Tokens[fmt.Sprint(app, means)], err = auth.Open(tx, s)
+				return err
+			})
+			sessions[app][means] = s.ID
+		}
+	}
+	check := func(app bool, ended ...string) {
+		t.Helper()
+		for means, id := range sessions[app] {
+			want, found := "", error(nil)
+			if slices.Contains(ended, means) {
+				want = "session_password_off"
+			}
+			requests := map[string]string{"GET /admin/info": "", "PUT /admin/info": `{"nickname":"Clerk"}`}
+			if app {
+				requests = map[string]string{"GET /api/user": "", "PUT /api/user": `{"nickname":"Ann"}`}
+			}
+			for request, body := range requests {
+				method, url, _ := strings.Cut(request, " ")
+				if a := w.Call(method, url, body, fmt.Sprint(app, means)); codeOf(a) != want {
+					t.Errorf("%s with %q: %d %s, want %q", request, means, a.Code, a.Body, want)
+				}
+			}
+			w.View(func(tx *store.Tx) error { _, found = w.Server.Auth.SessionByID(tx, id); return nil })
+			if (found != nil) != (want != "") {
+				t.Errorf("a signed link with %q: %v", means, found)
+			}
+		}
+	}
+	for app := range people {
+		check(app)
+		setting := store.ByRealm(app, "security", "app") + ".password_sign_in"
+		w.OK("PUT", "/system/setting", `{"values":{"`+setting+`":0}}`, "owner")
+		check(app, store.ByPassword, store.ByMail)
+		w.OK("PUT", "/system/setting", `{"values":{"`+setting+`":1}}`, "owner")
+		check(app)
 	}
 }
 
@@ -87,7 +159,7 @@ func TestPasswordsOff_ClosesOtherWays(t *testing.T) {
 	w := newWorld(t)
 	w.connectOwner()
 	clerk := w.Person("clerk").ID
-	w.Enter("clerk", "clerk", servertest.OwnerPassword)
+	w.Tokens["clerk"] = w.SignIn(clerk) // of an earlier version, which stays
 	var link struct {
 		URL string `json:"url"`
 	}

@@ -49,6 +49,8 @@ var providerMessages = []entry{
 		"您在该提供方的身份已连接到另一个账号"},
 	{"password_off", "signing in with a password is turned off for you; use a sign-in provider or a passkey", "",
 		"您不能用密码登录；请使用登录提供方或通行密钥"},
+	{"session_password_off", "signing in with a password was turned off for you; sign in with a provider or a passkey", "",
+		"您的密码登录已关闭；请使用登录提供方或通行密钥登录"},
 	{"sign_in_first", "sign out and sign in again first: you have no password with which you could confirm this", "",
 		"请先退出并重新登录：您没有可用于确认此操作的密码"},
 	{"no_password", "you have no password; ask for a password reset link to set one", "",

@@ -185,7 +185,8 @@ function takeArrival(): boolean {
 
 // endedHint says why the user has to sign in again; '' at the first sign-in.
 function endedHint(again?: Again): string {
-  if ((again ? again.code : endedBy()) === 'session_network') return t('error.session_network')
+  const code = again ? again.code : endedBy()
+  if (code === 'session_network' || code === 'session_password_off') return t(`error.${code}`)
   if (again) return t('sign_in.again')
   return new URLSearchParams(location.search).has('back') ? t('sign_in.ended') : ''
 }
