@@ -55,6 +55,9 @@ func signInPage(tx *store.Tx, req *web.Request, p *HTMLPage) error {
 	if store.RegistrationOpen(tx) {
 		p.Links = append(p.Links, PageLink{RegisterPath, words.SignUp})
 	}
+	if link := p.productLink(tx, req); p.kept == "" && link.Path != "" {
+		p.Links = append(p.Links, link)
+	}
 
 	return nil
 }

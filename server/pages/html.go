@@ -36,7 +36,7 @@ type Pages struct {
 // pageTexts are the texts of pages in one language. Those of Intro and Done have the username or
 // the address at %s.
 type pageTexts struct {
-	Password, Again, SignIn, Contact, Differ, Rules, RulesUsed, DoneTitle, Invalid, Busy, Registered string
+	Password, Again, SignIn, Contact, ToProduct, Differ, Rules, RulesUsed, DoneTitle, Invalid, Busy, Registered string
 
 	Refused, Unfinished, Continue string // texts about programs behind a proxy
 
@@ -91,16 +91,18 @@ type HTMLPage struct {
 	Next                    PageLink // shown as a button
 	Links                   []PageLink
 
-	kit    *Pages
-	Base   string // base path of the server, which precedes the paths of links and forms
-	done   string // completed operation, as the address names it
-	script string // script of the page; "" for none
-	kept   string // parameters that its links keep, see returnQuery
-	formTo string // origin to which its forms may lead, after a space; "" for this server only
+	kit     *Pages
+	Base    string   // base path of the server, which precedes the paths of links and forms
+	done    string   // completed operation, as the address names it
+	script  string   // script of the page; "" for none
+	kept    string   // parameters that its links keep, see returnQuery
+	product PageLink // link to the product that the browser came from; zero for none
+	formTo  string   // origin to which its forms may lead, after a space; "" for this server only
 }
 
 type pageFact struct{ Name, Text string }
 
+// PageLink is a link to a page of this server, or to a URL of another one.
 type PageLink struct{ Path, Text string }
 
 // htmlForm is a form of a page.

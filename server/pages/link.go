@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 
@@ -79,7 +80,7 @@ func (p *HTMLPage) linkDone(l *store.Link, username string) {
 	if !l.Account().App {
 		p.Next = PageLink{"/console/", p.Words.SignIn}
 	} else if p.Hosted {
-		p.Next = PageLink{SignInPath, p.Words.SignIn}
+		p.Next = cmp.Or(p.product, PageLink{SignInPath, p.Words.SignIn})
 	}
 }
 
@@ -171,6 +172,7 @@ func (ps *Pages) pageOfLink(req *web.Request, in *linkForm,
 		if err := page.askLink(tx, l); err != nil {
 			return err
 		}
+		page.product = page.productLink(tx, req)
 		if fault != nil {
 			page.setError(req, errs.Of(fault))
 		} else if l.SetsPassword() &&

@@ -198,6 +198,9 @@ func (ps *Pages) view(req *web.Request, view appView, done string) (p *HTMLPage,
 		p.done = done
 		if origin, err := checkReturn(tx, req); err == nil && origin != "" { // else a page that tells the fault
 			p.kept, p.formTo = returnQuery(req), " "+origin
+			if remembered[req.Route.Path] {
+				keepProduct(req, origin)
+			}
 		}
 		return view(tx, req, p)
 	})

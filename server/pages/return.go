@@ -1,8 +1,10 @@
 package pages
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"reeve/server/account"
@@ -37,6 +39,30 @@ type returnPageIn struct {
 type signOutPageIn struct {
 	appPageIn
 	To string `query:"to" doc:"URL of a product to which the browser goes afterwards, at an origin of the setting app.return_origins; absent to stay here"`
+}
+
+// remembered are the pages after which a browser comes back without the parameters: from the mail of a
+// registration or a password reset, or from the sign-out at a provider. They keep the product in a
+// cookie.
+var remembered = map[string]bool{RegisterPath: true, ForgotPath: true, SignOutPath: true}
+
+const productCookieSeconds = 24 * 60 * 60 // the life of the link of a registration
+
+// keepProduct sets the cookie with the origin of a product.
+func keepProduct(req *web.Request, origin string) {
+	req.SetCookie(req.Server.HiddenCookie(req.Server.ProductCookie(), origin, productCookieSeconds, req.Secure()))
+}
+
+// productLink returns the link to the first page of the product that a browser came from; without a
+// path if it is not known. The product begins a new sign-in there: its old one may have expired, or
+// have begun in another browser.
+func (p *HTMLPage) productLink(tx *store.Tx, req *web.Request) PageLink {
+	c, err := req.HTTP.Cookie(req.Server.ProductCookie())
+	if err != nil || !slices.Contains(store.AppReturnOrigins.Origins(tx), c.Value) {
+		return PageLink{}
+	}
+	_, host, _ := strings.Cut(c.Value, "://")
+	return PageLink{c.Value + "/", fmt.Sprintf(p.Words.ToProduct, host)}
 }
 
 var returnParameters = []string{"to", "state", "code_challenge", "code_challenge_method"}

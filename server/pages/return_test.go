@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"reeve/server/mails"
 	"reeve/server/pages"
 	"reeve/server/servertest"
 	"reeve/store"
@@ -302,6 +303,58 @@ func TestReturn_SignOut(t *testing.T) {
 	v.Post(page).Leads(page) // again, without a session
 	v.Get(pages.AccountPath).Leads(pages.SignInPath)
 	v.Get(pages.SignOutPath).Brief(200, "<form")
+}
+
+// TestReturn_AfterMail: in the browser that a product has sent, the link of a mail leads to the product,
+// and so does the sign-in page after a sign-out.
+func TestReturn_AfterMail(t *testing.T) {
+	t.Parallel()
+	in := servertest.Start(t)
+	box := in.Confirmed()
+	shops(in)
+	const next, link = `class="button" href="` + shop + `/">Continue to shop.example.org</a>`, `href="` + shop + `/"`
+	v, other := in.GuestBrowser(), in.GuestBrowser()
+	mailed := func() (page string) {
+		t.Helper()
+		in.ResolveRequests()
+		in.SendMails()
+		return mails.LinkPath + box.Last(t, "ann@example.org").Token(t)
+	}
+	path := pages.RegisterPath + returnTo(callback)
+	v.Get(path).Brief(200)
+	v.Post(path, "username", "ann", "email", "ann@example.org", "nickname", "", "password",
+		servertest.NewSecret, "password_again", servertest.NewSecret).Brief(303)
+	page := mailed()
+	v.Get(page).Lacks(shop)
+	v.Post(page).Brief(200, next)
+
+	path = pages.ForgotPath + returnTo(callback)
+	reset := func(v interface {
+		Post(path string, fields ...string) *servertest.Reply
+	}) *servertest.Reply {
+		other.Post(path, "username", "ann").Brief(303)
+		return v.Post(mailed(), "password", servertest.NewSecret+"!", "password_again", servertest.NewSecret+"!")
+	}
+	reset(v).Brief(200, next)
+	delete(other.Cookies, servertest.Marked.ProductCookie())
+	page = ""
+	other.Post(strings.TrimSuffix(path, returnTo(callback)), "username", "ann").Brief(303)
+	if a := other.Post(mailed(), "password", servertest.NewSecret, "password_again", servertest.NewSecret); a.Code != 200 || strings.Contains(a.Body, shop) {
+		t.Errorf("in another browser: %d %s", a.Code, a.Body)
+	}
+
+	other.Get(pages.SignInPath).Lacks(shop)
+	other.Get(pages.SignOutPath + "?to=" + shop + "/bye").Leads(shop + "/bye") // without a session
+	other.Get(pages.SignInPath).Lacks(link)
+	v.Get(pages.SignInPath).Brief(200, link)
+	v.Get(pages.SignInPath + returnTo(callback)).Lacks(link) // which it goes to by itself
+	for _, stranger := range []string{"https://evil.example", shop + ".evil.example", "javascript:alert(1)", shop + "/path", ""} {
+		v.Cookies[servertest.Marked.ProductCookie()] = stranger
+		v.Get(pages.SignInPath).Lacks("Continue to")
+	}
+	v.Cookies[servertest.Marked.ProductCookie()] = shop
+	in.OK("PUT", "/system/setting", `{"values":{"app.return_origins":""}}`, "owner")
+	v.Get(pages.SignInPath).Lacks("Continue to")
 }
 
 // TestReturn_NothingRecorded searches the log and the monitoring for codes, verifiers and tokens.

@@ -109,6 +109,9 @@ func writeParagraph(b *strings.Builder, attributes, text string) {
 }
 
 func (l PageLink) html(base, attributes string) string {
+	if !strings.HasPrefix(l.Path, "/") {
+		base = ""
+	}
 	return "<a" + attributes + ` href="` + html.EscapeString(base+l.Path) + `">` + html.EscapeString(l.Text) + "</a>"
 }
 

@@ -114,6 +114,11 @@ func (a *Reply) CheckHeaders(r *http.Request) {
 		want["Set-Cookie"] = got // the new token, or the end of what a provider has said
 	}
 
+	if got := a.Header.Get("Set-Cookie"); strings.HasPrefix(r.URL.Path, pages.AppPagesPath) && r.URL.Query().Has("to") &&
+		strings.HasPrefix(got, Marked.ProductCookie()+"=https://") {
+		want["Set-Cookie"] = got
+	}
+
 	entry := strings.HasSuffix(r.URL.Path, "/login") ||
 		strings.HasSuffix(r.URL.Path, "/login/totp") || strings.HasSuffix(r.URL.Path, "/login/email-code") ||
 		r.Method == "POST" && strings.HasSuffix(r.URL.Path, "/login/passkey") ||

@@ -44,7 +44,8 @@ const (
 	AppSessionName = "reeve_app_session"
 	DeviceName     = "reeve_device"
 	AppDeviceName  = "reeve_app_device"
-	PendingName    = "reeve_app_login" // of a sign-in that waits for its code
+	PendingName    = "reeve_app_login"   // of a sign-in that waits for its code
+	ProductName    = "reeve_app_product" // of the product that a browser came from
 )
 
 // SessionCookie returns the name of a realm's cookie with the session.
@@ -64,6 +65,9 @@ func (s *Server) DeviceCookie(app bool) string {
 
 // PendingCookie returns the name of the cookie with the token of a sign-in that waits for its code.
 func (s *Server) PendingCookie() string { return PendingName + s.Cookies.Session }
+
+// ProductCookie returns the name of the cookie with the origin of the product that a browser came from.
+func (s *Server) ProductCookie() string { return ProductName + s.Cookies.Session }
 
 func RealmName(app bool, admin, other string) string {
 	if app {
