@@ -73,10 +73,10 @@ func (r *Remote) Unstamp(process string) error {
 
 // leaveTime is the time that a process that ends takes at most for the stamp that it is storing, and
 // to delete its stamps.
-const leaveTime = 5 * time.Second
+const leaveTime = 2 * time.Second
 
-// unhurried returns a context that ends leaveTime after ctx, or has ended with it. A request that is given up may still be
-// carried out: a stamp that is stored after Unstamp would stay.
+// unhurried returns a context that ends leaveTime after ctx, or has ended with it. A request that is
+// given up may still be carried out: a stamp that is stored after Unstamp would stay.
 func unhurried(ctx context.Context) (context.Context, func()) {
 	if ctx.Err() != nil {
 		return ctx, func() {}

@@ -130,6 +130,7 @@ type Scan struct {
 	contents map[blob.Digest]storedContent // contents whose objects are there
 	indexes  map[string][]storedContent
 	parts    []part // parts of the commit stream, sorted
+	left     string // epoch of this process that another one has continued; "" for none
 	complete bool   // whether it is known what all copies name
 }
 
@@ -149,10 +150,14 @@ func (r *Repository) Scan(ctx context.Context) (*Scan, error) {
 		indexes:  map[string][]storedContent{},
 		complete: true,
 	}
+	opened := r.db.StreamOpened()
 	for _, o := range all {
 		s.objects[o.Name] = o
 		if p, ok := partOf(o); ok {
 			s.parts = append(s.parts, p)
+			if p.Epoch == opened.Epoch && p.Last > opened.Number && startOf(o.Name) != r.start {
+				s.left = p.Epoch
+			}
 		}
 		if startOf(o.Name) != r.start && o.Modified.After(r.began) && o.Modified.After(s.Other) {
 			s.Other = o.Modified
@@ -190,6 +195,7 @@ func (r *Repository) found(s *Scan) {
 			r.ship.lists = append(r.ship.lists, name)
 		}
 	}
+	r.ship.left = s.left
 	parts := merge(slices.Concat(s.parts, r.ship.added))
 	r.ship.parts, r.ship.copies, r.ship.contents = parts, s.Copies, s.contents
 	r.ship.doomed = nil // they are not in the list

@@ -34,6 +34,7 @@ type shipping struct {
 	parts    []part                        // commits that are stored, see merge
 	added    []part                        // commits that were stored since the last Scan began
 	lists    []string                      // lists of erasures that are stored
+	left     string                        // epoch that another process has continued, see kv.DB.LeaveEpoch; "" for none
 }
 
 // segment names a segment: paths are used again after the log was cleared.
@@ -45,6 +46,14 @@ func segmentOf(s *stream.Segment) segment { return segment{s.Path, s.Epoch} }
 // erasures. What takes longer is left to Settle. It reports whether all commits are stored; they are not
 // while the stream is off.
 func (r *Repository) Ship(ctx context.Context) (all bool, err error) {
+	r.ship.mu.Lock()
+	left := r.ship.left
+	r.ship.mu.Unlock()
+	if left != "" {
+		if err := r.db.LeaveEpoch(left); err != nil {
+			return false, err
+		}
+	}
 	log, failed := r.db.Stream()
 	if log == nil {
 		return false, nil

@@ -474,12 +474,17 @@ func TestShip_TwoServers(t *testing.T) {
 		t.Fatal(err)
 	}
 	var between time.Time
+	repositories := map[*installation]*Repository{}
 	for _, one := range []*installation{in, other} {
 		var err error
 		if one.db, err = store.Open(one.dir, one.options); err != nil {
 			t.Fatal(err)
 		}
 		defer one.db.Close()
+		repositories[one] = one.repository(target, Options{})
+		scan(t, repositories[one])
+	}
+	for _, one := range []*installation{in, other} {
 		one.put("by " + filepath.Base(one.dir))
 		if one == in { // whose commits are read first
 			time.Sleep(time.Millisecond)
@@ -487,13 +492,89 @@ func TestShip_TwoServers(t *testing.T) {
 			time.Sleep(time.Millisecond)
 			one.put("more")
 		}
-		r := one.repository(target, Options{})
-		scan(t, r)
-		one.ship(r)
+		one.ship(repositories[one])
 	}
 	for _, at := range []time.Time{time.Now(), between} {
 		_, _, err := restoreMoment(t, target, Moment{At: at}, in.identity)
 		errorSays(t, err, "two servers have gone on from commit")
+	}
+}
+
+// TestShip_SetBack sets the machine back to a snapshot, as a hypervisor does. Its commits since then
+// are at the target; those that it makes now are others. Both remain, and every moment of which there
+// are copies and commits can be restored.
+func TestShip_SetBack(t *testing.T) {
+	for name, seen := range map[string]bool{"target reached at once": true, "target reached later": false} {
+		t.Run(name, func(t *testing.T) {
+			in, target := newInstallation(t, 1), directory(t)
+			r := in.repository(target, Options{})
+			in.copy(r)
+			in.put("before")
+			in.ship(r)
+			snapshot := filepath.Join(t.TempDir(), "snapshot")
+			if err := in.db.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.CopyFS(snapshot, os.DirFS(in.dir)); err != nil {
+				t.Fatal(err)
+			}
+			reopen := func() {
+				var err error
+				if in.db, err = store.Open(in.dir, in.options); err != nil {
+					t.Fatal(err)
+				}
+				r = in.repository(target, Options{})
+			}
+			reopen()
+			scan(t, r)
+			in.put("lost one")
+			in.put("lost two")
+			in.ship(r)
+			lost := in.log().Head()
+			if err := errors.Join(in.db.Close(), os.RemoveAll(in.dir), os.Rename(snapshot, in.dir)); err != nil {
+				t.Fatal(err)
+			}
+
+			reopen()
+			if seen {
+				scan(t, r)
+			}
+			for range 4 { // past the position of the entries at the target
+				in.put(fmt.Sprint("now ", in.log().Head().Number))
+			}
+			if !seen {
+				scan(t, r)
+			}
+			in.ship(r)
+			if now := in.log().Head(); now.Epoch == lost.Epoch || r.Continued() {
+				t.Fatalf("the commits are at %v, the lost ones at %v", now, lost)
+			}
+			epoch := in.log().Head().Epoch
+			in.copy(r)
+			in.put("last")
+			in.ship(r)
+			if now := in.log().Head(); now.Epoch != epoch || !r.Continued() {
+				t.Errorf("another epoch, %v, or no copy leads to it", now)
+			}
+			for at, want := range map[time.Time]string{time.UnixMicro(lost.Time): "lost two", time.Now(): "last"} {
+				dir, _, err := restoreMoment(t, target, Moment{At: at}, in.identity)
+				if err != nil {
+					t.Fatal(want, err)
+				}
+				got := contentsIn(t, dir)
+				has := func(content string) bool {
+					for text := range got {
+						if strings.HasPrefix(text, content+" ") {
+							return true
+						}
+					}
+					return false
+				}
+				if !has(want) || has("lost two") == has("last") {
+					t.Errorf("%d files, without %s", len(got), want)
+				}
+			}
+		})
 	}
 }
 

@@ -40,8 +40,9 @@ type StreamOptions struct {
 
 // commitStream is the commit stream of an open database.
 type commitStream struct {
-	head   stream.Head                // position of data.db; the zero Head if the stream does not have its last commit
-	log    atomic.Pointer[stream.Log] // nil while the stream is off
+	head   stream.Head                 // position of data.db; the zero Head if the stream does not have its last commit
+	opened atomic.Pointer[stream.Head] // position at which this process has turned the stream on
+	log    atomic.Pointer[stream.Log]  // nil while the stream is off
 	rows   changedRows
 	failed atomic.Pointer[error] // why no more entries are appended; nil while they are
 }
@@ -296,8 +297,46 @@ func (db *DB) attachStream(o StreamOptions) error {
 		return errors.Join(err, log.Close())
 	}
 	db.stream.head = head
+	db.stream.opened.Store(&head)
 	db.stream.failed.Store(nil)
 	db.stream.log.Store(log)
+	return nil
+}
+
+// StreamOpened returns the position at which this process has turned the stream on; the zero Head while
+// it is off.
+func (db *DB) StreamOpened() stream.Head {
+	if at := db.stream.opened.Load(); at != nil && db.stream.log.Load() != nil {
+		return *at
+	}
+	return stream.Head{}
+}
+
+// LeaveEpoch begins an epoch in place of another one, which a process with the same data has continued
+// since the position of StreamOpened: that of a copied directory, or this machine before it was set back
+// to a snapshot. The entries in the log are removed: they would contradict those of that process.
+func (db *DB) LeaveEpoch(epoch string) error {
+	if err := db.Healthy(); err != nil {
+		return err
+	}
+	db.writing <- struct{}{}
+	defer func() { <-db.writing }()
+	log := db.stream.log.Load()
+	if log == nil || db.stream.head.Epoch != epoch {
+		return nil
+	}
+	if err := log.Clear(); err != nil {
+		return err
+	}
+	head, err := db.beginEpoch()
+	if err == nil {
+		err = log.Begin(head)
+	}
+	if err != nil {
+		return err
+	}
+	db.stream.head = head
+	db.stream.opened.Store(&head)
 	return nil
 }
 
