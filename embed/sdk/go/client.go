@@ -51,7 +51,7 @@ const (
 type Client struct {
 	url     string // base URL without a slash at the end
 	key     string
-	device  Device   // for which the program asks; zero for the program itself
+	device  Device   // client for which the program asks; zero for the program itself
 	origin  *url.URL // nil for none
 	public  string   // base URL for browsers, without a slash at the end
 	seal    []byte   // key of the signatures of cookies

@@ -10,8 +10,8 @@ import (
 // Device is a client that a program signs in, such as a browser. Every step of a sign-in needs the same
 // values.
 type Device struct {
-	Address   string // such as Request.RemoteAddr
-	UserAgent string // whose browser and system are shown with the session; "" if unknown
+	Address   string // IP address, such as Request.RemoteAddr
+	UserAgent string // header User-Agent, for the browser and system of the session; "" if unknown
 	Token     string // DeviceToken of an earlier sign-in; "" for none
 	Language  string // header Accept-Language, for the language of a mail and of errors; "" for English
 }
@@ -36,13 +36,13 @@ func (c *Client) FromDevice(d Device) *Client {
 
 // Session is the result of a sign-in, or of its first step.
 type Session struct {
-	Token              string    `json:"token"` // "" if LoginToken is not
+	Token              string    `json:"token"` // token of the session; "" in the first step of two
 	ExpiresAt          time.Time `json:"expires_at"`
 	MustChangePassword int       `json:"must_change_password"` // 1 if the password must be changed first: PUT /admin/password
 	DeviceToken        string    `json:"device_token"`         // send it with the next sign-in, so that failed attempts of others do not lock this device out
 
-	LoginToken string   `json:"login_token"` // for CompleteSignIn, if the user has a second factor; "" otherwise
-	Methods    []string `json:"methods"`     // with LoginToken, what completes the sign-in, the strongest first: passkey, otp or recovery
+	LoginToken string   `json:"login_token"` // token for CompleteSignIn, if the user has a second factor; "" otherwise
+	Methods    []string `json:"methods"`     // methods that complete the sign-in, the strongest first: passkey, otp or recovery
 }
 
 // SignIn signs a user of a realm in with a password. A wrong one is an *Error with Status 401. If the user
@@ -73,7 +73,7 @@ func (c *Client) CompleteSignIn(ctx context.Context, realm, loginToken, code str
 
 // CodeRequest is the result of a request for a code.
 type CodeRequest struct {
-	LoginToken string    `json:"login_token"` // for SignInWithCode
+	LoginToken string    `json:"login_token"` // token for SignInWithCode
 	ExpiresAt  time.Time `json:"expires_at"`
 }
 
