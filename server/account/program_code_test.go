@@ -2,6 +2,7 @@ package account_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"reeve/server/account"
@@ -155,6 +156,14 @@ func TestProgramCode_LimitOfEachAddress(t *testing.T) {
 	other := atShop{address: "2001:db8::8", agent: desktop.agent}
 	token := other.requests(in, "ann")
 	other.enters(in, token, next()).Brief(200, `"token":"rv_`)
+}
+
+// TestProgramCode_LongUserAgent checks that a program can pass on what a browser sends.
+func TestProgramCode_LongUserAgent(t *testing.T) {
+	t.Parallel()
+	in, next := mailedShop(t)
+	long := atShop{address: desktop.address, agent: desktop.agent + strings.Repeat(" Addition/1.0", 100)}
+	long.enters(in, long.requests(in, "ann"), next()).Brief(200, `"token":"rv_`)
 }
 
 // TestProgramCode_Language checks that the mail is in the language that the program passes on.

@@ -55,7 +55,7 @@ func ProgramSignInRoutes() []web.Route {
 // clientIn is the client that signs in through a program.
 type clientIn struct {
 	Address   string `json:"address" check:"required,max=45,text" doc:"Address of the client, IPv4 or IPv6"`
-	UserAgent string `json:"user_agent" check:"max=512,text" doc:"User agent of the client, whose browser and system are shown with the session"`
+	UserAgent string `json:"user_agent" check:"max=2000,text" doc:"User agent of the client, whose browser and system are shown with the session; the first 512 bytes count"`
 }
 
 // attempt returns an attempt of the client.
@@ -65,7 +65,7 @@ func (c *clientIn) attempt(req *web.Request, username, password, device string) 
 		return a, errs.Field(errs.Invalid, "address", "must be an IP address, such as 192.0.2.7")
 	}
 	a = attempt(req, true, username, password)
-	a.Addr, a.UserAgent, a.Device = addr.Unmap().WithZone(""), c.UserAgent, device
+	a.Addr, a.UserAgent, a.Device = addr.Unmap().WithZone(""), web.Truncate(c.UserAgent, 512), device
 	a.AddressFull = nil // the program is not what guesses
 	a.Program = c.UserAgent == ""
 	return a, nil

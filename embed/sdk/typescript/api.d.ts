@@ -736,7 +736,7 @@ export type CompleteSignInWithCodeForProgram = {
   login_token: string
   /** Code of the authenticator app, or a recovery code */
   otp: string
-  /** User agent of the client, whose browser and system are shown with the session */
+  /** User agent of the client, whose browser and system are shown with the session; the first 512 bytes count */
   user_agent?: string | null
 }
 
@@ -3293,7 +3293,7 @@ export type RequestCodeToSignInForProgram = {
   address: string
   /** device_token from the response to an earlier sign-in of the client; the same is to be sent with the code */
   device_token?: string | null
-  /** User agent of the client, whose browser and system are shown with the session */
+  /** User agent of the client, whose browser and system are shown with the session; the first 512 bytes count */
   user_agent?: string | null
   /** Username, verified e-mail address, or mobile number that no other app user has */
   username: string
@@ -3691,7 +3691,7 @@ export type SignInAppUserForProgram = {
   /** device_token from the response to an earlier sign-in of the client */
   device_token?: string | null
   password: string
-  /** User agent of the client, whose browser and system are shown with the session */
+  /** User agent of the client, whose browser and system are shown with the session; the first 512 bytes count */
   user_agent?: string | null
   /** Username, verified e-mail address, or mobile number that no other app user has */
   username: string
@@ -3735,7 +3735,7 @@ export type SignInWithCodeByEmailForProgram = {
   login_token: string
   /** Code from the mail; it works once */
   otp: string
-  /** User agent of the client, whose browser and system are shown with the session */
+  /** User agent of the client, whose browser and system are shown with the session; the first 512 bytes count */
   user_agent?: string | null
 }
 
