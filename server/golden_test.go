@@ -92,6 +92,8 @@ var testedElsewhere = map[string]bool{
 	"POST /api/login/code":               true,
 	"POST /api/login/email":              true,
 	"POST /api/login/email-code":         true,
+	"POST /auth/login/email":             true,
+	"POST /auth/login/email-code":        true,
 }
 
 // goldenAnswers has one response of every output type, requested in this order from one

@@ -425,6 +425,7 @@ func TestRoutes_BodyLimit(t *testing.T) {
 		"POST /api/login/totp": true, "POST /api/user/totp": true, "PUT /api/user/totp": true,
 		"DELETE /api/user/totp": true, "POST /api/user/recovery": true,
 		"POST /auth/login": true, "POST /auth/login/totp": true,
+		"POST /auth/login/email": true, "POST /auth/login/email-code": true,
 		"DELETE /api/user/passkey": true,
 	}
 

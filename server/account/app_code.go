@@ -46,6 +46,13 @@ type CodeRequestOut struct {
 }
 
 func RequestCode(req *web.Request, in *CodeRequestIn) (*CodeRequestOut, error) {
+	a := attempt(req, true, in.Username, "")
+	a.Device = deviceToken(req, true, in.Device)
+	return requestCode(req, a)
+}
+
+// requestCode has a code mailed to the app user whom an attempt names, if the settings allow it.
+func requestCode(req *web.Request, a auth.Attempt) (*CodeRequestOut, error) {
 	err := req.DB.View(store.Anonymous, func(tx *store.Tx) error {
 		if !store.AppCodeSignIn.Get(tx) {
 			return store.ErrNoCodeSignIn
@@ -58,8 +65,6 @@ func RequestCode(req *web.Request, in *CodeRequestIn) (*CodeRequestOut, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := attempt(req, true, in.Username, "")
-	a.Device = deviceToken(req, true, in.Device)
 	token, expires, err := req.Auth().RequestCode(a)
 	if err != nil {
 		return nil, err

@@ -20,7 +20,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -52,7 +51,7 @@ const (
 type Client struct {
 	url     string // base URL without a slash at the end
 	key     string
-	address string   // passed on as that of the client; "" for that of the program itself
+	device  Device   // client for which the program asks; zero for the program itself
 	origin  *url.URL // nil for none
 	public  string   // base URL for browsers, without a slash at the end
 	seal    []byte   // key of the signatures of cookies
@@ -144,17 +143,6 @@ func baseURL(field, text string) (*url.URL, error) {
 func (c *Client) As(token string) *Client {
 	other := *c
 	other.key = strings.TrimSpace(token)
-	return &other
-}
-
-// From returns a client that passes on the address of the one for whom the program asks, such as
-// Request.RemoteAddr. Use it for SignIn: the limit of failed attempts by address is otherwise one
-// for all people who sign in through the program, so that one who guesses passwords slows everyone
-// down. Reeve takes the address of app users who sign in from keys with the permission auth.login, and
-// all addresses from programs in its server.trusted_proxies.
-func (c *Client) From(address string) *Client {
-	other := *c
-	other.address = address
 	return &other
 }
 
@@ -260,64 +248,11 @@ func (r *response) unexpected(a *attempt, cause error) *Error {
 	}
 }
 
-// Session is the result of a sign-in.
-type Session struct {
-	Token              string    `json:"token"`
-	ExpiresAt          time.Time `json:"expires_at"`
-	MustChangePassword int       `json:"must_change_password"` // 1 if the password must be changed first: PUT /admin/password
-	DeviceToken        string    `json:"device_token"`         // send it with the next sign-in, so that failed attempts of others do not lock this device out
-}
-
 // Realms of users.
 const (
 	Admin = "admin" // users of the backend, and API keys
 	App   = "app"   // app users
 )
-
-// SignIn signs a user of a realm in with a password. A wrong one is an *Error with Status 401.
-// Browsers can sign in without the program seeing the password, see Protect. A program that signs
-// others in passes on their address:
-//
-//	session, err := client.From(r.RemoteAddr).SignIn(ctx, reeve.App, username, password)
-func (c *Client) SignIn(ctx context.Context, realm, username, password string) (*Session, error) {
-	s := new(Session)
-	in := map[string]string{"username": username, "password": password}
-	if realm == App && c.key != "" && c.address != "" {
-		in["address"] = hostOf(c.address)
-		err := c.From("").Call(ctx, http.MethodPost, "/auth/login", in, s)
-		failed, ok := err.(*Error)
-		if !ok || failed.Code != "denied" && failed.Code != "not_found" {
-			return s, err
-		}
-		delete(in, "address")
-		if c.warned.now() {
-			cause := "the key lacks the permission auth.login"
-			if failed.Code == "not_found" {
-				cause = "the server is older than 0.16"
-			}
-			c.logger.Warn("reeve: " + cause + ", so the address of the client counts only if this program is in server.trusted_proxies")
-		}
-	}
-	return s, c.As("").Call(ctx, http.MethodPost, realmPath(realm)+"/login", in, s)
-}
-
-// SignOut ends the session of the token with which the client was made, see As. One that has ended
-// already is no error.
-func (c *Client) SignOut(ctx context.Context, realm string) error {
-	err := c.Call(ctx, http.MethodPost, realmPath(realm)+"/logout", nil, nil)
-	if failed, ok := err.(*Error); ok && failed.Status == http.StatusUnauthorized {
-		return nil
-	}
-	return err
-}
-
-// hostOf returns an address without a port.
-func hostOf(address string) string {
-	if host, _, err := net.SplitHostPort(address); err == nil {
-		return host
-	}
-	return address
-}
 
 func realmPath(realm string) string {
 	if realm == App {

@@ -68,8 +68,14 @@ func (c *Client) newAttempt(method, path string) *attempt {
 	if c.key != "" {
 		a.header.Set("Authorization", "Bearer "+c.key)
 	}
-	if c.address != "" {
-		a.header.Set("X-Forwarded-For", c.address)
+	for name, value := range map[string]string{
+		"X-Forwarded-For": c.device.Address,
+		"User-Agent":      c.device.UserAgent,
+		"Accept-Language": c.device.Language,
+	} {
+		if value != "" {
+			a.header.Set(name, value)
+		}
 	}
 
 	return a

@@ -730,13 +730,13 @@ export type CompleteSignInWithCodeAsAppUser = {
 export type CompleteSignInWithCodeForProgram = {
   /** Address of the client, IPv4 or IPv6 */
   address: string
-  /** device_token of the first step */
+  /** device_token of the previous step */
   device_token?: string | null
-  /** login_token from the response to the first step */
+  /** login_token from the response to the previous step */
   login_token: string
   /** Code of the authenticator app, or a recovery code */
   otp: string
-  /** User agent of the client, whose browser and system are shown with the session */
+  /** User agent of the client, whose browser and system are shown with the session; the first 512 bytes count */
   user_agent?: string | null
 }
 
@@ -3288,6 +3288,17 @@ export type RequestCodeToSignInAsAppUser = {
   username: string
 }
 
+export type RequestCodeToSignInForProgram = {
+  /** Address of the client, IPv4 or IPv6 */
+  address: string
+  /** device_token from the response to an earlier sign-in of the client; the same is to be sent with the code */
+  device_token?: string | null
+  /** User agent of the client, whose browser and system are shown with the session; the first 512 bytes count */
+  user_agent?: string | null
+  /** Username, verified e-mail address, or mobile number that no other app user has */
+  username: string
+}
+
 export type RequestCodeToSignInOnPage = {
   /** Username, verified e-mail address, or mobile number that no other app user has */
   username: string
@@ -3680,7 +3691,7 @@ export type SignInAppUserForProgram = {
   /** device_token from the response to an earlier sign-in of the client */
   device_token?: string | null
   password: string
-  /** User agent of the client, whose browser and system are shown with the session */
+  /** User agent of the client, whose browser and system are shown with the session; the first 512 bytes count */
   user_agent?: string | null
   /** Username, verified e-mail address, or mobile number that no other app user has */
   username: string
@@ -3713,6 +3724,19 @@ export type SignInWithCodeByEmailAsAppUser = {
   login_token: string
   /** Code from the mail; it works once */
   otp: string
+}
+
+export type SignInWithCodeByEmailForProgram = {
+  /** Address of the client, IPv4 or IPv6 */
+  address: string
+  /** device_token of the previous step */
+  device_token?: string | null
+  /** login_token from the response to the previous step */
+  login_token: string
+  /** Code from the mail; it works once */
+  otp: string
+  /** User agent of the client, whose browser and system are shown with the session; the first 512 bytes count */
+  user_agent?: string | null
 }
 
 export type SignInWithCodeByEmailOnPage = {
@@ -5121,6 +5145,8 @@ export type Api = {
     '/auth/forward': { body: OpenProxiedProgram; answer: OpenForwarded }
     '/auth/introspect': { body: undefined; answer: unknown }
     '/auth/login': { body: SignInAppUserForProgram; answer: Login }
+    '/auth/login/email': { body: RequestCodeToSignInForProgram; answer: CodeRequest }
+    '/auth/login/email-code': { body: SignInWithCodeByEmailForProgram; answer: Login }
     '/auth/login/totp': { body: CompleteSignInWithCodeForProgram; answer: Login }
     [path: `/auth/provider/${string}/logout`]: { body: undefined; answer: unknown }
     [path: `/auth/provider/${string}/sign-in`]: { body: undefined; answer: unknown }

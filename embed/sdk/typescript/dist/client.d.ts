@@ -1,7 +1,8 @@
-import type { Check, Login } from '../api.js';
+import type { Check, CodeRequest, Login } from '../api.js';
 import { type Config, type ConfigQuery } from './config.js';
 import { type EventsOptions, type StreamEvent } from './events.js';
 import { type FlagContext, type FlagDetails } from './flag.js';
+import type { SignInOptions } from './login.js';
 import { type Received } from './send.js';
 import type { AppPermission, CallArguments, CommonOptions, Data, FlagKey, FlagValue, Method, Path, Permission, Realm, Settings } from './types.js';
 /** Options of a client. */
@@ -99,20 +100,51 @@ export declare class Reeve {
      * const me = await reeve.as(token).call('GET', '/api/user')
      * ```
      *
+     * If the user has a second factor, `token` is empty: {@link completeSignIn} with `login_token` returns the session.
+     *
      * A program that signs others in passes on their address, or the limit of failed attempts is one for all of them:
      * one attacker who guesses passwords would slow everyone down. Reeve takes the address of app users from keys with the
      * permission `auth.login`, and all addresses from programs in its `server.trusted_proxies`.
      *
      * ```js
-     * await reeve.signIn(username, password, 'app', { address: request.socket.remoteAddress })
+     * const client = { address: request.socket.remoteAddress, userAgent: request.headers['user-agent'] }
+     * await reeve.signIn(username, password, 'app', client)
      * ```
      *
      * Rejects with a {@link ReeveError}: status 401 for a wrong username or password, 429 after too many
      * attempts.
      */
-    signIn(username: string, password: string, realm?: Realm, { address }?: {
-        address?: string | undefined;
-    }): Promise<Login>;
+    signIn(username: string, password: string, realm?: Realm, client?: SignInOptions): Promise<Login>;
+    /**
+     * Completes a sign-in whose response has a `login_token`, within 5 minutes, with a code of the user's authenticator
+     * app or a recovery code. The options are those of the step before.
+     *
+     * ```js
+     * let session = await reeve.signIn(username, password, 'app', client)
+     * if (session.login_token) session = await reeve.completeSignIn(session.login_token, code, 'app', client)
+     * ```
+     *
+     * Rejects with a {@link ReeveError}: code `wrong_code`, or `sign_in_again` if the sign-in has to begin again.
+     */
+    completeSignIn(login_token: string, otp: string, realm?: Realm, client?: SignInOptions): Promise<Login>;
+    /**
+     * Mails an app user a code to sign in, and returns the token for {@link signInWithCode}. The response is the same if
+     * there is no such user. Rejects with a {@link ReeveError}: code `code_sign_in_off` without the setting
+     * `app.code_sign_in`, `mail_off` if the server does not send mail.
+     */
+    requestSignInCode(username: string, client?: SignInOptions): Promise<CodeRequest>;
+    /**
+     * Signs an app user in with a code that was mailed, as {@link signIn} does with a password. The options are those of
+     * {@link requestSignInCode}.
+     *
+     * ```js
+     * const { login_token } = await reeve.requestSignInCode(email, client)
+     * const session = await reeve.signInWithCode(login_token, code, client)
+     * ```
+     *
+     * Rejects with a {@link ReeveError}: code `wrong_code`, or `code_again` if another code has to be requested.
+     */
+    signInWithCode(login_token: string, otp: string, client?: SignInOptions): Promise<Login>;
     /** Ends the session of the token with which this client was made, see {@link as}. A session that has ended already is no error. */
     signOut(realm?: Realm): Promise<void>;
     /**

@@ -1,7 +1,7 @@
 import {follow} from './config.js'
 import {follow as followEvents} from './events.js'
 import {FlagReader} from './flag.js'
-import {parse, send, warn} from './send.js'
+import {parse, send} from './send.js'
 export class Reeve {
 	url
 	origin
@@ -61,21 +61,21 @@ export class Reeve {
 	async can(token, permission) {
 		return (await this.check(token, permission)).allowed[permission] === true
 	}
-	async signIn(username, password, realm = 'admin', {address} = {}) {
-		const headers = address ? {'X-Forwarded-For': address} : {}
-		const path = `/${realm === 'app' ? 'api' : 'admin'}/login`
-		const own = () => this.as('').exchange('POST', path, {body: {username, password}, headers})
-		const passed = realm === 'app' && address && this.#key ? await this.exchange('POST', '/auth/login', {body: {username, password, address}}) : undefined
-		const code = passed?.error?.code
-		const refused = code === 'denied' || code === 'not_found'
-		if (refused)
-			warn(
-				'signIn',
-				`${code === 'denied' ? 'the key lacks the permission auth.login' : 'the server is older than 0.16'}, so the address of the client counts only if this program is in server.trusted_proxies`
-			)
-		const {error, text} = passed && !refused ? passed : await own()
-		if (error) throw error
-		return parse(text)?.data
+	signIn(username, password, realm = 'admin', client) {
+		return this.#login(realm, '', {username, password}, client)
+	}
+	completeSignIn(login_token, otp, realm = 'admin', client) {
+		return this.#login(realm, '/totp', {login_token, otp}, client)
+	}
+	requestSignInCode(username, client) {
+		return this.#login('app', '/email', {username}, client)
+	}
+	signInWithCode(login_token, otp, client) {
+		return this.#login('app', '/email-code', {login_token, otp}, client)
+	}
+	async #login(...step) {
+		const {login} = await import('./login.js')
+		return login(this.as(''), this.#key ? this : undefined, ...step)
 	}
 	async signOut(realm = 'admin') {
 		const {error} = await this.exchange('POST', `/${realm === 'app' ? 'api' : 'admin'}/logout`)

@@ -1,8 +1,9 @@
-import type { Check, Login } from '../api.js'
+import type { Check, CodeRequest, Login } from '../api.js'
 import { type Config, type ConfigQuery, follow } from './config.js'
 import { type EventsOptions, follow as followEvents, type StreamEvent } from './events.js'
 import { type FlagContext, type FlagDetails, FlagReader } from './flag.js'
-import { parse, type Received, type ReeveError, send, warn } from './send.js'
+import type { SignInOptions, Step } from './login.js'
+import { parse, type Received, type ReeveError, send } from './send.js'
 import type { AppPermission, CallArguments, CommonOptions, Data, FlagKey, FlagValue, Method, Path, Permission, Realm, Settings } from './types.js'
 
 /** Options of a client. */
@@ -157,32 +158,66 @@ export class Reeve {
    * const me = await reeve.as(token).call('GET', '/api/user')
    * ```
    *
+   * If the user has a second factor, `token` is empty: {@link completeSignIn} with `login_token` returns the session.
+   *
    * A program that signs others in passes on their address, or the limit of failed attempts is one for all of them:
    * one attacker who guesses passwords would slow everyone down. Reeve takes the address of app users from keys with the
    * permission `auth.login`, and all addresses from programs in its `server.trusted_proxies`.
    *
    * ```js
-   * await reeve.signIn(username, password, 'app', { address: request.socket.remoteAddress })
+   * const client = { address: request.socket.remoteAddress, userAgent: request.headers['user-agent'] }
+   * await reeve.signIn(username, password, 'app', client)
    * ```
    *
    * Rejects with a {@link ReeveError}: status 401 for a wrong username or password, 429 after too many
    * attempts.
    */
-  async signIn(username: string, password: string, realm: Realm = 'admin', { address }: { address?: string | undefined } = {}): Promise<Login> {
-    const headers: Record<string, string> = address ? { 'X-Forwarded-For': address } : {}
-    const path = `/${realm === 'app' ? 'api' : 'admin'}/login`
-    const own = () => this.as('').exchange('POST', path, { body: { username, password }, headers })
-    const passed = realm === 'app' && address && this.#key ? await this.exchange('POST', '/auth/login', { body: { username, password, address } }) : undefined
-    const code = passed?.error?.code
-    const refused = code === 'denied' || code === 'not_found' // the key lacks the permission, or the server is older than 0.16
-    if (refused)
-      warn(
-        'signIn',
-        `${code === 'denied' ? 'the key lacks the permission auth.login' : 'the server is older than 0.16'}, so the address of the client counts only if this program is in server.trusted_proxies`,
-      )
-    const { error, text } = passed && !refused ? passed : await own()
-    if (error) throw error
-    return parse(text)?.data as Login
+  signIn(username: string, password: string, realm: Realm = 'admin', client?: SignInOptions): Promise<Login> {
+    return this.#login(realm, '', { username, password }, client)
+  }
+
+  /**
+   * Completes a sign-in whose response has a `login_token`, within 5 minutes, with a code of the user's authenticator
+   * app or a recovery code. The options are those of the step before.
+   *
+   * ```js
+   * let session = await reeve.signIn(username, password, 'app', client)
+   * if (session.login_token) session = await reeve.completeSignIn(session.login_token, code, 'app', client)
+   * ```
+   *
+   * Rejects with a {@link ReeveError}: code `wrong_code`, or `sign_in_again` if the sign-in has to begin again.
+   */
+  completeSignIn(login_token: string, otp: string, realm: Realm = 'admin', client?: SignInOptions): Promise<Login> {
+    return this.#login(realm, '/totp', { login_token, otp }, client)
+  }
+
+  /**
+   * Mails an app user a code to sign in, and returns the token for {@link signInWithCode}. The response is the same if
+   * there is no such user. Rejects with a {@link ReeveError}: code `code_sign_in_off` without the setting
+   * `app.code_sign_in`, `mail_off` if the server does not send mail.
+   */
+  requestSignInCode(username: string, client?: SignInOptions): Promise<CodeRequest> {
+    return this.#login('app', '/email', { username }, client)
+  }
+
+  /**
+   * Signs an app user in with a code that was mailed, as {@link signIn} does with a password. The options are those of
+   * {@link requestSignInCode}.
+   *
+   * ```js
+   * const { login_token } = await reeve.requestSignInCode(email, client)
+   * const session = await reeve.signInWithCode(login_token, code, client)
+   * ```
+   *
+   * Rejects with a {@link ReeveError}: code `wrong_code`, or `code_again` if another code has to be requested.
+   */
+  signInWithCode(login_token: string, otp: string, client?: SignInOptions): Promise<Login> {
+    return this.#login('app', '/email-code', { login_token, otp }, client)
+  }
+
+  async #login<T>(...step: Step): Promise<T> {
+    const { login } = await import('./login.js') // most programs have no sign-in form of their own
+    return login<T>(this.as(''), this.#key ? this : undefined, ...step)
   }
 
   /** Ends the session of the token with which this client was made, see {@link as}. A session that has ended already is no error. */

@@ -7,6 +7,7 @@ export { Reeve, type ReeveOptions } from './client.js'
 export type { Config as FollowedConfig, ConfigQuery } from './config.js'
 export type { EventsOptions, StreamEvent, StreamOpened } from './events.js'
 export type { FlagContext, FlagDetails } from './flag.js'
+export type { SignInOptions } from './login.js'
 export { ReeveError } from './send.js'
 export type {
   AppPermission,

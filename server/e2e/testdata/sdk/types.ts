@@ -27,6 +27,8 @@ export async function wrong(id: number) {
   // @ts-expect-error
   reeve.signIn('ada', 'password', 'other')
   // @ts-expect-error
+  reeve.signIn('ada', 'password', 'app', { addres: '192.0.2.7' })
+  // @ts-expect-error
   protectExpress(reeve, 1)
   return [page, flag]
 }
@@ -36,6 +38,8 @@ export async function right(id: number): Promise<[UserPage, User]> {
   await reeve.call('PUT', '/admin/list/7/status', { body: { status: 0 } })
   await reeve.call('POST', '/admin/role', { body: { name: 'Support', data_scope: 'self' }, idempotencyKey: 'key' })
   await reeve.call('POST', '/admin/logout', { signal: AbortSignal.timeout(1000) })
+  const login = await reeve.signIn('ada', 'password', 'app', { address: '192.0.2.7', userAgent: undefined })
+  if (login.methods.includes('otp')) await reeve.completeSignIn(login.login_token, '123456', 'app')
   const config = await reeve.follow<{ shop: { title: string } }>({ groups: ['shop'] })
   const title: string = config.settings.shop.title
   let flag = await reeve.flag('shop.checkout', { targetingKey: 'user:7' }, false)
