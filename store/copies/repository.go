@@ -38,6 +38,7 @@ type Repository struct {
 	server     seal.Key
 	memory     *age.X25519Identity // identity that exists only in this process, for proofs
 	recipients string              // hash of the recipients
+	process    string              // beginning of the names of all starts of this process
 	start      string              // beginning of the names of this start
 	began      time.Time           // time of the start object, by the clock of the target
 	Overwrites bool                // whether the target replaces objects that exist
@@ -67,7 +68,8 @@ func Open(ctx context.Context, target Target, db *kv.DB, o Options) (*Repository
 		return nil, err
 	}
 	r.recipients = hashOf(o.Recipients)
-	r.start = fmt.Sprintf("%s/%s/%s/", r.instance, db.LogHead().Generation, randomName())
+	r.process = fmt.Sprintf("%s/%s/%s-", r.instance, db.LogHead().Generation, db.Process())
+	r.start = r.process + randomName() + "/"
 	return r, r.begin(ctx)
 }
 
@@ -155,7 +157,7 @@ func (r *Repository) Scan(ctx context.Context) (*Scan, error) {
 		s.objects[o.Name] = o
 		if p, ok := partOf(o); ok {
 			s.parts = append(s.parts, p)
-			if p.Epoch == opened.Epoch && p.Last > opened.Number && startOf(o.Name) != r.start {
+			if p.Epoch == opened.Epoch && p.Last > opened.Number && !strings.HasPrefix(o.Name, r.process) {
 				s.left = p.Epoch
 			}
 		}
