@@ -47,7 +47,7 @@ type Repository struct {
 	indexes map[string]index // indexes as they were read, by name
 	ship    shipping
 
-	compared map[string]uint64 // by start: last commit that is known to be that of the log here, see hasCommit
+	compared map[string]uint64 // last commit of each start that is known to be the one in the log here, see hasCommit
 }
 
 // Open prepares a target for the copies of a database, and tries whether it can store, list and
