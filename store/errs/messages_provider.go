@@ -71,6 +71,8 @@ var providerMessages = []entry{
 	{"only_sign_in", "this is your only way to sign in; set a password or add a passkey first", "",
 		"这是您唯一的登录方式；请先设置密码或添加通行密钥"},
 	{"provider_expired", "this sign-in has expired; begin again", "", "本次登录已过期；请重新开始"},
+	{"provider_elsewhere", "open the console at %s: the provider sends browsers back there", "address",
+		"请通过 {address} 打开控制台：登录提供方会让浏览器返回该地址"},
 	{"provider_state",
 		"this sign-in did not begin in this browser, has expired, or was used already; begin again", "",
 		"本次登录不是从此浏览器开始的、已过期或已使用；请重新开始"},
