@@ -82,6 +82,7 @@ type Auth struct {
 	mailed       *pendingLogins // sign-ins with a code by mail
 	arrivals     *arrivals
 	returns      *returnCodes
+	passwords    *passwordChecks
 	party        *webauthn.WebAuthn // relying party of passkeys; nil if they can't be used
 }
 
@@ -110,6 +111,7 @@ func New(db *store.DB, options Options) (*Auth, error) {
 		mailed:     newPendingLogins(store.SignInCodeLife),
 		arrivals:   newArrivals(),
 		returns:    newReturnCodes(),
+		passwords:  newPasswordChecks(),
 		party:      relyingParty(options.PublicURL),
 	}
 	a.initial.Store(options.InitialFile != "")
@@ -124,6 +126,7 @@ func New(db *store.DB, options Options) (*Auth, error) {
 	})
 
 	db.OnCommit(a.sessions.invalidate)
+	db.OnCommit(a.passwords.changed)
 	return a, err
 }
 
@@ -171,7 +174,7 @@ func (a *Auth) tidy() error {
 			a.held.addRow(row)
 		}
 	}
-	return errors.Join(used, a.saveKeys(), err, a.trim())
+	return errors.Join(used, a.saveKeys(), err, a.trim(), a.endPasswordSessions())
 }
 
 // chunks returns IDs in groups that one write can change.
