@@ -31,7 +31,7 @@ func TestSignIn_AtAnotherAddress(t *testing.T) {
 	}
 	b := w.browser()
 	for origin, want := range map[string]string{"http://127.0.0.1:8080": "provider_elsewhere", "http://reeve.example.org": ""} {
-		for _, path := range []string{fmt.Sprintf("/system/provider/%d/test", w.id), "/admin/account/provider/idp", "/admin/reauth/provider/idp"} {
+		for _, path := range []string{fmt.Sprintf("/system/provider/%d/test", w.id), "/admin/account/provider/idp"} {
 			r := w.Request("POST", path, "", "owner")
 			r.Header.Set("Origin", origin)
 			r.Host = strings.TrimPrefix(origin, "http://")
@@ -39,6 +39,9 @@ func TestSignIn_AtAnotherAddress(t *testing.T) {
 				t.Errorf("%s from %s: %d %s", path, origin, a.Code, a.Body)
 			}
 		}
+	}
+	if a := w.Call("POST", "/admin/reauth/provider/idp", "", "owner"); codeOf(a) != "proof_not_provider" { // who has a password
+		t.Errorf("%d %s", a.Code, a.Body)
 	}
 	if to := b.returns(w.idp.Authorize(b.starts("idp"))); !strings.HasPrefix(to, "/console/") {
 		t.Errorf("at the public address, the browser goes on at %s", to)

@@ -71,6 +71,8 @@ var providerMessages = []entry{
 	{"only_sign_in", "this is your only way to sign in; set a password or add a passkey first", "",
 		"这是您唯一的登录方式；请先设置密码或添加通行密钥"},
 	{"provider_expired", "this sign-in has expired; begin again", "", "本次登录已过期；请重新开始"},
+	{"proof_not_provider", "you confirm who you are with a password, a code or a passkey, not with a provider", "",
+		"您应使用密码、验证码或通行密钥确认身份，而不是登录提供方"},
 	{"provider_elsewhere", "open the console at %s: the provider sends browsers back there", "address",
 		"请通过 {address} 打开控制台：登录提供方会让浏览器返回该地址"},
 	{"provider_state",
