@@ -51,6 +51,19 @@ func PasswordsOffFor(tx *Tx, app bool, own string, roles []ID) bool {
 	return slices.ContainsFunc(roles, func(id ID) bool { return policy.roles.Get(id).turnsPasswordsOff() })
 }
 
+// PasswordsOffByRule reports whether the setting of a realm or one of its roles turns passwords off.
+func PasswordsOffByRule(tx *Tx, app bool) bool {
+	if !PasswordsUsual(tx, app) {
+		return true
+	}
+	for _, r := range ByRealm(app, PolicyCache, AppPolicyCache).Get(tx).roles.All() {
+		if r.turnsPasswordsOff() {
+			return true
+		}
+	}
+	return false
+}
+
 func (r *Role) turnsPasswordsOff() bool    { return r != nil && bool(r.Status) && bool(r.PasswordOff) }
 func (r *AppRole) turnsPasswordsOff() bool { return r != nil && bool(r.Status) && bool(r.PasswordOff) }
 

@@ -234,7 +234,7 @@ func LinkPerson(tx *Tx, who Account, in *Person) (*Identity, error) {
 		return i, nil
 	case err == nil:
 		return nil, errs.New(errs.Conflict,
-			"you are connected to another account at the provider").Coded("provider_other_account")
+			"the person as whom you have signed in at the provider is connected to another account here").Coded("provider_other_account")
 	case !errs.Is(err, errs.NotFound):
 		return nil, err
 	}

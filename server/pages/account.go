@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"reeve/server/account"
+	"reeve/server/mails"
 	"reeve/server/web"
 	"reeve/store"
 	"reeve/store/errs"
@@ -20,12 +21,15 @@ func accountPage(tx *store.Tx, req *web.Request, p *HTMLPage) error {
 	}
 
 	p.Title = words.AccountTitle
-	p.setNotice("profile", "password", "email", "factor_removed")
+	p.setNotice("profile", "password", "email", "verification_sent", "factor_removed")
 	email := u.Email
 	if email != "" && bool(u.EmailVerified) {
 		email += " " + words.Confirmed
 	} else if email != "" {
 		email += " " + words.Unconfirmed
+		if p.done != "verification_sent" && mails.MailOff(req.Server, tx).Empty() {
+			p.Forms = []htmlForm{{Action: VerifyPath, Submit: words.Verify}}
+		}
 	}
 
 	facts := []pageFact{{words.Username, u.Username}, {words.DisplayName, u.Nickname},
@@ -62,8 +66,13 @@ func accountPage(tx *store.Tx, req *web.Request, p *HTMLPage) error {
 		p.Menu = append(p.Menu, PageLink{DeletionPath, words.DeleteTitle})
 	}
 
-	p.Forms = []htmlForm{{Action: SignOutPath, Submit: words.SignOut, Kind: "second"}}
+	p.Forms = append(p.Forms, htmlForm{Action: SignOutPath, Submit: words.SignOut, Kind: "second"})
 	return nil
+}
+
+func verifyByForm(req *web.Request, _ *web.None) (string, error) {
+	_, err := account.VerifyAppEmail(req, &account.VerifyAppEmailIn{})
+	return AccountPath + "?done=verification_sent", err
 }
 
 // back adds the link to the account.

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"reeve/server/mails"
 	"reeve/server/pages"
 	"reeve/server/servertest"
 	"reeve/store"
@@ -249,4 +250,30 @@ func TestDeletionPage(t *testing.T) {
 	v.Post(pages.SignInPath, "username", "ann", "password", servertest.OwnerPassword).Brief(422,
 		"Wrong username or password")
 	in.Lists("/user/list", "username", "owner")
+}
+
+// TestAccountPage_VerifiesAddress mails a link to an address that is not confirmed, and offers that only
+// then.
+func TestAccountPage_VerifiesAddress(t *testing.T) {
+	t.Parallel()
+	in := servertest.Start(t)
+	in.Hosted()
+	v := in.SignedIn("ann")
+	const button = `action="` + pages.VerifyPath + `"`
+	v.Get(pages.AccountPath).Lacks(button) // no address
+	in.OK("PUT", "/user/list/1", `{"email":"ann@example.org"}`, "owner")
+	v.Get(pages.AccountPath).Lacks(button) // no mail
+	v.Post(pages.VerifyPath).Brief(409, `role="alert"`, "mail")
+	box := in.OpenMailbox()
+	v.Get(pages.AccountPath).Brief(200, button)
+	in.GuestBrowser().Post(pages.VerifyPath).Leads(pages.SignInPath)
+	v.Post(pages.VerifyPath).Leads(pages.AccountPath + "?done=verification_sent")
+	sent := v.Get(pages.AccountPath + "?done=verification_sent")
+	sent.Brief(200, "We have sent a link")
+	sent.Lacks(button)
+	in.SendMails()
+	v.Post(mails.LinkPath+box.Last(t, "ann@example.org").Token(t)).Brief(200, "Email address confirmed.")
+	confirmed := v.Get(pages.AccountPath)
+	confirmed.Brief(200, "ann@example.org (confirmed)")
+	confirmed.Lacks(button)
 }

@@ -53,7 +53,7 @@ func appForm[In any](ps *Pages, path, access, title string, view appView,
 			if err != nil {
 				return err
 			}
-			if p.hasFields() {
+			if len(p.Forms) > 0 { // else the page says why there is none
 				sent := reflect.ValueOf(in).Elem()
 				if _, stale := known.Fields[versionField]; !stale {
 					p.keep(req.Route.Input, sent)
@@ -91,11 +91,6 @@ func showsFormAgain(e *errs.Error) bool {
 		return !mustChange(e)
 	}
 	return false // also if the session has ended
-}
-
-// hasFields reports whether the page has a form with fields.
-func (p *HTMLPage) hasFields() bool {
-	return slices.ContainsFunc(p.Forms, func(form htmlForm) bool { return len(form.Fields) > 0 })
 }
 
 // keep fills what was sent into the forms, but no passwords. The version is that of the values that

@@ -26,6 +26,7 @@ const (
 	SignOutPath  = "/app/sign-out"
 	AccountPath  = "/app/account"
 	ProfilePath  = "/app/account/profile"
+	VerifyPath   = "/app/account/verify"
 	PasswordPath = "/app/account/password"
 	SessionsPath = "/app/account/sessions"
 	DeletionPath = "/app/account/delete"
@@ -63,6 +64,10 @@ func Routes(ps *Pages) []web.Route {
 			Note: "The account, with links to the pages that change it. A browser without a session is " +
 				"sent to the sign-in page. The pages are off unless the setting app.pages is on.",
 		}),
+		appForm(ps, VerifyPath, web.AppOnly, "Verify your address on the page", accountPage,
+			verifyByForm, web.Options{
+				Note: "Does what POST /api/user/email does for the address that the account has.",
+			}),
 		appPage(ps, ProfilePath, web.AppOnly, "Open your profile's page", profilePage),
 		appForm(ps, ProfilePath, web.AppOnly, "Change your profile on the page", profilePage,
 			changeProfileByForm),
@@ -100,7 +105,7 @@ type appPageTexts struct {
 
 	ForgotTitle, ForgotIntro, ForgotName, ForgotSubmit, ForgotSent, ForgotOff string
 
-	AccountTitle, Confirmed, Unconfirmed, None, Yes, No, SignOut, Back string
+	AccountTitle, Confirmed, Unconfirmed, Verify, None, Yes, No, SignOut, Back string
 
 	ProfileTitle, EmailPassword, Save, Stale, YourVersion                          string
 	PasswordTitle, MustChange                                                      string

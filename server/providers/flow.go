@@ -161,6 +161,9 @@ func (p *Providers) begin(req *web.Request, v *store.Provider, config *provider.
 	if err := p.limit(req); err != nil {
 		return "", err
 	}
+	if origin := req.HTTP.Header.Get("Origin"); origin != "" && p.elsewhere(v, origin) {
+		return "", errs.New(errs.Conflict, "open the console at %s: the provider sends browsers back there", p.s.Config.PublicURL).Coded("provider_elsewhere")
+	}
 	one.Flow, one.Provider = provider.NewFlow(), v.ID
 	one.Fresh = one.Purpose == auth.ToConfirm
 	address, err := "", error(nil)
@@ -180,6 +183,26 @@ func (p *Providers) begin(req *web.Request, v *store.Provider, config *provider.
 	return address, nil
 }
 
+// elsewhere reports whether an origin is another one than that at which browsers come back from a
+// provider: they do not have the cookie of the flow there.
+func (p *Providers) elsewhere(v *store.Provider, origin string) bool {
+	public, err := url.Parse(p.s.Config.PublicURL)
+	return err == nil && public.Host != "" && !v.IsDirectory() &&
+		web.CanonicalOrigin(origin) != web.CanonicalOrigin(public.Scheme+"://"+public.Host)
+}
+
+// moved returns the public address of a request, for a browser that asks at another one, such as
+// 127.0.0.1 instead of localhost; "" for one that was sent there already, as a proxy may hide the name.
+func (p *Providers) moved(req *web.Request, v *store.Provider, in *startIn) string {
+	scheme, _, _ := strings.Cut(p.s.Config.PublicURL, "://")
+	if bool(in.Moved) || !p.elsewhere(v, scheme+"://"+req.HTTP.Host) {
+		return ""
+	}
+	query := req.HTTP.URL.Query()
+	query.Set("moved", "1")
+	return p.s.Config.PublicURL + addressOf(v, "start") + "?" + query.Encode()
+}
+
 // limit counts an attempt against the limit of the client's network.
 func (p *Providers) limit(req *web.Request) error {
 	return req.Auth().CountArrival(req.Addr, req.Counted)
@@ -190,6 +213,8 @@ type startIn struct {
 	To   string     `query:"to" check:"max=2000" doc:"Path of this server to open afterwards"`
 	App  store.Flag `query:"app" doc:"1 to sign in as an app user"`
 	Hint string     `query:"address" check:"max=254" doc:"Address of the person, which is passed on to the provider"`
+
+	Moved store.Flag `query:"moved" doc:"1 for a browser that was sent on to server.public_url"`
 }
 
 // start sends a browser to a provider to sign in.
@@ -211,6 +236,9 @@ func (p *Providers) start(req *web.Request, in *startIn, w http.ResponseWriter) 
 	}
 	address := ""
 	if err == nil {
+		address = p.moved(req, v, in)
+	}
+	if err == nil && address == "" {
 		address, err = p.begin(req, v, config, one, in.Hint)
 	}
 	if err != nil {

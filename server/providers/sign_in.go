@@ -89,6 +89,15 @@ func (p *Providers) beginConfirm(req *web.Request, in *namedIn) (*linkURL, error
 	if err == nil && (!v.Serves(false) || v.Kind == store.KindGitHub) {
 		err = errProviderOff
 	}
+	if err == nil {
+		err = req.DB.View(req.Actor, func(tx *store.Tx) error {
+			method, _, err := req.Auth().ProofMethod(tx, req.Session)
+			if err == nil && method != auth.ByProvider {
+				err = errNotByProvider
+			}
+			return err
+		})
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -96,6 +105,9 @@ func (p *Providers) beginConfirm(req *web.Request, in *namedIn) (*linkURL, error
 	address, err := p.begin(req, v, config, one, "")
 	return &linkURL{address}, err
 }
+
+var errNotByProvider = errs.New(errs.Conflict,
+	"you confirm who you are with a password, a code or a passkey, not with a provider").Coded("proof_not_provider")
 
 func requireProof(req *web.Request) error {
 	return req.DB.View(req.Actor, store.RequireProof)

@@ -4664,6 +4664,10 @@ export type Verdict = {
   username: string
 }
 
+export type VerifyAddressOnPage = {
+
+}
+
 export type VerifyOwnAppEmail = {
   /** New address, which replaces the present one once it is confirmed; absent to confirm the present one */
   email?: string | null
@@ -5133,6 +5137,7 @@ export type Api = {
     '/app/account/password': { body: undefined; answer: unknown }
     '/app/account/profile': { body: undefined; answer: unknown }
     '/app/account/sessions': { body: undefined; answer: unknown }
+    '/app/account/verify': { body: undefined; answer: unknown }
     '/app/forgot': { body: undefined; answer: unknown }
     '/app/register': { body: undefined; answer: unknown }
     '/app/sign-in': { body: undefined; answer: unknown }

@@ -131,6 +131,8 @@ export const actions: Record<string, string> = {
   'given.Sign in with a directory': '使用目录登录',
   'given.Sign in an app user for a program': '由程序代应用用户登录',
   'given.Complete a sign-in with a code for a program': '由程序代为用验证码完成登录',
+  'given.Request a code to sign in for a program': '由程序代应用用户申请登录验证码',
+  'given.Sign in with a code by email for a program': '由程序代应用用户用邮件验证码登录',
   'given.Introspect a token': '检查令牌',
   'given.Export the audit log': '导出操作记录',
   'given.Download a backup': '下载备份',
