@@ -129,7 +129,7 @@ func (a *Auth) hold(account store.Account, proof *loginProof, in Attempt,
 	record.UserID, record.AppUserID = account.IDs()
 	var s *Session
 	var step int64
-	pending := false
+	pending, mustChange := false, false
 	epoch := a.sessions.currentEpoch()
 	err := a.db.View(store.System, func(tx *store.Tx) error {
 		err := proof.checkHash(tx, account)
@@ -149,7 +149,9 @@ func (a *Auth) hold(account store.Account, proof *loginProof, in Attempt,
 		if s, err = newSession(tx, &record); errs.Is(err, errs.Unauthenticated) {
 			err = errWrong
 		}
-
+		if err == nil {
+			mustChange, err = store.MustChange(tx, account, s.Actor.MustChange)
+		}
 		return err
 	})
 	if err != nil || pending {
@@ -164,7 +166,7 @@ func (a *Auth) hold(account store.Account, proof *loginProof, in Attempt,
 	a.sessions.put(s, epoch)
 	row.UserID, row.AppUserID = account.IDs()
 	a.held.addRow(row)
-	return &Grant{Token: token, ExpiresAt: s.ExpiresAt, MustChange: s.Actor.MustChange}, nil
+	return &Grant{Token: token, ExpiresAt: s.ExpiresAt, MustChange: mustChange}, nil
 }
 
 // storeHeld stores the held sessions and rows. It drops sessions that have ended in

@@ -77,6 +77,13 @@ func MustChange(tx *Tx, who Account, told bool) (bool, error) {
 	return !off, err
 }
 
+// Blocked reports whether the actor can do nothing before changing the password or setting up a second
+// factor.
+func (a *Actor) Blocked(tx *Tx) (bool, error) {
+	must, err := MustChange(tx, a.Account(), a.MustChange)
+	return must || a.MustAddFactor(tx), err
+}
+
 // CheckPasswordUse returns ErrPasswordOff if passwords are turned off for a person who uses one.
 func CheckPasswordUse(tx *Tx, who Account) error {
 	off, err := PasswordsOff(tx, who)

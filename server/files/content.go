@@ -132,11 +132,14 @@ func (d *Downloads) downloadSigned(req *web.Request, in *SignedLinkIn,
 			return err
 		}
 
+		blocked, err := session.Actor.Blocked(tx)
+		if err != nil {
+			return err
+		}
 		expires, err := strconv.ParseInt(in.Expires, 10, 64)
-		if err != nil || !d.Links.Signed(in.Signature, in.Texts(session.Actor.ID)...) ||
+		if err != nil || blocked || !d.Links.Signed(in.Signature, in.Texts(session.Actor.ID)...) ||
 			tx.Now() > store.Time(expires) || tx.Now().Add(LinkTime) < store.Time(expires) ||
-			session.Actor.App || session.Actor.MustChange || session.Actor.MustAddFactor(tx) ||
-			!session.Actor.HasPermission(tx, "file.list.download") {
+			session.Actor.App || !session.Actor.HasPermission(tx, "file.list.download") {
 			return dead
 		}
 

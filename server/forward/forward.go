@@ -3,6 +3,7 @@
 package forward
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"slices"
@@ -209,8 +210,11 @@ type forwardedUser struct {
 // forwardedBy returns the user of a session who has some permissions.
 func forwardedBy(tx *store.Tx, session *auth.Session, need string) (*forwardedUser, error) {
 	a := session.Actor
-	if a.App || a.MustChange || a.MustAddFactor(tx) {
+	if a.App {
 		return nil, store.ErrSessionEnded
+	}
+	if blocked, err := a.Blocked(tx); err != nil || blocked {
+		return nil, cmp.Or(err, error(store.ErrSessionEnded))
 	}
 
 	for key := range strings.SplitSeq(need, ",") {

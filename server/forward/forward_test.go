@@ -1,6 +1,7 @@
 package forward_test
 
 import (
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -388,5 +389,32 @@ func TestForward_ProgramsOnSameHost(t *testing.T) {
 	}
 	if got := forward.Exposed((&web.Forward{})); len(got) != 0 {
 		t.Errorf("without any: %q", got)
+	}
+}
+
+// TestForwardAuthentication_ToldToChange: who was told to change the password does not have to while
+// passwords are off.
+func TestForwardAuthentication_ToldToChange(t *testing.T) {
+	t.Parallel()
+	in := servertest.Start(t)
+	ada := in.Clerk("ada", "system.info").ID
+	v := &visitor{in, servertest.AppOrigin, map[string]string{}}
+	v.signIn("/orders", "ada")
+	for _, c := range []struct {
+		passwords string
+		want      int
+	}{{store.PasswordByRole, http.StatusFound}, {store.PasswordOff, http.StatusNoContent}} {
+		in.Update(func(tx *store.Tx) error {
+			_, err := store.Users.Update(tx, ada, func(u *store.User) error {
+				u.MustChangePassword, u.PasswordSignIn = true, c.passwords
+				return nil
+			})
+			return err
+		})
+		cookies := maps.Clone(v.cookies)
+		if w := v.visit("/orders", "/auth/verify"); w.Code != c.want {
+			t.Errorf("passwords %q: %d %s", c.passwords, w.Code, w.Body)
+		}
+		v.cookies = cookies
 	}
 }

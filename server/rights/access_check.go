@@ -61,7 +61,10 @@ func introspect(req *web.Request, in *introspectIn) (out *introspection, err err
 		if errs.Is(err, errs.Unauthenticated) {
 			return nil
 		}
-		if err != nil || session.Actor.MustChange || session.Actor.MustAddFactor(tx) {
+		if err != nil {
+			return err
+		}
+		if blocked, err := session.Actor.Blocked(tx); err != nil || blocked {
 			return err
 		}
 
@@ -203,11 +206,15 @@ func checked(req *web.Request, tx *store.Tx, in *checkIn) (c checkedCaller, err 
 	default:
 		c.actor, err = enabledUser(req, tx, in.UserID)
 	}
+	must := false
+	if err == nil && c.actor != nil {
+		must, err = store.MustChange(tx, c.actor.Account(), c.actor.MustChange)
+	}
 	switch {
 	case err != nil:
 	case c.actor == nil:
 		c.refused = "user_disabled"
-	case c.actor.MustChange:
+	case must:
 		c.refused = "password_change_required"
 	case c.actor.MustAddFactor(tx):
 		c.refused = "factor_required"

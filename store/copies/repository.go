@@ -38,6 +38,7 @@ type Repository struct {
 	server     seal.Key
 	memory     *age.X25519Identity // identity that exists only in this process, for proofs
 	recipients string              // hash of the recipients
+	process    string              // beginning of the names of all starts of this process
 	start      string              // beginning of the names of this start
 	began      time.Time           // time of the start object, by the clock of the target
 	Overwrites bool                // whether the target replaces objects that exist
@@ -45,6 +46,8 @@ type Repository struct {
 	known   map[string]*Copy // copies as they were read, by name
 	indexes map[string]index // indexes as they were read, by name
 	ship    shipping
+
+	compared map[string]uint64 // last commit of each start that is known to be the one in the log here, see hasCommit
 }
 
 // Open prepares a target for the copies of a database, and tries whether it can store, list and
@@ -57,7 +60,7 @@ func Open(ctx context.Context, target Target, db *kv.DB, o Options) (*Repository
 	if err != nil {
 		return nil, err
 	}
-	r := &Repository{target: target, options: o, db: db, instance: db.Instance(), known: map[string]*Copy{}, indexes: map[string]index{}}
+	r := &Repository{target: target, options: o, db: db, instance: db.Instance(), known: map[string]*Copy{}, indexes: map[string]index{}, compared: map[string]uint64{}}
 	r.ship.objects, r.ship.whole, r.ship.pending = map[segment][]string{}, map[segment]bool{}, map[blob.Digest]segment{}
 	r.ship.named, r.ship.unlisted = map[blob.Digest]storedContent{}, map[blob.Digest]bool{}
 	if r.server, err = seal.NewKey(key, serverStanza, ""); err != nil {
@@ -67,7 +70,8 @@ func Open(ctx context.Context, target Target, db *kv.DB, o Options) (*Repository
 		return nil, err
 	}
 	r.recipients = hashOf(o.Recipients)
-	r.start = fmt.Sprintf("%s/%s/%s/", r.instance, db.LogHead().Generation, randomName())
+	r.process = fmt.Sprintf("%s/%s/%s-", r.instance, db.LogHead().Generation, db.Process())
+	r.start = r.process + randomName() + "/"
 	return r, r.begin(ctx)
 }
 
@@ -150,14 +154,10 @@ func (r *Repository) Scan(ctx context.Context) (*Scan, error) {
 		indexes:  map[string][]storedContent{},
 		complete: true,
 	}
-	opened := r.db.StreamOpened()
 	for _, o := range all {
 		s.objects[o.Name] = o
 		if p, ok := partOf(o); ok {
 			s.parts = append(s.parts, p)
-			if p.Epoch == opened.Epoch && p.Last > opened.Number && startOf(o.Name) != r.start {
-				s.left = p.Epoch
-			}
 		}
 		if startOf(o.Name) != r.start && o.Modified.After(r.began) && o.Modified.After(s.Other) {
 			s.Other = o.Modified
@@ -180,6 +180,9 @@ func (r *Repository) Scan(ctx context.Context) (*Scan, error) {
 	}
 	slices.SortFunc(s.Copies, func(a, b *Copy) int { return b.Time.Compare(a.Time) })
 	sortParts(s.parts)
+	if s.left, err = r.leftEpoch(ctx, s.parts); err != nil {
+		return nil, err
+	}
 	maps.DeleteFunc(r.indexes, func(name string, _ index) bool { return s.indexes[name] == nil })
 	r.found(s)
 	return s, nil

@@ -504,8 +504,13 @@ func TestShip_TwoServers(t *testing.T) {
 // are at the target; those that it makes now are others. Both remain, and every moment of which there
 // are copies and commits can be restored.
 func TestShip_SetBack(t *testing.T) {
-	for name, seen := range map[string]bool{"target reached at once": true, "target reached later": false} {
+	for name, at := range map[string]struct{ seen, restarted bool }{
+		"target reached at once":                {true, false},
+		"target reached later":                  {false, false},
+		"target reached later, after a restart": {false, true},
+	} {
 		t.Run(name, func(t *testing.T) {
+			seen := at.seen
 			in, target := newInstallation(t, 1), directory(t)
 			r := in.repository(target, Options{})
 			in.copy(r)
@@ -541,6 +546,12 @@ func TestShip_SetBack(t *testing.T) {
 			}
 			for range 4 { // past the position of the entries at the target
 				in.put(fmt.Sprint("now ", in.log().Head().Number))
+			}
+			if at.restarted {
+				if err := in.db.Close(); err != nil {
+					t.Fatal(err)
+				}
+				reopen()
 			}
 			if !seen {
 				scan(t, r)

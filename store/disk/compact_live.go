@@ -85,9 +85,10 @@ func (c *LiveCompaction) Run(ctx context.Context) (before, after int64, err erro
 func (c *LiveCompaction) attempt(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	r := &liveRun{c: c, open: map[*bbolt.Tx]bool{}}
+	watching, stop := context.WithCancel(context.WithoutCancel(ctx)) // a run that is cancelled can wait for a writer that waits for it
 	var watch sync.WaitGroup
 	watch.Go(func() {
-		if c.File.WriterWaits(ctx, writerPatience) {
+		if c.File.WriterWaits(watching, writerPatience) {
 			cancel(errWriterWaits)
 			r.endAll()
 		}
@@ -98,6 +99,7 @@ func (c *LiveCompaction) attempt(ctx context.Context) error {
 	}
 
 	cancel(nil)
+	stop()
 	watch.Wait()
 	return err
 }

@@ -158,6 +158,7 @@ type DB struct {
 	indexer   *indexer
 	log       *changeLog // nil for a schema without one
 	stream    commitStream
+	process   string // see Process
 	check     *backgroundCheck
 	started   bool // whether start has succeeded
 
@@ -187,6 +188,9 @@ func (db *DB) Warn(text string) { db.warnings = append(db.warnings, text) }
 
 // Instance returns the name of the installation.
 func (db *DB) Instance() string { return db.instance }
+
+// Process returns a random name, which is another one each time that the database is opened.
+func (db *DB) Process() string { return db.process }
 
 // Dir returns the path of the data directory.
 func (db *DB) Dir() string { return db.dir }

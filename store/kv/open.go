@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 
 	"go.etcd.io/bbolt"
@@ -52,6 +53,7 @@ func Open(dir string, options Options) (*DB, error) {
 		options: options,
 		schema:  options.Schema,
 		clock:   options.Clock,
+		process: strings.ToLower(rand.Text()[:16]),
 		caches:  map[AnyCache]*atomic.Pointer[cached]{},
 		jobs:    make(chan *job, maxBatch),
 		written: make(chan struct{}),
