@@ -138,36 +138,14 @@ func (p *Plan) operations() (all []operation) {
 func (o *operation) round() int {
 	round := 2 * rank(o.Kind)
 	switch {
+	case o.losesValues():
+		return 2*len(kinds) + 1 // after everything else that can fail
 	case o.Operation == "delete":
 		return 2 * len(kinds) // in their own order
 	case len(o.Names) == 1 && o.Names[0] == kindOf(o.Kind).late:
 		return round + 1
 	}
 	return round
-}
-
-// weight is the number of records that an operation is expected to change.
-func (o *operation) weight() int {
-	if o.Operation == "update" {
-		return 2
-	}
-	return 4 // with its mark, and a secret, a permission or a delivery position
-}
-
-// partsOf divides operations into steps that one transaction can apply.
-func partsOf(all []operation) (parts []jobs.Step) {
-	var part *step
-	weight := 0
-	for _, op := range all {
-		if part == nil || weight+op.weight() > kv.MaxRecordsPerWrite {
-			part, weight = &step{}, 0
-			parts = append(parts, jobs.Step{Input: part})
-		}
-		part.Operations = append(part.Operations, op)
-		weight += op.weight()
-		parts[len(parts)-1].Records++
-	}
-	return parts
 }
 
 // Job returns the kind of jobs that apply a setup.
@@ -387,8 +365,6 @@ func (r *runner) remove(k *kind, op *operation) error {
 	if err != nil {
 		return err
 	}
-	r.inverse = append(r.inverse, inverse{store.UndoStep{
-		Collection: k.records.Name(), ID: op.ID, Operation: "create", Fields: before,
-	}, with})
+	r.inverse = append(r.inverse, inverse{recreation(k, op.ID, before), with})
 	return store.UnmarkSetup(r.tx, k.name, op.ID)
 }

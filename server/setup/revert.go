@@ -29,6 +29,16 @@ func (i *inverse) apply(tx *store.Tx) error {
 	return nil
 }
 
+// recreation returns the step that brings back a deleted record. A custom field is only marked as
+// deleted until its values are removed.
+func recreation(k *kind, id store.ID, before kv.Fields) store.UndoStep {
+	step := store.UndoStep{Collection: k.records.Name(), ID: id, Operation: "create", Fields: before}
+	if k.name == "custom field" {
+		step.Operation, step.Fields = "update", kv.Fields{"deleted": before["deleted"]}
+	}
+	return step
+}
+
 // dependents returns steps that create what the deletion of a record deletes with it: its mark, the
 // secrets of an API key, a webhook or a provider, and how far the webhook has come.
 func dependents(tx *store.Tx, k *kind, id store.ID) (steps []store.UndoStep, err error) {

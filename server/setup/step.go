@@ -1,0 +1,42 @@
+package setup
+
+import (
+	"reeve/server/jobs"
+	"reeve/store/kv"
+)
+
+// weight is the number of records that an operation is expected to change.
+func (o *operation) weight() int {
+	if o.Operation == "update" || o.losesValues() {
+		return 2
+	}
+	return 4 // with its mark, and a secret, a permission or a delivery position
+}
+
+// losesValues reports whether an operation deletes a custom field. Its values are removed as soon as
+// the transaction has ended, and undoing the job can't bring them back.
+func (o *operation) losesValues() bool { return o.Operation == "delete" && o.Kind == "custom field" }
+
+// maxStepWeight is the weight of a step, which changes two records of its job as well.
+const maxStepWeight = kv.MaxRecordsPerWrite - 2
+
+// partsOf divides operations into steps that one transaction can apply. Deletions of custom fields are
+// the last operations, and in one step, so that no field is deleted if a step fails.
+func partsOf(all []operation) (parts []jobs.Step) {
+	var part *step
+	weight := 0
+	for i, op := range all {
+		next := op.weight()
+		if op.losesValues() && (i == 0 || !all[i-1].losesValues()) {
+			next *= len(all) - i // with the ones after it
+		}
+		if part == nil || weight+next > maxStepWeight {
+			part, weight = &step{}, 0
+			parts = append(parts, jobs.Step{Input: part})
+		}
+		part.Operations = append(part.Operations, op)
+		weight += op.weight()
+		parts[len(parts)-1].Records++
+	}
+	return parts
+}
