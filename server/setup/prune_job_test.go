@@ -19,6 +19,7 @@ func pruneable(key string) map[string]any {
 		"webhooks":  map[string]any{"erp": map[string]any{"url": "https://example.org/a", "types": []any{"user.*"}, "secret": secret(webhook.NewSecret())}},
 		"providers": map[string]any{"corp": map[string]any{"title": "Corp", "issuer": "https://id.example.org", "client_id": "x", "client_secret": secret("s3cr3t")}},
 		"keys":      map[string]any{"shop": map[string]any{"roles": []any{"Old 001"}, "secret": secret(key)}},
+		"settings":  map[string]any{"shop.key": map[string]any{"type": "secret", "value": secret("first")}},
 		"fields":    map[string]any{"admin.badge": map[string]any{"title": "Badge", "type": "input"}},
 	}
 	roles := map[string]any{}
@@ -65,13 +66,13 @@ func prunedState(t *testing.T, in *servertest.Instance) map[string]kv.Fields {
 	for record := range all {
 		kind, _, _ := strings.Cut(record, " ")
 		switch kind {
-		case "role", "webhook", "api_key", "provider", "custom_field":
+		case "role", "setting", "webhook", "api_key", "provider", "custom_field":
 		default:
 			delete(all, record)
 		}
 	}
 	in.View(func(tx *store.Tx) error {
-		for _, table := range []kv.Table{store.KeySecrets, store.WebhookSecrets, store.WebhookStates, store.ProviderSecrets, store.SetupMarks} {
+		for _, table := range []kv.Table{store.SettingSecrets, store.KeySecrets, store.WebhookSecrets, store.WebhookStates, store.ProviderSecrets, store.SetupMarks} {
 			for id := store.ID(1); id < 200; id++ {
 				if table.Exists(tx, id) {
 					fields, err := table.FieldsOf(tx, id)

@@ -18,7 +18,7 @@ type inverse struct {
 // apply reverts the change, unless the record can't be as it was any more.
 func (i *inverse) apply(tx *store.Tx) error {
 	for _, step := range append([]store.UndoStep{i.UndoStep}, i.With...) {
-		err := step.Apply(tx)
+		err := applyBack(tx, &step)
 		if errs.Is(err, errs.Invalid) || errs.Is(err, errs.Conflict) {
 			return nil
 		}
@@ -27,6 +27,15 @@ func (i *inverse) apply(tx *store.Tx) error {
 		}
 	}
 	return nil
+}
+
+// applyBack applies a step of an inverse. A setting is set as it was, without its secret: the steps
+// with it have that.
+func applyBack(tx *store.Tx, step *store.UndoStep) error {
+	if step.Collection == store.Settings.Name() && step.Operation == "update" {
+		return store.Settings.SetFields(tx, step.ID, step.Fields)
+	}
+	return step.Apply(tx)
 }
 
 // recreation returns the step that brings back a deleted record. A custom field is only marked as
@@ -40,7 +49,7 @@ func recreation(k *kind, id store.ID, before kv.Fields) store.UndoStep {
 }
 
 // dependents returns steps that create what the deletion of a record deletes with it: its mark, the
-// secrets of an API key, a webhook or a provider, and how far the webhook has come.
+// secrets of a setting, an API key, a webhook or a provider, and how far the webhook has come.
 func dependents(tx *store.Tx, k *kind, id store.ID) (steps []store.UndoStep, err error) {
 	add := func(table kv.Table, ids []store.ID, failed error) {
 		if err = cmp.Or(err, failed); err != nil {
@@ -64,9 +73,10 @@ func dependents(tx *store.Tx, k *kind, id store.ID) (steps []store.UndoStep, err
 		add(store.WebhookSecrets, ids, failed)
 		ids, failed = store.StateByWebhook.IDs(tx, id)
 		add(store.WebhookStates, ids, failed)
-	case providerKind:
-		ids, failed := store.SecretByProvider.IDs(tx, id)
-		add(store.ProviderSecrets, ids, failed)
+	case providerKind, "setting":
+		table, of := secretTable(k)
+		ids, failed := of.IDs(tx, id)
+		add(table, ids, failed)
 	case "API key":
 		ids, failed := store.SecretByKey.IDs(tx, id)
 		add(store.KeySecrets, ids, failed)
@@ -74,21 +84,36 @@ func dependents(tx *store.Tx, k *kind, id store.ID) (steps []store.UndoStep, err
 	return steps, err
 }
 
-// secretBack returns steps that give a provider the client secret that it had. before has what depended
-// on the provider then.
+// secretTable returns the table of the secrets that an update of a setting or a provider can replace,
+// and the index of it; nil for other kinds.
+func secretTable(k *kind) (kv.Table, interface {
+	IDs(*store.Tx, store.ID) ([]store.ID, error)
+}) {
+	switch k.name {
+	case "setting":
+		return store.SettingSecrets, store.SecretBySetting
+	case providerKind:
+		return store.ProviderSecrets, store.SecretByProvider
+	}
+	return nil, nil
+}
+
+// secretBack returns steps that give a setting or a provider the secret that it had. before has what
+// depended on it then.
 func secretBack(tx *store.Tx, k *kind, id store.ID, before []store.UndoStep) (steps []store.UndoStep, err error) {
-	if k.name != providerKind {
+	table, of := secretTable(k)
+	if table == nil {
 		return nil, nil
 	}
-	now, err := store.SecretByProvider.IDs(tx, id)
+	now, err := of.IDs(tx, id)
 	had := slices.DeleteFunc(slices.Clone(before), func(s store.UndoStep) bool {
-		return s.Collection != store.ProviderSecrets.Name()
+		return s.Collection != table.Name()
 	})
 	if len(had) == len(now) && (len(now) == 0 || had[0].ID == now[0]) {
 		return nil, err
 	}
 	for _, id := range now {
-		steps = append(steps, store.UndoStep{Collection: store.ProviderSecrets.Name(), ID: id, Operation: "delete"})
+		steps = append(steps, store.UndoStep{Collection: table.Name(), ID: id, Operation: "delete"})
 	}
 	return append(steps, had...), err
 }

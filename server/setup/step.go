@@ -17,8 +17,8 @@ func (o *operation) weight() int {
 // the transaction has ended, and undoing the job can't bring them back.
 func (o *operation) losesValues() bool { return o.Operation == "delete" && o.Kind == "custom field" }
 
-// maxStepWeight is the weight of a step, which changes two records of its job as well.
-const maxStepWeight = kv.MaxRecordsPerWrite - 2
+// jobRecords is the number of records of its job that a step changes.
+const jobRecords = 2
 
 // partsOf divides operations into steps that one transaction can apply. Deletions of custom fields are
 // the last operations, and in one step, so that no field is deleted if a step fails.
@@ -28,10 +28,13 @@ func partsOf(all []operation) (parts []jobs.Step) {
 	for i, op := range all {
 		next := op.weight()
 		if op.losesValues() && (i == 0 || !all[i-1].losesValues()) {
-			next *= len(all) - i // with the ones after it
+			next = next*(len(all)-i) + jobRecords // with the ones after it
 		}
-		if part == nil || weight+next > maxStepWeight {
+		if part == nil || weight+next > kv.MaxRecordsPerWrite {
 			part, weight = &step{}, 0
+			if op.losesValues() { // whose weight is exact
+				weight = jobRecords
+			}
 			parts = append(parts, jobs.Step{Input: part})
 		}
 		part.Operations = append(part.Operations, op)
