@@ -12,7 +12,6 @@ import (
 	"reeve/server/web"
 	"reeve/store"
 	"reeve/store/errs"
-	"reeve/store/kv"
 )
 
 // JobKind is the kind of jobs that apply a setup.
@@ -67,7 +66,7 @@ func (a applier) apply(req *web.Request, files *filesIn) (*Applied, error) {
 	}
 
 	if parts := partsOf(plan.operations()); len(parts) > 1 {
-		id, ended, err := a.jobs.Begin(req, JobKind, parts)
+		id, ended, err := a.jobs.Begin(req, JobKind, jobSteps(parts))
 		if err != nil {
 			return nil, err
 		}
@@ -93,6 +92,14 @@ func (a applier) apply(req *web.Request, files *filesIn) (*Applied, error) {
 		fn()
 	}
 	return in.applied(plan, nil), nil
+}
+
+// jobSteps returns the steps of a job.
+func jobSteps(parts []*step) (steps []jobs.Step) {
+	for _, part := range parts {
+		steps = append(steps, jobs.Step{Records: len(part.Operations), Input: part})
+	}
+	return steps
 }
 
 // requireSettled returns an error while a setup is being applied by a job. Another one would be
@@ -341,14 +348,8 @@ func (r *runner) update(k *kind, op *operation, id store.ID) error {
 	if err != nil {
 		return err
 	}
-	back := store.UndoStep{Collection: k.records.Name(), ID: id, Operation: "update", Fields: kv.Fields{}}
-	for name, value := range before {
-		if string(after[name]) != string(value) && name != "version" && name != "updated_at" {
-			back.Fields[name] = value
-		}
-	}
 	with, err := secretBack(r.tx, k, id, secrets)
-	r.inverse = append(r.inverse, inverse{back, with})
+	r.inverse = append(r.inverse, inverse{reversal(k, id, before, after), with})
 	return err
 }
 

@@ -38,6 +38,17 @@ func applyBack(tx *store.Tx, step *store.UndoStep) error {
 	return step.Apply(tx)
 }
 
+// reversal returns the step that gives a record the fields that it had.
+func reversal(k *kind, id store.ID, before, after kv.Fields) store.UndoStep {
+	step := store.UndoStep{Collection: k.records.Name(), ID: id, Operation: "update", Fields: kv.Fields{}}
+	for name, value := range before {
+		if string(after[name]) != string(value) && name != "version" && name != "updated_at" {
+			step.Fields[name] = value
+		}
+	}
+	return step
+}
+
 // recreation returns the step that brings back a deleted record. A custom field is only marked as
 // deleted until its values are removed.
 func recreation(k *kind, id store.ID, before kv.Fields) store.UndoStep {

@@ -1,9 +1,6 @@
 package setup
 
-import (
-	"reeve/server/jobs"
-	"reeve/store/kv"
-)
+import "reeve/store/kv"
 
 // weight is the number of records that an operation is expected to change.
 func (o *operation) weight() int {
@@ -22,7 +19,7 @@ const jobRecords = 2
 
 // partsOf divides operations into steps that one transaction can apply. Deletions of custom fields are
 // the last operations, and in one step, so that no field is deleted if a step fails.
-func partsOf(all []operation) (parts []jobs.Step) {
+func partsOf(all []operation) (parts []*step) {
 	var part *step
 	weight := 0
 	for i, op := range all {
@@ -35,11 +32,10 @@ func partsOf(all []operation) (parts []jobs.Step) {
 			if op.losesValues() { // whose weight is exact
 				weight = jobRecords
 			}
-			parts = append(parts, jobs.Step{Input: part})
+			parts = append(parts, part)
 		}
 		part.Operations = append(part.Operations, op)
 		weight += op.weight()
-		parts[len(parts)-1].Records++
 	}
 	return parts
 }
