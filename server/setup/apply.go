@@ -287,8 +287,8 @@ func (r *runner) create(k *kind, op *operation) error {
 	}
 	mark, err := store.SetupMarkOf(r.tx, k.name, id)
 	r.inverse = append(r.inverse, inverse{
-		store.UndoStep{Collection: k.records.Name(), ID: id, Operation: "delete"},
-		[]store.UndoStep{{Collection: store.SetupMarks.Name(), ID: mark, Operation: "delete"}},
+		UndoStep: store.UndoStep{Collection: k.records.Name(), ID: id, Operation: "delete"},
+		With:     []store.UndoStep{{Collection: store.SetupMarks.Name(), ID: mark, Operation: "delete"}},
 	})
 	return err
 }
@@ -326,7 +326,7 @@ func (r *runner) update(k *kind, op *operation, id store.ID) error {
 	if err != nil {
 		return err
 	}
-	secrets, err := dependents(r.tx, k, id)
+	secrets, err := secretSteps(r.tx, k, id)
 	if err != nil {
 		return err
 	}
@@ -349,23 +349,18 @@ func (r *runner) update(k *kind, op *operation, id store.ID) error {
 		return err
 	}
 	with, err := secretBack(r.tx, k, id, secrets)
-	r.inverse = append(r.inverse, inverse{reversal(k, id, before, after), with})
+	r.inverse = append(r.inverse, inverse{UndoStep: reversal(k, id, before, after), With: with})
 	return err
 }
 
 func (r *runner) remove(k *kind, op *operation) error {
-	before, err := k.records.FieldsOf(r.tx, op.ID)
-	if err != nil {
-		return err
-	}
-	with, err := dependents(r.tx, k, op.ID)
-	if err != nil {
-		return err
-	}
-	_, err = r.routes[k.remove].Within(r.tx, r.req, r.pathIDs(k, op.Key, op.ID), nil)
-	if err != nil {
-		return err
-	}
-	r.inverse = append(r.inverse, inverse{recreation(k, op.ID, before), with})
-	return store.UnmarkSetup(r.tx, k.name, op.ID)
+	changes, err := r.tx.Track(func() error {
+		_, err := r.routes[k.remove].Within(r.tx, r.req, r.pathIDs(k, op.Key, op.ID), nil)
+		if err != nil {
+			return err
+		}
+		return store.UnmarkSetup(r.tx, k.name, op.ID)
+	})
+	r.inverse = append(r.inverse, inverse{Deleted: changes})
+	return err
 }

@@ -13,7 +13,8 @@ import (
 	"reeve/store/kv"
 )
 
-// pruneable returns a file whose pruning takes several steps. Old 000 is the last role that is deleted.
+// pruneable returns a file whose pruning takes several steps. Old 000 is the last role that is deleted,
+// and accept the last permission.
 func pruneable(key string) map[string]any {
 	values := map[string]any{
 		"webhooks":  map[string]any{"erp": map[string]any{"url": "https://example.org/a", "types": []any{"user.*"}, "secret": secret(webhook.NewSecret())}},
@@ -27,14 +28,18 @@ func pruneable(key string) map[string]any {
 		roles[fmt.Sprintf("Old %03d", i)] = map[string]any{"sort": i}
 	}
 	values["roles"] = roles
+	permissions := map[string]any{"accept": map[string]any{"type": 0}, "depot": map[string]any{"type": 1}}
+	for i := range 60 {
+		permissions[fmt.Sprintf("busy%03d", i)] = map[string]any{"type": 1}
+	}
+	values["permissions"], values["setting_groups"] = permissions, map[string]any{"shop": "Shop"}
 	return values
 }
 
-// pruning returns a copy of an instance whose setup is pruned by a job that was interrupted after its
+// pruning returns a copy of the data of an instance whose setup is pruned by a job that was interrupted after its
 // first step.
-func pruning(t *testing.T, in *servertest.Instance) *servertest.Instance {
+func pruning(t *testing.T, in *servertest.Instance) (dir string) {
 	t.Helper()
-	var dir string
 	in.DB.OnCommit(func(kv.Changes) { // in the writer, so nothing changes at the same time
 		in.View(func(tx *store.Tx) error {
 			jobs, err := store.JobsIn(tx, store.JobRunning)
@@ -53,10 +58,7 @@ func pruning(t *testing.T, in *servertest.Instance) *servertest.Instance {
 	if dir == "" {
 		t.Fatal("no job has pruned the setup")
 	}
-	after := servertest.Open(t, dir)
-	t.Cleanup(after.Close)
-	after.Tokens["cli"], after.Tokens["owner"] = servertest.ByCommand+"jens", after.SignIn(1)
-	return after
+	return dir
 }
 
 // prunedState returns the records of a file, with their secrets and how far the webhook has come.
@@ -66,7 +68,8 @@ func prunedState(t *testing.T, in *servertest.Instance) map[string]kv.Fields {
 	for record := range all {
 		kind, _, _ := strings.Cut(record, " ")
 		switch kind {
-		case "role", "setting", "webhook", "api_key", "provider", "custom_field":
+		case "role", "setting", "webhook", "api_key", "provider", "custom_field",
+			store.Permissions.Name(), store.SettingGroups.Name():
 		default:
 			delete(all, record)
 		}
@@ -87,39 +90,61 @@ func prunedState(t *testing.T, in *servertest.Instance) map[string]kv.Fields {
 	return all
 }
 
-// TestSetup_FailedPruningRestores prunes a setup by a job that fails, because a user gets a role that
-// it has yet to delete: keys, webhooks and providers are back with their secrets, and users have the
-// values of the custom field.
+// TestSetup_FailedPruningRestores prunes a setup by a job that fails, because something uses by then
+// what it has yet to delete: keys, webhooks and providers are back with their secrets, roles have their
+// permissions, and users have the values of the custom field.
 func TestSetup_FailedPruningRestores(t *testing.T) {
 	t.Parallel()
 	in := commandLine(t)
 	token, _, _ := auth.NewKey()
 	in.OK("POST", "/system/setup/apply", file(t, pruneable(token), false), "cli")
+	in.Clerk("holder", "depot", "system.setting.read.shop")
 	before, secrets := prunedState(t, in), secretsIn(t, in)
 	role := recordID(in, "/admin/role?keywordSearch=Old+000")
+	var accept store.ID
+	in.View(func(tx *store.Tx) error {
+		p, err := store.PermissionByKey.Get(tx, "accept")
+		accept = p.ID
+		return err
+	})
+	interrupted := pruning(t, in)
 
-	after := pruning(t, in)
-	for _, table := range []string{"/admin/key", "/system/webhook", "/system/provider"} {
-		after.OK("GET", table, "", "owner").Brief(200, `"total":0`)
-	}
-	after.OK("POST", "/admin/list", fmt.Sprintf(`{"username":"clerk","nickname":"C","password":"long enough it is","role_ids":[%d],"fields":{"badge":"7"}}`, role), "owner")
-	servertest.Must(t, after.Server.Jobs.Resume())
-	after.Server.Jobs.Running.Wait()
-	for did := true; did; {
-		var err error
-		did, err = after.Server.Fields.Apply(t.Context())
-		servertest.Must(t, err)
-	}
+	for name, use := range map[string]func(in *servertest.Instance, clerk store.ID){
+		"a user has a role": func(in *servertest.Instance, clerk store.ID) {
+			in.OK("PUT", fmt.Sprint("/admin/list/", clerk), fmt.Sprintf(`{"role_ids":[%d]}`, role), "owner")
+		},
+		"a permission has a child": func(in *servertest.Instance, _ store.ID) {
+			in.OK("POST", "/admin/rule", fmt.Sprintf(`{"key":"accept.order","name":"O","type":2,"parent_id":%d}`, accept), "owner")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			after := servertest.Open(t, copied(t, interrupted))
+			defer after.Close()
+			after.Tokens["cli"], after.Tokens["owner"] = servertest.ByCommand+"jens", after.SignIn(1)
+			for _, table := range []string{"/admin/key", "/system/webhook", "/system/provider"} {
+				after.OK("GET", table, "", "owner").Brief(200, `"total":0`)
+			}
+			clerk := after.Made("/admin/list", `{"username":"clerk","nickname":"C","password":"long enough it is","role_ids":[],"fields":{"badge":"7"}}`)
+			use(after, clerk)
+			servertest.Must(t, after.Server.Jobs.Resume())
+			after.Server.Jobs.Running.Wait()
+			for did := true; did; {
+				var err error
+				did, err = after.Server.Fields.Apply(t.Context())
+				servertest.Must(t, err)
+			}
 
-	if all := after.Jobs("owner"); len(all) == 0 || all[0].State != store.JobFailed {
-		t.Fatalf("%+v", all)
+			if all := after.Jobs("owner"); len(all) == 0 || all[0].State != store.JobFailed {
+				t.Fatalf("%+v", all)
+			}
+			disktest.Equal(t, "secrets", secretsIn(t, after), secrets)
+			restored := prunedState(t, after)
+			for record := range before {
+				disktest.Equal(t, record, restored[record], before[record])
+			}
+			after.OK("GET", "/admin/list?keywordSearch=clerk", "", "owner").Brief(200, `"badge":"7"`)
+			after.Tokens["shop"] = token
+			after.Call("GET", "/admin/list", "", "shop").Brief(403, "permission") // signed in, by a role without permissions
+		})
 	}
-	disktest.Equal(t, "secrets", secretsIn(t, after), secrets)
-	restored := prunedState(t, after)
-	for record := range before {
-		disktest.Equal(t, record, restored[record], before[record])
-	}
-	after.OK("GET", "/admin/list?keywordSearch=clerk", "", "owner").Brief(200, `"badge":"7"`)
-	after.Tokens["shop"] = token
-	after.Call("GET", "/admin/list", "", "shop").Brief(403, "permission") // signed in, by a role without permissions
 }

@@ -1,9 +1,6 @@
 package setup
 
 import (
-	"cmp"
-	"slices"
-
 	"reeve/store"
 	"reeve/store/errs"
 	"reeve/store/kv"
@@ -12,11 +9,15 @@ import (
 // inverse reverts one change of a record.
 type inverse struct {
 	store.UndoStep
-	With []store.UndoStep `json:"with,omitempty"` // reverts what was changed with the record: its mark and secrets
+	With    []store.UndoStep   `json:"with,omitempty"`    // reverts what was changed with the record: its mark and secrets
+	Deleted []kv.TrackedChange `json:"deleted,omitempty"` // changes of a deletion, with all that it brought about; takes the place of the steps
 }
 
 // apply reverts the change, unless the record can't be as it was any more.
 func (i *inverse) apply(tx *store.Tx) error {
+	if len(i.Deleted) > 0 {
+		return tx.Revert(i.Deleted)
+	}
 	for _, step := range append([]store.UndoStep{i.UndoStep}, i.With...) {
 		err := applyBack(tx, &step)
 		if errs.Is(err, errs.Invalid) || errs.Is(err, errs.Conflict) {
@@ -49,54 +50,8 @@ func reversal(k *kind, id store.ID, before, after kv.Fields) store.UndoStep {
 	return step
 }
 
-// recreation returns the step that brings back a deleted record. A custom field is only marked as
-// deleted until its values are removed.
-func recreation(k *kind, id store.ID, before kv.Fields) store.UndoStep {
-	step := store.UndoStep{Collection: k.records.Name(), ID: id, Operation: "create", Fields: before}
-	if k.name == "custom field" {
-		step.Operation, step.Fields = "update", kv.Fields{"deleted": before["deleted"]}
-	}
-	return step
-}
-
-// dependents returns steps that create what the deletion of a record deletes with it: its mark, the
-// secrets of a setting, an API key, a webhook or a provider, and how far the webhook has come.
-func dependents(tx *store.Tx, k *kind, id store.ID) (steps []store.UndoStep, err error) {
-	add := func(table kv.Table, ids []store.ID, failed error) {
-		if err = cmp.Or(err, failed); err != nil {
-			return
-		}
-		for _, id := range ids {
-			var fields kv.Fields
-			if fields, err = table.FieldsOf(tx, id); err != nil {
-				return
-			}
-			steps = append(steps, store.UndoStep{Collection: table.Name(), ID: id, Operation: "create", Fields: fields})
-		}
-	}
-	mark, err := store.SetupMarkOf(tx, k.name, id)
-	if mark != 0 {
-		add(store.SetupMarks, []store.ID{mark}, nil)
-	}
-	switch k.name {
-	case "webhook":
-		ids, failed := store.SecretByWebhook.IDs(tx, id)
-		add(store.WebhookSecrets, ids, failed)
-		ids, failed = store.StateByWebhook.IDs(tx, id)
-		add(store.WebhookStates, ids, failed)
-	case providerKind, "setting":
-		table, of := secretTable(k)
-		ids, failed := of.IDs(tx, id)
-		add(table, ids, failed)
-	case "API key":
-		ids, failed := store.SecretByKey.IDs(tx, id)
-		add(store.KeySecrets, ids, failed)
-	}
-	return steps, err
-}
-
-// secretTable returns the table of the secrets that an update of a setting or a provider can replace,
-// and the index of it; nil for other kinds.
+// secretTable returns the table of the secrets that an update of an object can replace, and the index
+// of it; nil for kinds without one.
 func secretTable(k *kind) (kv.Table, interface {
 	IDs(*store.Tx, store.ID) ([]store.ID, error)
 }) {
@@ -105,36 +60,53 @@ func secretTable(k *kind) (kv.Table, interface {
 		return store.SettingSecrets, store.SecretBySetting
 	case providerKind:
 		return store.ProviderSecrets, store.SecretByProvider
+	case "webhook":
+		return store.WebhookSecrets, store.SecretByWebhook
 	}
 	return nil, nil
 }
 
-// secretBack returns steps that give a setting or a provider the secret that it had. before has what
-// depended on it then.
+// secretSteps returns steps that create the secrets that an object has now.
+func secretSteps(tx *store.Tx, k *kind, id store.ID) (steps []store.UndoStep, err error) {
+	table, of := secretTable(k)
+	if table == nil {
+		return nil, nil
+	}
+	ids, err := of.IDs(tx, id)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range ids {
+		fields, err := table.FieldsOf(tx, id)
+		if err != nil {
+			return nil, err
+		}
+		steps = append(steps, store.UndoStep{Collection: table.Name(), ID: id, Operation: "create", Fields: fields})
+	}
+	return steps, nil
+}
+
+// secretBack returns steps that give an object the secret that it had, which before creates.
 func secretBack(tx *store.Tx, k *kind, id store.ID, before []store.UndoStep) (steps []store.UndoStep, err error) {
 	table, of := secretTable(k)
 	if table == nil {
 		return nil, nil
 	}
 	now, err := of.IDs(tx, id)
-	had := slices.DeleteFunc(slices.Clone(before), func(s store.UndoStep) bool {
-		return s.Collection != table.Name()
-	})
-	if len(had) == len(now) && (len(now) == 0 || had[0].ID == now[0]) {
+	if len(before) == len(now) && (len(now) == 0 || before[0].ID == now[0]) {
 		return nil, err
 	}
 	for _, id := range now {
 		steps = append(steps, store.UndoStep{Collection: table.Name(), ID: id, Operation: "delete"})
 	}
-	return append(steps, had...), err
+	return append(steps, before...), err
 }
 
 // keepSecret gives a webhook back the secret that it had before its URL was changed: the file of the
 // secret has it, and no one would learn a new one.
 func keepSecret(tx *store.Tx, before []store.UndoStep) error {
-	i := slices.IndexFunc(before, func(s store.UndoStep) bool { return s.Collection == store.WebhookSecrets.Name() })
-	if i < 0 {
+	if len(before) == 0 {
 		return nil
 	}
-	return store.WebhookSecrets.SetFields(tx, before[i].ID, before[i].Fields)
+	return store.WebhookSecrets.SetFields(tx, before[0].ID, before[0].Fields)
 }
