@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,6 +14,7 @@ import (
 	"reeve/auth"
 	"reeve/server/setup"
 	"reeve/server/webhook"
+	"reeve/store/disk"
 )
 
 // setupFile is a file of objects.
@@ -199,15 +201,23 @@ func readSecretFile(path string) (string, error) {
 }
 
 // writeSecrets writes the secrets of objects that will be created to their files, durably and before
-// the server stores their hashes, so that none is lost. Others without a file are sent without a
-// secret: if they are deleted in the meantime, the server refuses to create them again.
+// the server stores their hashes, so that none is lost. What is sent is what the files have by then:
+// another run may have written one since the plan. Others without a file are sent without a secret:
+// if they are deleted in the meantime, the server refuses to create them again.
 func writeSecrets(files []*setupFile, changes []change) error {
 	for _, f := range files {
 		err := f.eachSecretFile(func(of setup.SecretTable, key, path string, row map[string]any) error {
 			isNew := slices.ContainsFunc(changes, func(c change) bool {
 				return c.Operation == "create" && c.Kind == of.Kind && c.Key == key
 			})
-			if _, err := readSecretFile(path); !errors.Is(err, fs.ErrNotExist) {
+			if stored, err := readSecretFile(path); !errors.Is(err, fs.ErrNotExist) {
+				if err == nil {
+					err = checkSecret(of.Name, path, stored)
+				}
+				if err == nil {
+					err = syncSecretFile(path)
+				}
+				row["secret"] = map[string]any{"secret": stored}
 				return err
 			}
 			if !isNew {
@@ -223,6 +233,19 @@ func writeSecrets(files []*setupFile, changes []change) error {
 		}
 	}
 	return nil
+}
+
+// syncSecretFile makes a file durable that an earlier run may have written without syncing it.
+func syncSecretFile(path string) error {
+	access := os.O_RDONLY // so that it can be on a read-only file system
+	if runtime.GOOS == "windows" {
+		access = os.O_RDWR // without which it syncs no file
+	}
+	file, err := os.OpenFile(path, access, 0)
+	if err != nil {
+		return err
+	}
+	return cmp.Or(file.Sync(), file.Close(), disk.SyncDir(filepath.Dir(path)))
 }
 
 // writeSecretFile writes a file that must not exist, or be empty, which only the user of the command

@@ -39,3 +39,42 @@ func TestSetupFile_SecretOnlyOfFile(t *testing.T) {
 		}
 	}
 }
+
+// TestSetupFile_SecretOfAnotherRun sends the secret that another run has written to the file since the
+// plan, and refuses one that is none.
+func TestSetupFile_SecretOfAnotherRun(t *testing.T) {
+	t.Parallel()
+	for _, of := range setup.SecretTables() {
+		for _, operation := range []string{"create", "update"} {
+			text, err := setup.Parse([]byte(of.Name + ".shop = { secret_file = \"secret\" }\n"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			dir := t.TempDir()
+			f := &setupFile{path: filepath.Join(dir, "shop.toml"), text: text, Values: text.Values}
+			if err := f.readSecrets(); err != nil {
+				t.Fatal(err)
+			}
+
+			changes := []change{{Kind: of.Kind, Key: "shop", Operation: operation}}
+			written := of.New()
+			if err := os.WriteFile(filepath.Join(dir, "secret"), []byte(written+"\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if err := writeSecrets([]*setupFile{f}, changes); err != nil {
+				t.Fatal(err)
+			}
+			secret := text.Values[of.Name].(map[string]any)["shop"].(map[string]any)["secret"]
+			if given, _ := secret.(map[string]any); given["secret"] != written {
+				t.Errorf("%s, %s: another secret is sent than the file has", of.Name, operation)
+			}
+
+			if err := os.WriteFile(filepath.Join(dir, "secret"), []byte("half"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if err := writeSecrets([]*setupFile{f}, changes); err == nil {
+				t.Errorf("%s, %s: what is no secret was accepted", of.Name, operation)
+			}
+		}
+	}
+}

@@ -12,7 +12,6 @@ import (
 	"reeve/server/web"
 	"reeve/store"
 	"reeve/store/errs"
-	"reeve/store/kv"
 )
 
 // JobKind is the kind of jobs that apply a setup.
@@ -67,7 +66,7 @@ func (a applier) apply(req *web.Request, files *filesIn) (*Applied, error) {
 	}
 
 	if parts := partsOf(plan.operations()); len(parts) > 1 {
-		id, ended, err := a.jobs.Begin(req, JobKind, parts)
+		id, ended, err := a.jobs.Begin(req, JobKind, jobSteps(parts))
 		if err != nil {
 			return nil, err
 		}
@@ -93,6 +92,14 @@ func (a applier) apply(req *web.Request, files *filesIn) (*Applied, error) {
 		fn()
 	}
 	return in.applied(plan, nil), nil
+}
+
+// jobSteps returns the steps of a job.
+func jobSteps(parts []*step) (steps []jobs.Step) {
+	for _, part := range parts {
+		steps = append(steps, jobs.Step{Records: len(part.Operations), Input: part})
+	}
+	return steps
 }
 
 // requireSettled returns an error while a setup is being applied by a job. Another one would be
@@ -138,36 +145,14 @@ func (p *Plan) operations() (all []operation) {
 func (o *operation) round() int {
 	round := 2 * rank(o.Kind)
 	switch {
+	case o.losesValues():
+		return 2*len(kinds) + 1 // after everything else that can fail
 	case o.Operation == "delete":
 		return 2 * len(kinds) // in their own order
 	case len(o.Names) == 1 && o.Names[0] == kindOf(o.Kind).late:
 		return round + 1
 	}
 	return round
-}
-
-// weight is the number of records that an operation is expected to change.
-func (o *operation) weight() int {
-	if o.Operation == "update" {
-		return 2
-	}
-	return 4 // with its mark, and a secret, a permission or a delivery position
-}
-
-// partsOf divides operations into steps that one transaction can apply.
-func partsOf(all []operation) (parts []jobs.Step) {
-	var part *step
-	weight := 0
-	for _, op := range all {
-		if part == nil || weight+op.weight() > kv.MaxRecordsPerWrite {
-			part, weight = &step{}, 0
-			parts = append(parts, jobs.Step{Input: part})
-		}
-		part.Operations = append(part.Operations, op)
-		weight += op.weight()
-		parts[len(parts)-1].Records++
-	}
-	return parts
 }
 
 // Job returns the kind of jobs that apply a setup.
@@ -302,8 +287,8 @@ func (r *runner) create(k *kind, op *operation) error {
 	}
 	mark, err := store.SetupMarkOf(r.tx, k.name, id)
 	r.inverse = append(r.inverse, inverse{
-		store.UndoStep{Collection: k.records.Name(), ID: id, Operation: "delete"},
-		[]store.UndoStep{{Collection: store.SetupMarks.Name(), ID: mark, Operation: "delete"}},
+		UndoStep: store.UndoStep{Collection: k.records.Name(), ID: id, Operation: "delete"},
+		With:     []store.UndoStep{{Collection: store.SetupMarks.Name(), ID: mark, Operation: "delete"}},
 	})
 	return err
 }
@@ -341,7 +326,7 @@ func (r *runner) update(k *kind, op *operation, id store.ID) error {
 	if err != nil {
 		return err
 	}
-	secrets, err := dependents(r.tx, k, id)
+	secrets, err := secretSteps(r.tx, k, id)
 	if err != nil {
 		return err
 	}
@@ -363,32 +348,19 @@ func (r *runner) update(k *kind, op *operation, id store.ID) error {
 	if err != nil {
 		return err
 	}
-	back := store.UndoStep{Collection: k.records.Name(), ID: id, Operation: "update", Fields: kv.Fields{}}
-	for name, value := range before {
-		if string(after[name]) != string(value) && name != "version" && name != "updated_at" {
-			back.Fields[name] = value
-		}
-	}
 	with, err := secretBack(r.tx, k, id, secrets)
-	r.inverse = append(r.inverse, inverse{back, with})
+	r.inverse = append(r.inverse, inverse{UndoStep: reversal(k, id, before, after), With: with})
 	return err
 }
 
 func (r *runner) remove(k *kind, op *operation) error {
-	before, err := k.records.FieldsOf(r.tx, op.ID)
-	if err != nil {
-		return err
-	}
-	with, err := dependents(r.tx, k, op.ID)
-	if err != nil {
-		return err
-	}
-	_, err = r.routes[k.remove].Within(r.tx, r.req, r.pathIDs(k, op.Key, op.ID), nil)
-	if err != nil {
-		return err
-	}
-	r.inverse = append(r.inverse, inverse{store.UndoStep{
-		Collection: k.records.Name(), ID: op.ID, Operation: "create", Fields: before,
-	}, with})
-	return store.UnmarkSetup(r.tx, k.name, op.ID)
+	changes, err := r.tx.Track(func() error {
+		_, err := r.routes[k.remove].Within(r.tx, r.req, r.pathIDs(k, op.Key, op.ID), nil)
+		if err != nil {
+			return err
+		}
+		return store.UnmarkSetup(r.tx, k.name, op.ID)
+	})
+	r.inverse = append(r.inverse, inverse{Deleted: changes})
+	return err
 }

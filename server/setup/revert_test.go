@@ -16,7 +16,7 @@ import (
 // secret is what a command reads from the file of a secret.
 func secret(text string) map[string]any { return map[string]any{"secret": text} }
 
-// secretsIn returns the secrets of webhooks and providers, and the hashes of API keys.
+// secretsIn returns the secrets of settings, webhooks and providers, and the hashes of API keys.
 func secretsIn(t *testing.T, in *servertest.Instance) (all []string) {
 	t.Helper()
 	in.View(func(tx *store.Tx) error {
@@ -29,6 +29,10 @@ func secretsIn(t *testing.T, in *servertest.Instance) (all []string) {
 		for s, err := range store.KeySecrets.All(tx) {
 			servertest.Must(t, err)
 			all = append(all, fmt.Sprint("key ", s.KeyID, s.Hash))
+		}
+		for s, err := range store.SettingSecrets.All(tx) {
+			servertest.Must(t, err)
+			all = append(all, fmt.Sprint("setting ", s.SettingID, s.Sealed))
 		}
 		for p, err := range store.Providers.All(tx) {
 			servertest.Must(t, err)
@@ -54,8 +58,13 @@ func TestSetup_FailedJobRestoresSecrets(t *testing.T) {
 			roles[fmt.Sprintf("Old %03d", i)] = map[string]any{"sort": i}
 		}
 		return map[string]any{
-			"roles":     roles,
-			"webhooks":  map[string]any{"erp": map[string]any{"url": "https://example.org/a", "types": []any{"user.*"}, "secret": secret(webhook.NewSecret())}},
+			"roles":    roles,
+			"webhooks": map[string]any{"erp": map[string]any{"url": "https://example.org/a", "types": []any{"user.*"}, "secret": secret(webhook.NewSecret())}},
+			"settings": map[string]any{
+				"shop.key":   map[string]any{"type": "secret", "value": secret("first")},
+				"shop.ended": map[string]any{"type": "secret", "value": secret("second")},
+				"shop.added": map[string]any{"type": "secret", "value": secret("")},
+			},
 			"providers": map[string]any{"corp": map[string]any{"title": "Corp", "issuer": "https://id.example.org", "client_id": "x", "client_secret": secret("s3cr3t")}},
 			"keys":      map[string]any{"shop": map[string]any{"roles": []any{"Old 000"}, "secret": secret(old)}},
 		}
@@ -64,7 +73,7 @@ func TestSetup_FailedJobRestoresSecrets(t *testing.T) {
 		"another URL, and nested objects": func(values map[string]any) {
 			departments := map[string]any{}
 			path := "Top"
-			for i := range 99 { // so many that the provider and the webhook are the last of a step that succeeds
+			for i := range 97 { // so many that the settings, the provider and the webhook are the last of a step that succeeds
 				if i%8 == 0 {
 					path = fmt.Sprint("Branch ", i)
 				}
@@ -74,6 +83,9 @@ func TestSetup_FailedJobRestoresSecrets(t *testing.T) {
 			key := map[string]any{"roles": []any{"Old 001"}, "secret": secret(twice)}
 			values["departments"], values["keys"] = departments, map[string]any{"shop": values["keys"].(map[string]any)["shop"], "a": key, "b": key}
 			values["webhooks"].(map[string]any)["erp"].(map[string]any)["url"] = "https://example.org/b"
+			for key, text := range map[string]string{"key": "another", "ended": "", "added": "third"} {
+				values["settings"].(map[string]any)["shop."+key].(map[string]any)["value"] = secret(text)
+			}
 			corp(values)["client_secret"] = secret("another")
 		},
 	} {
@@ -84,7 +96,7 @@ func TestSetup_FailedJobRestoresSecrets(t *testing.T) {
 			in.OK("POST", "/system/setup/apply", file(t, values, false), "cli")
 			change(values)
 			before, all, secrets := in.State(), exported(in), secretsIn(t, in)
-			if len(secrets) != 3 {
+			if len(secrets) != 5 {
 				t.Fatalf("%q", secrets)
 			}
 			in.Call("POST", "/system/setup/apply", file(t, values, false), "cli").Brief(409, "job_failed")
