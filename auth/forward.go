@@ -145,36 +145,27 @@ func (f *forwarding) token(session store.ID, seed tokenHash, origin string) stri
 
 // Forwarded returns the session of a token for an origin, with last use set to now.
 func (a *Auth) Forwarded(tx *store.Tx, token, origin string) (*Session, error) {
-	hash, err := a.forwardedHash(tx, token, origin)
-	if err != nil {
-		return nil, err
-	}
-	return a.inspect(tx, a.sessions.get(hash), hash, false)
-}
-
-// forwardedHash returns the hash of the token of the session that a token for an origin is of.
-func (a *Auth) forwardedHash(tx *store.Tx, token, origin string) (tokenHash, error) {
 	text, ok := strings.CutPrefix(token, forwardPrefix)
 	if !ok || len(text) != signedText+sumText ||
 		tokenSum(forwardPrefix, text[:signedText]) != text[signedText:] {
-		return tokenHash{}, errUnknown
+		return nil, errUnknown
 	}
 
 	signed, err := base64.RawURLEncoding.DecodeString(text[:signedText])
 	if err != nil {
-		return tokenHash{}, errUnknown
+		return nil, errUnknown
 	}
 
 	id := store.ID(binary.BigEndian.Uint64(signed))
 	hash, seed, err := a.hashOf(tx, id)
 	if err != nil {
-		return tokenHash{}, err
+		return nil, err
 	}
 	if !hmac.Equal([]byte(token), []byte(a.forwarding.token(id, seed, origin))) {
-		return tokenHash{}, errUnknown
+		return nil, errUnknown
 	}
 
-	return hash, nil
+	return a.inspect(tx, a.sessions.get(hash), hash, false)
 }
 
 // hashOf returns the hash of the token of a session, and that of its first token, from which those

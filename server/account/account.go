@@ -32,7 +32,6 @@ func Routes() []web.Route {
 		web.Action("POST", "/admin/logout", web.SignedIn, "Sign out", Logout, web.Options{
 			Keys:                        web.ByNoKey,
 			AllowedBeforePasswordChange: true,
-			Ends:                        true,
 			Note:                        "Ends the session of the token.",
 		}),
 		web.Read("/admin/info", web.SignedIn, "Get your own account, menu and permissions",

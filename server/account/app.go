@@ -42,7 +42,6 @@ func AppRoutes() []web.Route {
 		web.Action("POST", "/api/logout", web.AppOnly, "Sign out as an app user", Logout,
 			web.Options{
 				AllowedBeforePasswordChange: true,
-				Ends:                        true,
 				Note:                        "Ends the session of the token.",
 			}),
 		web.Read("/api/user", web.AppOnly, "Get your own app user", ownAppUser,

@@ -305,7 +305,7 @@ func (f *Forwarder) signOut(req *web.Request, w http.ResponseWriter) error {
 func endForwarded(req *web.Request, origin string) (next string, err error) {
 	var session *auth.Session
 	err = req.DB.View(store.System, func(tx *store.Tx) (err error) {
-		session, err = req.Server.Auth.ForwardedToEnd(tx, readOriginCookie(req, origin, forwardCookie), origin)
+		session, err = req.Server.Auth.Forwarded(tx, readOriginCookie(req, origin, forwardCookie), origin)
 		if err == nil {
 			next, err = store.ProviderEndURL(tx, session.ID)
 		}

@@ -6,9 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"reeve/auth"
 	"reeve/server/servertest"
-	"reeve/store"
 )
 
 // signOut sends a form without fields, as a page of the program has it, with headers in pairs.
@@ -97,28 +95,4 @@ func TestForwardSignOut(t *testing.T) {
 	if w := stranger.signOut("Origin", stranger.origin); w.Code != 403 {
 		t.Errorf("an unknown origin: %d %s", w.Code, w.Body)
 	}
-}
-
-// TestForwardSignOut_PasswordsOff: a session that can't be used because passwords were turned off ends, so
-// that it does not come back with them.
-func TestForwardSignOut_PasswordsOff(t *testing.T) {
-	t.Parallel()
-	in := servertest.Start(t)
-	ada := in.Clerk("ada", "system.info").ID
-	s := &store.Session{UserID: ada, IP: "192.0.2.1", Means: store.ByPassword}
-	in.Update(func(tx *store.Tx) (err error) { in.Tokens["ada"], err = auth.Open(tx, s); return err })
-	v := newVisitor(in)
-	v.signIn("/orders", "ada")
-	set := func(value string) {
-		in.Update(func(tx *store.Tx) error {
-			_, err := store.Users.Update(tx, ada, func(u *store.User) error { u.PasswordSignIn = value; return nil })
-			return err
-		})
-	}
-	set(store.PasswordOff)
-	if w := v.signOut(); w.Code != 200 {
-		t.Errorf("%d %s", w.Code, w.Body)
-	}
-	set(store.PasswordOn)
-	in.Call("GET", "/admin/info", "", "ada").Brief(401)
 }

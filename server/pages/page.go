@@ -90,7 +90,7 @@ func Routes(ps *Pages) []web.Route {
 			Note: "With to, the browser goes to that URL of a product afterwards.",
 		}),
 		appForm(ps, SignOutPath, web.AppOnly, "Sign out on the page", signInPage, signOutByForm,
-			web.Options{AllowedBeforePasswordChange: true, Ends: true, Answers: signOutAnswers()}),
+			web.Options{AllowedBeforePasswordChange: true, Answers: signOutAnswers()}),
 	}
 }
 

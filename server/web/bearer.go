@@ -31,20 +31,12 @@ func (req *Request) authenticate(tx *store.Tx, rt *Route) (*auth.Session, error)
 		return nil, req.Server.AdmitMetrics(token)
 	}
 
-	session, err := req.sessionWith(tx, rt, token)
+	session, err := req.Server.Auth.Authenticate(tx, token, req.Addr)
 	if err == nil && rt.Access != AnyRealm && session.Actor.App != (rt.Access == AppOnly) {
 		err = errOtherRealm
 	}
 
 	return session, err
-}
-
-// sessionWith returns the session of a token for a route.
-func (req *Request) sessionWith(tx *store.Tx, rt *Route, token string) (*auth.Session, error) {
-	if rt.Ends {
-		return req.Server.Auth.AuthenticateToEnd(tx, token, req.Addr)
-	}
-	return req.Server.Auth.Authenticate(tx, token, req.Addr)
 }
 
 var errOtherRealm = errs.New(errs.Unauthenticated,

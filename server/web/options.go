@@ -11,8 +11,6 @@ type Options struct {
 	AllowedBeforePasswordChange bool // usable while the password must be changed
 	AllowedBeforeFactor         bool // usable while a second factor must be set up
 
-	Ends bool // ends the session, also one that can't be used because passwords were turned off
-
 	AllowedForCommands bool // usable by commands on the machine, although every user may: it is about no account
 
 	RequiresScopeAll  bool   // requires the data scope all, since the response cannot be limited to another

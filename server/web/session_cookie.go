@@ -77,7 +77,7 @@ func (req *Request) KeepSession(app bool, token string, expires store.Time) {
 func (req *Request) endFormer(app bool, token string) bool {
 	var previous *auth.Session
 	err := req.DB.View(store.Anonymous, func(tx *store.Tx) (err error) {
-		previous, err = req.Server.Auth.InspectToEnd(tx, token) // from any network
+		previous, err = req.Server.Auth.Inspect(tx, token) // from any network
 		return err
 	})
 	own := err == nil && previous.Key == nil && previous.Actor.App == app
@@ -122,9 +122,9 @@ func (req *Request) DropSession(app bool) {
 // adoptSession returns the session in a cookie whose name has no mark of an installation, as it was
 // before there were marks, and moves it to one that has. Cookies of other installations stay. It
 // returns nil if there is no such session.
-func (req *Request) adoptSession(tx *store.Tx, rt *Route, app bool) (*auth.Session, error) {
+func (req *Request) adoptSession(tx *store.Tx, app bool) (*auth.Session, error) {
 	for _, c := range req.sentAs(app, req.Server.OldSessionCookie) {
-		session, err := req.sessionOf(tx, rt, app, c.Value)
+		session, err := req.sessionOf(tx, app, c.Value)
 		if errs.Is(err, errs.Unauthenticated) {
 			continue
 		}
@@ -158,7 +158,7 @@ func (req *Request) byCookie(tx *store.Tx, rt *Route) (*auth.Session, error) {
 	for _, app := range realms {
 		sent := req.sentSessions(app)
 		if len(sent) == 0 {
-			if session, err := req.adoptSession(tx, rt, app); session != nil || err != nil {
+			if session, err := req.adoptSession(tx, app); session != nil || err != nil {
 				return session, err
 			}
 		}
@@ -169,7 +169,7 @@ func (req *Request) byCookie(tx *store.Tx, rt *Route) (*auth.Session, error) {
 			if err := req.SameOrigin(); err != nil {
 				return nil, err
 			}
-			session, err := req.sessionOf(tx, rt, app, c.Value)
+			session, err := req.sessionOf(tx, app, c.Value)
 			if err == nil || !errs.Is(err, errs.Unauthenticated) {
 				return session, err
 			}
@@ -198,12 +198,12 @@ func (req *Request) AppSession(tx *store.Tx) (*auth.Session, error) {
 }
 
 // sessionOf returns the session of a token in the cookie of a realm.
-func (req *Request) sessionOf(tx *store.Tx, rt *Route, app bool, token string) (*auth.Session, error) {
+func (req *Request) sessionOf(tx *store.Tx, app bool, token string) (*auth.Session, error) {
 	if auth.IsKey(token) {
 		return nil, errs.New(errs.Unauthenticated,
 			"an API key must be sent in the header `Authorization: Bearer <key>`")
 	}
-	session, err := req.sessionWith(tx, rt, token)
+	session, err := req.Server.Auth.Authenticate(tx, token, req.Addr)
 	if err == nil && session.Actor.App != app {
 		err = errOtherRealm
 	}
