@@ -109,7 +109,6 @@ func New(db *store.DB, options Options) (*Auth, error) {
 		mailed:     newPendingLogins(store.SignInCodeLife),
 		arrivals:   newArrivals(),
 		returns:    newReturnCodes(),
-		passwords:  newPasswordChecks(),
 		party:      relyingParty(options.PublicURL),
 	}
 	a.initial.Store(options.InitialFile != "")
@@ -117,15 +116,19 @@ func New(db *store.DB, options Options) (*Auth, error) {
 		install, err := store.Installs.Get(tx, 1)
 		if err == nil {
 			a.hasher = newHasher(install.PasswordKey, options.Cost)
+			a.passwords = newPasswordChecks(store.PasswordRules(tx))
 			a.fingerprints = fingerprintKey(install.PasswordKey)
 			a.challenges, a.ceremonies = newChallenges(install.PasswordKey), newChallenges(install.PasswordKey)
 		}
 		return err
 	})
+	if err != nil {
+		return nil, err
+	}
 
 	db.OnCommit(a.sessions.invalidate)
-	db.OnCommit(a.passwords.changed)
-	return a, err
+	db.OnCommit(a.passwords.note)
+	return a, nil
 }
 
 // Run writes last uses and deletes expired sessions until ctx ends. It passes errors to

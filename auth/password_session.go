@@ -9,87 +9,89 @@ import (
 	"reeve/store/kv"
 )
 
-// passwordChecks are the accounts whose passwords may have been turned off. Their sessions are refused
-// from the next request on, see Session.passwordOff, and ended here, so that they can't be used again
-// when passwords are turned on.
+// passwordChecks finds the sessions to end because passwords were turned off for their users. They are
+// refused from the next request on, see Session.passwordOff, and ended so that they can't be used again
+// when passwords are turned on. A change is followed at the second tidying after it: for a minute at
+// least, the answer says why a session is refused.
 type passwordChecks struct {
-	mu       sync.Mutex
-	due      passwordCheck
-	accounts map[store.Account]bool
+	mu      sync.Mutex
+	changed accountsChanged // changes since the last tidying
+
+	// For tidying alone:
+	before accountsChanged // changes until the last tidying
+	rules  string          // store.PasswordRules at the last tidying
+	due    bool            // whether the rules had changed then
 }
 
-// passwordCheck is how many accounts have to be checked.
-type passwordCheck int
-
-const (
-	checkSome   passwordCheck = iota // those that are known
-	checkByRule                      // and all, if a setting or a role turns passwords off
-	checkAll
-)
+// accountsChanged are the accounts that were changed.
+type accountsChanged struct {
+	some map[store.Account]bool
+	all  bool // whether they are not known
+}
 
 // maxPasswordChecks is the number of accounts from which on all are checked.
 const maxPasswordChecks = 1000
 
-func newPasswordChecks() *passwordChecks { // changes before the last stop may not have been followed
-	return &passwordChecks{due: checkAll, accounts: map[store.Account]bool{}}
+// newPasswordChecks returns checks for rules. What was changed before the last stop may not have been
+// followed.
+func newPasswordChecks(rules string) *passwordChecks {
+	return &passwordChecks{
+		changed: accountsChanged{some: map[store.Account]bool{}},
+		before:  accountsChanged{all: true},
+		rules:   rules,
+	}
 }
 
-// changed is called after each commit.
-func (p *passwordChecks) changed(c kv.Changes) {
+// note is called after each commit.
+func (p *passwordChecks) note(c kv.Changes) {
 	users, apps := c.Of(store.Users), c.Of(store.AppUsers)
-	rules := len(c.Of(store.Settings))+len(c.Of(store.Roles))+len(c.Of(store.AppRoles)) > 0
-	if !rules && len(users)+len(apps) == 0 {
+	if len(users)+len(apps) == 0 {
 		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for id := range users {
-		p.accounts[store.Account{ID: id}] = true
+		p.changed.some[store.Account{ID: id}] = true
 	}
 	for id := range apps {
-		p.accounts[store.Account{App: true, ID: id}] = true
+		p.changed.some[store.Account{App: true, ID: id}] = true
 	}
-	switch {
-	case len(p.accounts) > maxPasswordChecks:
-		p.due = checkAll
-		clear(p.accounts)
-	case rules:
-		p.due = max(p.due, checkByRule)
+	if len(p.changed.some) > maxPasswordChecks {
+		p.changed.all = true
+		clear(p.changed.some)
 	}
 }
 
-// take returns what has to be checked.
-func (p *passwordChecks) take() (accounts map[store.Account]bool, due passwordCheck) {
+// take returns the accounts to check: those that were changed by the last tidying, and not since. After
+// a change of the rules, they are all accounts.
+func (p *passwordChecks) take(rules string) (due accountsChanged) {
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	accounts, due = p.accounts, p.due
-	p.accounts, p.due = map[store.Account]bool{}, checkSome
-	return accounts, due
-}
-
-// again makes the next check one of all accounts, after an error.
-func (p *passwordChecks) again() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.due = checkAll
+	now := p.changed
+	p.changed = accountsChanged{some: map[store.Account]bool{}}
+	p.mu.Unlock()
+	due = accountsChanged{p.before.some, p.before.all || p.due}
+	for who := range now.some {
+		delete(due.some, who)
+	}
+	p.before, p.due = now, false
+	if rules != p.rules || now.all { // all are checked by the next tidying
+		p.rules, p.due = rules, true
+		return accountsChanged{}
+	}
+	return due
 }
 
 // endPasswordSessions ends the sessions that a password or a code by mail has opened, of people whose
 // passwords are turned off.
 func (a *Auth) endPasswordSessions() error {
-	accounts, due := a.passwords.take()
+	var due accountsChanged
 	var ended []store.ID
 	err := a.db.View(store.System, func(tx *store.Tx) error {
-		in := func(app bool) bool { return due == checkAll || due == checkByRule && store.PasswordsOffByRule(tx, app) }
-		if users, apps := in(false), in(true); users || apps {
-			if err := passwordSessions(tx, users, apps, &ended); err != nil {
-				return err
-			}
+		due = a.passwords.take(store.PasswordRules(tx))
+		if due.all {
+			return passwordSessions(tx, &ended)
 		}
-		for who := range accounts {
-			if in(who.App) {
-				continue
-			}
+		for who := range due.some {
 			ids, err := store.SessionsOf(tx, who)
 			if err != nil {
 				return err
@@ -122,22 +124,21 @@ func (a *Auth) endPasswordSessions() error {
 		})
 	}
 	if err != nil {
-		a.passwords.again()
+		a.passwords.due = true // try again
 	}
 	return err
 }
 
-// passwordSessions adds the sessions that end, of all users, app users, or both.
-func passwordSessions(tx *store.Tx, users, apps bool, ended *[]store.ID) error {
+// passwordSessions adds the sessions that end.
+func passwordSessions(tx *store.Tx, ended *[]store.ID) error {
 	for s, err := range store.Sessions.All(tx) {
 		if err != nil {
 			return err
 		}
-		who := s.Account()
-		if !s.EndsWithPasswords() || !store.ByRealm(who.App, users, apps) {
+		if !s.EndsWithPasswords() {
 			continue
 		}
-		if off, err := store.PasswordsOff(tx, who); err != nil {
+		if off, err := store.PasswordsOff(tx, s.Account()); err != nil {
 			return err
 		} else if off {
 			*ended = append(*ended, s.ID)

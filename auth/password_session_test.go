@@ -43,6 +43,13 @@ func TestPasswordSessions_Ended(t *testing.T) {
 				sessions, others := in.sessionsBy(app, user), in.sessionsBy(!app, other)
 				in.update(func(tx *store.Tx) error { return way.off(tx, app, user, role) })
 				must(t, in.tidy())
+				in.view(func(tx *store.Tx) error {
+					if !store.Sessions.Exists(tx, sessions[store.ByPassword]) {
+						t.Error("it has ended before its user was told why")
+					}
+					return nil
+				})
+				must(t, in.tidy())
 				in.update(func(tx *store.Tx) error { return way.on(tx, app, user, role) })
 				must(t, in.tidy())
 				in.view(func(tx *store.Tx) error {

@@ -2,6 +2,7 @@ package store
 
 import (
 	"slices"
+	"strings"
 
 	"reeve/store/errs"
 )
@@ -51,17 +52,21 @@ func PasswordsOffFor(tx *Tx, app bool, own string, roles []ID) bool {
 	return slices.ContainsFunc(roles, func(id ID) bool { return policy.roles.Get(id).turnsPasswordsOff() })
 }
 
-// PasswordsOffByRule reports whether the setting of a realm or one of its roles turns passwords off.
-func PasswordsOffByRule(tx *Tx, app bool) bool {
-	if !PasswordsUsual(tx, app) {
-		return true
-	}
-	for _, r := range ByRealm(app, PolicyCache, AppPolicyCache).Get(tx).roles.All() {
-		if r.turnsPasswordsOff() {
-			return true
+// PasswordRules describes the settings and roles that turn passwords off: it changes when they do.
+func PasswordRules(tx *Tx) string {
+	var rules []string
+	for _, app := range []bool{false, true} {
+		if !PasswordsUsual(tx, app) {
+			rules = append(rules, Account{App: app}.Realm())
+		}
+		for id, r := range ByRealm(app, PolicyCache, AppPolicyCache).Get(tx).roles.All() {
+			if r.turnsPasswordsOff() {
+				rules = append(rules, Account{App: app}.Realm()+" "+id.String())
+			}
 		}
 	}
-	return false
+	slices.Sort(rules)
+	return strings.Join(rules, ",")
 }
 
 func (r *Role) turnsPasswordsOff() bool    { return r != nil && bool(r.Status) && bool(r.PasswordOff) }
