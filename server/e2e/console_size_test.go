@@ -11,7 +11,7 @@ import (
 // a page shows something. Browsers accept only gzip from an address without TLS that is not their
 // own machine.
 var scriptLimits = map[string]int{
-	"/":                 375_000,
+	"/":                 370_000,
 	"/account":          352_000,
 	"/account/security": 378_000,
 	"/admin/list":       341_000,
@@ -31,14 +31,14 @@ var scriptLimits = map[string]int{
 	"/system/session":   304_000,
 	"/system/loginlog":  337_000,
 	"/system/monitor":   374_000,
-	"/system/job":       309_000,
+	"/system/job":       305_000,
 	"/system/audit":     349_000,
 	"/system/webhook":   312_000,
-	"/system/info":      335_000,
-	"/system/backup":    335_000,
+	"/system/info":      331_000,
+	"/system/backup":    331_000,
 	"/system/provider":  308_000,
 	"/system/setup":     368_000,
-	"/file/list":        366_000,
+	"/file/list":        362_000,
 	"/file/group":       341_000,
 	"/file/trash":       306_000,
 	"/help":             296_000,

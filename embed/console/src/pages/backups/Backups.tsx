@@ -1,5 +1,5 @@
 import { CloudUploadOutlined } from '@ant-design/icons'
-import { Alert, Button, Card, Descriptions, Flex, Progress, Table, Tag, Tooltip, Typography } from 'antd'
+import { Alert, Button, Card, Descriptions, Flex, Table, Tag, Tooltip, Typography } from 'antd'
 import { useEffect } from 'react'
 import { post } from '../../api/request'
 import type { BackupCopy as Copy, BackupTarget as Target } from '../../api/types'
@@ -11,6 +11,7 @@ import { Time } from '../../ui/Time'
 import { useAction } from '../../ui/useAction'
 import { useGet } from '../../ui/useGet'
 import { wide } from '../../ui/Wide'
+import { Progress } from '../../ui/Progress'
 import { Backup } from '../info/Backup'
 
 const idle = 10_000
@@ -98,8 +99,8 @@ function One({ target, reload }: { target: Target; reload: () => Promise<unknown
             <Typography.Text>{t(`backups.phase.${target.phase}`)}</Typography.Text>
             <Progress
               percent={target.total_bytes ? Math.floor((target.done_bytes / target.total_bytes) * 100) : 0}
-              showInfo={target.total_bytes > 0}
-              aria-label={t(`backups.phase.${target.phase}`)}
+              info={target.total_bytes > 0}
+              label={t(`backups.phase.${target.phase}`)}
             />
           </Flex>
         )}

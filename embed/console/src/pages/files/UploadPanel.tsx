@@ -1,9 +1,10 @@
 import { CheckCircleFilled, CloseOutlined, DownOutlined, ReloadOutlined, UpOutlined } from '@ant-design/icons'
-import { Button, Progress, theme } from 'antd'
+import { Button, theme } from 'antd'
 import { memo, useState } from 'react'
 import { t } from '../../i18n'
 import { bytes, count } from '../../ui/format'
 import { cancel, forget, retry, type Upload, unfinished, useUploads } from './uploads'
+import { Progress } from '../../ui/Progress'
 import './files.css'
 
 const order: Record<Upload['state'], number> = { failed: 0, sending: 1, waiting: 2, stored: 3, cancelled: 4 }
@@ -72,7 +73,7 @@ const Row = memo(function Row({ upload }: { upload: Upload }) {
         <span className="name" title={file.name}>
           <bdi>{file.name}</bdi>
         </span>
-        {state === 'sending' && <Progress percent={percent} size="small" showInfo={false} aria-label={file.name} />}
+        {state === 'sending' && <Progress percent={percent} info={false} label={file.name} />}
         <span className={`state ${state}`}>{said[state]}</span>
       </div>
       {state === 'stored' && <CheckCircleFilled aria-label={t('uploads.done')} style={{ color: token.colorSuccess, marginInlineEnd: 6 }} />}

@@ -1,9 +1,10 @@
-import { Badge, Flex, Progress, Table } from 'antd'
+import { Badge, Flex, Table } from 'antd'
 import type { Failure } from '../../api/request'
 import type { Part, StoredFile, SystemHealth, SystemInfo } from '../../api/types'
 import { type Key, maybe, t } from '../../i18n'
 import { bytes } from '../../ui/format'
 import { wide } from '../../ui/Wide'
+import { Progress } from '../../ui/Progress'
 import { Half } from './Recent'
 
 const states: Record<string, 'success' | 'processing' | 'warning' | 'error'> = { ok: 'success', checking: 'processing', degraded: 'warning', failed: 'error' }
@@ -40,7 +41,7 @@ export function Storage({ health, info, failure }: { health: SystemHealth | unde
               <span>{t('home.monitor')}</span>
               <span>{t('home.of', { part: bytes(monitor.bytes ?? 0), all: bytes(monitor.max_bytes) })}</span>
             </Flex>
-            <Progress percent={(100 * (monitor.bytes ?? 0)) / monitor.max_bytes} showInfo={false} size="small" aria-label={t('home.monitor')} />
+            <Progress percent={(100 * (monitor.bytes ?? 0)) / monitor.max_bytes} info={false} label={t('home.monitor')} />
           </div>
         ) : null}
       </Flex>

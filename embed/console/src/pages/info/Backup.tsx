@@ -1,11 +1,12 @@
 import { DownloadOutlined } from '@ant-design/icons'
-import { Alert, Button, Flex, Progress, Typography } from 'antd'
+import { Alert, Button, Flex, Typography } from 'antd'
 import { useRef, useState } from 'react'
 import { Failure, unconfirmed } from '../../api/request'
 import { t } from '../../i18n'
 import { bytes } from '../../ui/format'
 import { words } from '../../ui/words'
 import { useAction } from '../../ui/useAction'
+import { Progress } from '../../ui/Progress'
 import { saveBackup, straightToFile } from './save-backup'
 
 // Backup downloads a backup to this device.
@@ -35,7 +36,7 @@ export function Backup() {
       {problem && <Alert type="error" showIcon title={problem} />}
       {got ? (
         <Flex gap={12} align="center" style={{ width: '100%', maxWidth: 480 }}>
-          <Progress percent={got.of ? Math.floor((got.bytes / got.of) * 100) : 0} aria-label={t('backup.take')} style={{ flex: 1 }} />
+          <Progress percent={got.of ? Math.floor((got.bytes / got.of) * 100) : 0} label={t('backup.take')} />
           <Typography.Text type="secondary">
             {bytes(got.bytes)} / {bytes(got.of)}
           </Typography.Text>

@@ -1,5 +1,5 @@
 import { CompressOutlined } from '@ant-design/icons'
-import { Alert, Button, Flex, Progress, Typography } from 'antd'
+import { Alert, Button, Flex, Typography } from 'antd'
 import { useEffect, useRef } from 'react'
 import { post } from '../../api/request'
 import type { CompactionState } from '../../api/types'
@@ -10,6 +10,7 @@ import { useAction } from '../../ui/useAction'
 import { useGet } from '../../ui/useGet'
 import { useLatest } from '../../ui/useLatest'
 import { usePoll } from '../../ui/usePoll'
+import { Progress } from '../../ui/Progress'
 import { percentOf, returned } from './compaction'
 
 // Compact compacts the database files, and shows the progress and the result. ended is called when the
@@ -45,7 +46,7 @@ export function Compact({ ended }: { ended: () => unknown }) {
       {running ? (
         <Flex gap={12} align="center" style={{ width: '100%', maxWidth: 480 }}>
           <Typography.Text>{t('compact.running')}</Typography.Text>
-          <Progress percent={percentOf(now)} aria-label={t('compact.running')} style={{ flex: 1 }} />
+          <Progress percent={percentOf(now)} label={t('compact.running')} />
         </Flex>
       ) : (
         <Button icon={<CompressOutlined />} disabled={!now} onClick={() => void compact()}>

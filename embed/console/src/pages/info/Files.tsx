@@ -1,4 +1,4 @@
-import { Flex, Progress, Table, Typography } from 'antd'
+import { Flex, Table, Typography } from 'antd'
 import type { SystemInfo } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { maybe, t } from '../../i18n'
@@ -6,6 +6,7 @@ import { bytes } from '../../ui/format'
 import { Time } from '../../ui/Time'
 import { wide } from '../../ui/Wide'
 import { Compact } from './Compact'
+import { Progress } from '../../ui/Progress'
 import { MoveContents } from './MoveContents'
 
 // Files shows the database files, their usage, and pre-upgrade copies. reload loads info again.
@@ -37,12 +38,7 @@ export function Files({ info, reload }: { info: SystemInfo; reload: () => unknow
             key: 'used',
             width: 200,
             render: (_, file) => (
-              <Progress
-                size="small"
-                percent={file.size_bytes ? Math.round((1 - file.free_bytes / file.size_bytes) * 100) : 0}
-                status="normal"
-                aria-label={`${t('info.used')}: ${file.name}`}
-              />
+              <Progress percent={file.size_bytes ? Math.round((1 - file.free_bytes / file.size_bytes) * 100) : 0} label={`${t('info.used')}: ${file.name}`} />
             ),
           },
         ]}

@@ -1,4 +1,4 @@
-import { Progress, Tag, Typography } from 'antd'
+import { Tag, Typography } from 'antd'
 import { Link } from 'react-router'
 import type { Job } from '../../api/types'
 import { useAccount } from '../../app/account'
@@ -10,6 +10,7 @@ import { List } from '../../ui/List'
 import { activity } from '../../ui/log/address'
 import { PersonLink } from '../../ui/PersonLink'
 import { Time } from '../../ui/Time'
+import { Progress } from '../../ui/Progress'
 import { useTable } from '../../ui/useTable'
 
 const colors: Record<string, string> = { preparing: 'default', running: 'processing', undoing: 'warning', done: 'success', failed: 'error' }
@@ -60,10 +61,9 @@ export function Jobs() {
           render: (_, job) => (
             <>
               <Progress
-                size="small"
                 percent={job.total ? Math.floor((job.done / job.total) * 100) : 100}
-                status={job.state === 'failed' ? 'exception' : 'normal'}
-                aria-label={`${t('jobs.progress')}: ${job.id}`}
+                failed={job.state === 'failed'}
+                label={`${t('jobs.progress')}: ${job.id}`}
               />
               <Typography.Text type="secondary">{job.msg || t('jobs.of', { done: count(job.done), total: count(job.total) })}</Typography.Text>
             </>

@@ -1,8 +1,9 @@
-import { Button, Modal, Progress as Bar, Typography } from 'antd'
+import { Button, Modal, Typography } from 'antd'
 import { useEffect, useEffectEvent, useRef, useState } from 'react'
 import { Failure } from '../../api/request'
 import { noticeShown } from '../../api/saved-notice'
 import { t } from '../../i18n'
+import { Progress as Bar } from '../../ui/Progress'
 import { useAction } from '../../ui/useAction'
 import { words } from '../../ui/words'
 import type { Person } from './person'
@@ -83,12 +84,7 @@ export function Progress<T extends Person>({ open, job, onClose, onDone }: Props
       }
     >
       <div aria-live="polite">
-        <Bar
-          percent={job.on.length ? Math.round((100 * count) / job.on.length) : 100}
-          status={failed.length ? 'exception' : over ? 'success' : 'active'}
-          showInfo={false}
-          aria-label={job.title}
-        />
+        <Bar percent={job.on.length ? Math.round((100 * count) / job.on.length) : 100} failed={failed.length > 0} info={false} label={job.title} />
         <Typography.Paragraph>{t('people.batch.count', { n: count - failed.length, of: job.on.length })}</Typography.Paragraph>
         {failed.length > 0 && (
           <>

@@ -1,9 +1,10 @@
-import { Alert, Card, Flex, Progress } from 'antd'
+import { Alert, Card, Flex } from 'antd'
 import { Link } from 'react-router'
 import type { Change, Job } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
 import { activity } from '../../ui/log/address'
+import { Progress } from '../../ui/Progress'
 import { Plan } from './Plan'
 
 // Done is what applying a setup has changed, or how far its job is.
@@ -20,7 +21,7 @@ export function Done({ changes, entry, job }: { changes: Change[]; entry: number
         description={
           (job || entry > 0) && (
             <>
-              {running && <Progress percent={job.total ? Math.floor((job.done / job.total) * 100) : 0} aria-label={t('setup.applying')} />}
+              {running && <Progress percent={job.total ? Math.floor((job.done / job.total) * 100) : 0} label={t('setup.applying')} />}
               {may('system.audit.query') && <Link to={job ? activity({ job: job.id }) : `/system/audit/${entry}`}>{t('setup.entry')}</Link>}
             </>
           )
