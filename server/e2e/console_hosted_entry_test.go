@@ -91,7 +91,7 @@ func TestPagesToSignInWithoutPassword(t *testing.T) {
 			p.looksGood("hosted-link-product-" + w.language)
 			p.visit(p.base + "/app/account")
 			p.click("button", w.signOut)
-			p.gone(w.signOut)
+			p.find("button", w.signIn)
 			p.visit(p.base + "/app/sign-in")
 			p.looksGood("hosted-sign-in-" + w.language)
 			p.click("link", w.byCode)
