@@ -132,8 +132,27 @@ func (l *changeLog) committed() {
 	}
 	head := l.commit.head
 	l.tail.append(head.Seq-uint64(l.commit.keys.Len())+1, &l.commit.keys) // before the head: the entry that it names can be found
+	l.grown(head, l.commit.bytes)
+}
+
+// follow adds the entries of commits of other processes.
+func (l *changeLog) follow(rows []audit.Row) {
+	if l == nil || len(rows) == 0 {
+		return
+	}
+	bytes := int64(0)
+	for _, row := range rows {
+		bytes += int64(len(row.Text))
+	}
+	l.tail.add(rows)
+	last := rows[len(rows)-1]
+	l.grown(audit.Head{Generation: l.head.Load().Generation, Seq: last.Seq, Hash: sha256.Sum256(last.Text)}, bytes)
+}
+
+// grown sets the head of the log, which has grown by some bytes in data.db.
+func (l *changeLog) grown(head audit.Head, bytes int64) {
 	l.head.Store(&head)
-	l.bytes.Add(l.commit.bytes)
+	l.bytes.Add(bytes)
 	if !l.isLong() {
 		return
 	}

@@ -44,6 +44,15 @@ func (t *logTail) drop(through uint64) {
 	t.entries = append([]tailEntry(nil), t.entries[n:]...) // a copy, which frees the rest
 }
 
+// add adds the entries of commits of other processes.
+func (t *logTail) add(rows []audit.Row) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, row := range rows {
+		t.read(row)
+	}
+}
+
 // read adds an entry from the file. One whose keys cannot be read is left out: it is not found, and
 // moving it is an error.
 func (t *logTail) read(row audit.Row) {

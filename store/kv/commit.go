@@ -125,7 +125,22 @@ func (db *DB) update(j *job) error {
 func (db *DB) write() {
 	defer close(db.written)
 	var batch []*job
-	for first := range db.jobs {
+	for {
+		var first *job
+		entries, retry := db.commits.arrivals()
+		select {
+		case e := <-entries:
+			db.applyWaiting(&e)
+			continue
+		case <-retry:
+			db.applyWaiting(nil)
+			continue
+		case j, open := <-db.jobs:
+			if !open {
+				return
+			}
+			first = j
+		}
 		if len(batch) > 1 {
 			runtime.Gosched() // writers of the last batch may write again at once: give them a chance to join this batch
 		}
@@ -161,17 +176,22 @@ func (db *DB) commit(batch []*job) {
 		}
 
 		spoiler := -1
-		err := disk.RecoverDamage(db.path, func() error {
-			var err error
-			spoiler, err = db.tryCommit(batch)
-			return err
-		})
+		err := db.catchUp()
+		if err == nil {
+			err = disk.RecoverDamage(db.path, func() (err error) {
+				spoiler, err = db.tryCommit(batch)
+				return err
+			})
+		}
+		if errors.Is(err, errOvertaken) {
+			continue
+		}
 		if errs.Is(err, errs.Full) &&
 			(db.compacting.end(errGaveWayFull) || db.makeRoom() || anyEssential(batch) && db.live.Load().end(errGaveWay)) {
 			continue // nothing was changed; this ends because each call reduces what can be freed
 		}
-		if errors.Is(err, errUncomputable) && len(batch) > 1 {
-			for _, j := range batch { // one by one, so that only the cause fails
+		if (errors.Is(err, errUncomputable) || errors.Is(err, errManyRows)) && len(batch) > 1 {
+			for _, j := range batch { // one by one, so that only the cause fails, or so that each entry is small
 				db.commit([]*job{j})
 			}
 			return
@@ -229,7 +249,7 @@ func (db *DB) tryCommit(batch []*job) (spoiler int, err error) {
 	}()
 
 	changes, now, wrote := newChanges(), db.clock(), false
-	changes.log, changes.rows = db.log.begin(), db.stream.begin()
+	changes.log, changes.rows = db.log.begin(), db.stream.begin(db.commits)
 	hold := writeHold{begin: since, last: since}
 	defer func() { hold.report(db.slowWrite) }()
 	for i, j := range batch {
@@ -270,7 +290,11 @@ func (db *DB) tryCommit(batch []*job) (spoiler int, err error) {
 	}
 
 	entry, err := db.stream.finish(last)
+	if err == nil {
+		err = db.appendCommit(entry.commit, len(batch))
+	}
 	if err != nil {
+		entry.wait()
 		return -1, err
 	}
 
@@ -283,6 +307,9 @@ func (db *DB) tryCommit(batch []*job) (spoiler int, err error) {
 	for _, j := range batch {
 		j.times.commit = took
 	}
+	if err != nil && entry.commit != nil {
+		return -1, db.leave(entry.commit, err)
+	}
 	if err != nil {
 		return -1, disk.Outcome(db.failed.StopUnlessFull(dataName, err), err) // if it panicked, the deferred rollback frees the writer's lock
 	}
@@ -290,8 +317,18 @@ func (db *DB) tryCommit(batch []*job) (spoiler int, err error) {
 	committed = true
 	db.stream.committed(entry, sealed)
 	db.log.committed()
+	db.concluded(number, changes, fresh, batch)
+	return -1, nil
+}
+
+// concluded makes a commit visible: it replaces the caches and calls the hooks. batch is nil for entries
+// of the log of commits.
+func (db *DB) concluded(number int, changes *changes, fresh map[AnyCache]computed, batch []*job) {
 	db.marker.committed(number)
 	db.indexer.wake()
+	if db.commits != nil {
+		db.commits.number.Store(db.stream.head.Number)
+	}
 	for c, f := range fresh {
 		generation := db.swap(c, f.value)
 		recordCacheEvent(batch, CacheEvent{
@@ -311,8 +348,6 @@ func (db *DB) tryCommit(batch []*job) (spoiler int, err error) {
 	if len(changes.released) > 0 && db.files != nil {
 		db.files.released(changes.released)
 	}
-
-	return -1, nil
 }
 
 // computed is the next value of a cache, and when and how long it was computed.

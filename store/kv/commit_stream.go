@@ -81,14 +81,17 @@ func (r *changedRows) counts() []int {
 	return all
 }
 
+// isOn reports whether entries are appended to the log of this directory.
+func (s *commitStream) isOn() bool { return s.log.Load() != nil && s.failed.Load() == nil }
+
 // isShared reports whether changes of a bucket are in the stream.
 func isShared(bucket string) bool {
 	return bucket != localBucket && !strings.HasSuffix(bucket, ".search.changes")
 }
 
 // begin returns the rows of the next commit; nil if they are not needed.
-func (s *commitStream) begin() *changedRows {
-	if s.log.Load() == nil || s.failed.Load() != nil {
+func (s *commitStream) begin(commits *commitLog) *changedRows {
+	if !commits.inUse() && !s.isOn() {
 		return nil
 	}
 	if s.rows.at == nil {
@@ -139,6 +142,7 @@ type streamed struct {
 	head   stream.Head
 	log    *stream.Log         // log to append it to
 	sealed chan *stream.Sealed // gets the entry, which is sealed while the commit is written; nil for none
+	commit *stream.SealedEntry // entry for the log of commits; nil for none
 }
 
 // finish stores the position of the stream with the commit, and returns the entry.
@@ -174,6 +178,7 @@ func (s *commitStream) finish(tx *Tx) (out streamed, err error) {
 		b := &e.Buckets[row.bucket]
 		b.Rows = append(b.Rows, stream.Row{Key: []byte(row.key), Value: row.value, Old: row.old})
 	}
+	tx.db.commits.sign(e)
 	text, err := e.Encode()
 	if err != nil {
 		return out, err
@@ -181,9 +186,22 @@ func (s *commitStream) finish(tx *Tx) (out streamed, err error) {
 	if err := putHead(tx, e.Head()); err != nil {
 		return out, err
 	}
-	out = streamed{e.Head(), s.log.Load(), make(chan *stream.Sealed, 1)}
-	go func() { out.sealed <- out.log.Seal(out.head, text) }()
+	if tx.db.commits.inUse() {
+		if out.commit, err = tx.db.commits.newCommitEntry(e, text); err != nil {
+			return out, err
+		}
+	}
+	s.seal(&out, e.Head(), text)
 	return out, nil
+}
+
+// seal begins to encrypt an entry for the log of this directory, if it is on.
+func (s *commitStream) seal(out *streamed, head stream.Head, text []byte) {
+	out.head = head
+	if s.isOn() {
+		out.log, out.sealed = s.log.Load(), make(chan *stream.Sealed, 1)
+		go func() { out.sealed <- out.log.Seal(out.head, text) }()
+	}
 }
 
 // wait returns the entry; nil for none.
@@ -287,7 +305,12 @@ func (db *DB) attachStream(o StreamOptions) error {
 		return fmt.Errorf("open the commit stream: %w", err)
 	}
 	head, last := db.stream.head, log.Head()
-	if head.Epoch == "" || head != last && (head.Number != 0 || last.Epoch == head.Epoch) {
+	switch {
+	case db.commits != nil:
+		if head != last {
+			err = log.Clear() // others have gone on without it
+		}
+	case head.Epoch == "" || head != last && (head.Number != 0 || last.Epoch == head.Epoch):
 		head, err = db.beginEpoch()
 	}
 	if err == nil {
@@ -322,7 +345,7 @@ func (db *DB) LeaveEpoch(epoch string) error {
 	db.writing <- struct{}{}
 	defer func() { <-db.writing }()
 	log := db.stream.log.Load()
-	if log == nil || db.stream.head.Epoch != epoch {
+	if log == nil || db.commits != nil || db.stream.head.Epoch != epoch {
 		return nil
 	}
 	if err := log.Clear(); err != nil {

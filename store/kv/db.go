@@ -119,6 +119,9 @@ type Options struct {
 	// Stream turns the commit stream on; nil for off.
 	Stream *StreamOptions
 
+	// CommitLog puts the commits in one order with those of other processes; nil for none.
+	CommitLog *CommitLogOptions
+
 	// IndexFrom is the number of records from which a collection gets a search index; 0 for
 	// the default.
 	IndexFrom int
@@ -158,7 +161,8 @@ type DB struct {
 	indexer   *indexer
 	log       *changeLog // nil for a schema without one
 	stream    commitStream
-	process   string // see Process
+	commits   *commitLog // nil for none
+	process   string     // see Process
 	check     *backgroundCheck
 	started   bool // whether start has succeeded
 
@@ -224,6 +228,7 @@ func (db *DB) Close() error {
 	db.gate.Unlock()
 	db.compacting.close()
 	<-db.written
+	db.commits.close()
 	db.live.Load().end(errs.New(errs.Busy, "the server is shutting down"))
 	closed := errors.Join(db.log.close(), db.closeStream())
 	db.indexer.close()

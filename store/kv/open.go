@@ -58,6 +58,7 @@ func Open(dir string, options Options) (*DB, error) {
 		jobs:    make(chan *job, maxBatch),
 		written: make(chan struct{}),
 		writing: make(chan struct{}, 1),
+		commits: newCommitLog(options.CommitLog),
 	}
 	db.stats.prepare()
 	if db.clock == nil {
@@ -279,6 +280,9 @@ func (db *DB) start() error {
 		return nil
 	})
 	if err != nil {
+		return fmt.Errorf("open %s: %w", db.path, err)
+	}
+	if err := db.openCommitLog(); err != nil {
 		return fmt.Errorf("open %s: %w", db.path, err)
 	}
 	if db.options.Upgrade != nil && !db.created {

@@ -98,6 +98,26 @@ func (s *Schema) bucketNames() []string {
 	return names
 }
 
+// tableOf returns the collection whose records are in a bucket; nil for none.
+func (s *Schema) tableOf(bucket string) Table {
+	for _, t := range s.Tables {
+		if t.Name() == bucket {
+			return t
+		}
+	}
+	return nil
+}
+
+// searchOf returns the buckets of the Search whose texts are in a bucket; nil for none.
+func (s *Schema) searchOf(bucket string) *searchBuckets {
+	for _, t := range s.Tables {
+		if b := t.table().searchedIn(); b != nil && b.bucket == bucket {
+			return b
+		}
+	}
+	return nil
+}
+
 // withdraw calls Withdraw if there is something to withdraw.
 func (s *Schema) withdraw(tx *Tx, rights json.RawMessage) (int, error) {
 	if s.Withdraw == nil || len(rights) == 0 {

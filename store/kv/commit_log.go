@@ -1,0 +1,326 @@
+package kv
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"reeve/store/errs"
+	"reeve/store/seal"
+	"reeve/store/stream"
+)
+
+// Several processes can have the same records, each in a data directory of its own. A stream.CommitLog puts
+// their commits in one order: a commit is appended to it before bbolt's commit, and every process
+// applies the entries of the others.
+//
+//	DB.tryCommit     appends the entry of a commit, and gives the commit up if another one was first
+//	commitLog.follow a goroutine: receives the entries from the log
+//	DB.applyEntries   the writer goroutine: applies them in one bbolt transaction (commit_log_apply.go)
+//	DB.catchUp       the writer goroutine: applies all entries that the log has by now
+
+// ErrOtherCopy is wrapped by the error of Open for a data directory that the entries of the log don't
+// continue.
+var ErrOtherCopy = errors.New("the records are not those of the log of commits")
+
+const (
+	commitLogKey   = "cluster"        // purpose of the key of the entries, see DerivedKey
+	catchUpTimeout = 10 * time.Second // time after which waiting writes fail
+	applyRetry     = time.Second      // interval of attempts to apply entries while the disk is full
+	maxApply       = 128              // entries that are applied in one commit
+	maxCommitEntry = 1 << 20          // size from which write functions are committed one by one
+)
+
+// CommitLogOptions configure the log of commits of a database.
+type CommitLogOptions struct {
+	Log    stream.CommitLog
+	Author string // name of this process in its entries
+}
+
+// commitLog is the log of commits of an open database.
+type commitLog struct {
+	CommitLogOptions
+	incoming chan stream.SealedEntry // from the goroutine that follows the log to the writer
+
+	// Set by openCommitLog, before the first commit that uses the log.
+	joined bool
+	sealer *stream.Sealer
+	opener *stream.Opener
+	stop   context.CancelFunc // ends the goroutine
+	done   sync.WaitGroup
+
+	waiting []stream.SealedEntry  // received, and not applied yet; for the writer only, as the next two
+	retry   <-chan time.Time      // time at which waiting is tried again; nil for none
+	behind  bool                  // the log may have entries that are to be applied before the next commit
+	refused atomic.Pointer[error] // why no entries are applied any more; nil while they are
+	contact atomic.Pointer[error] // why no entries are received now; nil while they are
+	number  atomic.Uint64         // last entry that was applied or appended
+	stats   commitLogStats
+}
+
+func newCommitLog(o *CommitLogOptions) *commitLog {
+	if o == nil {
+		return nil
+	}
+	return &commitLog{CommitLogOptions: *o, incoming: make(chan stream.SealedEntry, maxApply)}
+}
+
+// arrivals returns the channel of entries to apply, and that of the time at which the waiting ones are
+// tried again. A nil channel never has anything.
+func (s *commitLog) arrivals() (entries <-chan stream.SealedEntry, retry <-chan time.Time) {
+	switch {
+	case s == nil:
+		return nil, nil
+	case len(s.waiting) >= maxApply:
+		return nil, s.retry
+	}
+	return s.incoming, s.retry
+}
+
+// inUse reports whether commits are appended to a log of commits.
+func (s *commitLog) inUse() bool { return s != nil && s.joined }
+
+type commitLogStats struct{ won, lost, unknown, applied atomic.Uint64 }
+
+// CommitLogState describes the work of a database with a log of commits.
+type CommitLogState struct {
+	Number                      uint64 // last entry that was applied or appended
+	Won, Lost, Unknown, Applied uint64 // commits that were appended, that lost and ran again, whose outcome was unknown; entries of others that were applied
+	Contact                     error  // why no entries are received now; nil while they are
+	Refused                     error  // why no entries are applied any more; nil while they are
+}
+
+// CommitLog returns the state of the log of commits; ok is false without one.
+func (db *DB) CommitLog() (state CommitLogState, ok bool) {
+	s := db.commits
+	if s == nil {
+		return state, false
+	}
+	state = CommitLogState{
+		Number:  s.number.Load(),
+		Won:     s.stats.won.Load(),
+		Lost:    s.stats.lost.Load(),
+		Unknown: s.stats.unknown.Load(),
+		Applied: s.stats.applied.Load(),
+	}
+	if err := s.contact.Load(); err != nil {
+		state.Contact = *err
+	}
+	if err := s.refused.Load(); err != nil {
+		state.Refused = *err
+	}
+	return state, true
+}
+
+// BeginCommitLog begins an epoch for a log of commits: the records as they are now are the state before its
+// first entry. The database must not have a log of commits.
+func (db *DB) BeginCommitLog() (stream.Head, error) {
+	if db.commits != nil {
+		return stream.Head{}, errs.New(errs.Conflict, "the database already has a log of commits")
+	}
+	if err := db.SetStream(nil); err != nil {
+		return stream.Head{}, err
+	}
+	db.writing <- struct{}{}
+	defer func() { <-db.writing }()
+	head, err := db.beginEpoch()
+	if err == nil {
+		db.stream.head = head
+	}
+	return head, err
+}
+
+// openCommitLog begins to follow the log, and applies what it has. It runs when the caches have values,
+// and before anything is written through Update.
+func (db *DB) openCommitLog() error {
+	s := db.commits
+	if s == nil {
+		return nil
+	}
+	key, err := db.DerivedKey(commitLogKey)
+	if err != nil {
+		return err
+	}
+	server, err := seal.NewKey(key, "reeve-cluster", "")
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), catchUpTimeout)
+	defer cancel()
+	head := db.stream.head
+	epoch, number, err := s.Log.Head(ctx)
+	switch {
+	case err != nil:
+		return err
+	case head.Epoch != epoch:
+		return fmt.Errorf("%w: the log is of the epoch %s, and they are of %s", ErrOtherCopy, epoch, cmp.Or(head.Epoch, "none"))
+	case head.Number > number:
+		return fmt.Errorf("%w: the log ends with entry %d, and they have entry %d: it was set back", ErrOtherCopy, number, head.Number)
+	}
+	s.sealer, s.opener = stream.NewSealer(db.instance, epoch, server), stream.NewOpener(server)
+	s.joined, s.behind = true, true
+	s.number.Store(head.Number)
+	ctx, s.stop = context.WithCancel(context.Background())
+	s.done.Go(func() { s.follow(ctx, head.Number) })
+	return db.Update(engine{}, func(*Tx) error { return nil }) // applies what the log has
+}
+
+// follow passes the entries of the log after a number to the writer, until ctx ends.
+func (s *commitLog) follow(ctx context.Context, passed uint64) {
+	for pause := 10 * time.Millisecond; ; pause = min(2*pause, applyRetry) {
+		err := s.Log.Follow(ctx, passed, func(e stream.SealedEntry) error {
+			if e.Number != passed+1 {
+				return fmt.Errorf("%w: entry %d came after entry %d", stream.ErrEntriesGone, e.Number, passed)
+			}
+			select {
+			case s.incoming <- e:
+				passed, pause = e.Number, 10*time.Millisecond
+				s.contact.Store(nil)
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		})
+		if ctx.Err() != nil {
+			return
+		}
+		if err == nil {
+			err = errors.New("the log of commits ended the connection")
+		}
+		s.contact.Store(&err)
+		if errors.Is(err, stream.ErrEntriesGone) {
+			s.refuse(err)
+			return
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// refuse ends the application of entries.
+func (s *commitLog) refuse(err error) { s.refused.CompareAndSwap(nil, &err) }
+
+// appendCommit appends the entry of a commit of some write functions to the log of commits. The error is
+// errOvertaken if they have to run again, and errManyRows if they have to run one by one.
+func (db *DB) appendCommit(e *stream.SealedEntry, functions int) error {
+	s := db.commits
+	switch {
+	case e == nil:
+		return nil
+	case len(e.Sealed) > maxCommitEntry && functions > 1:
+		return errManyRows
+	}
+	outcome, err := s.Log.Append(*e)
+	switch {
+	case outcome == stream.Won:
+		s.stats.won.Add(1)
+		return nil
+	case outcome == stream.Lost:
+		s.stats.lost.Add(1)
+		s.behind = true
+		return errOvertaken
+	case errors.Is(err, stream.ErrEntryTooLarge):
+		return errs.New(errs.Invalid, "this change is too large for several nodes; make it in smaller steps").Because(err)
+	}
+	s.stats.unknown.Add(1)
+	s.behind = true
+	return errs.New(errs.Busy,
+		"there was no answer from the log of commits during this write: the change may or may not have been saved; check it before you repeat it").
+		Coded("write_outcome_unknown").Because(err)
+}
+
+var (
+	errOvertaken = errors.New("another process has committed first")
+	errManyRows  = errors.New("the entry of the commit is too large")
+)
+
+// newCommitEntry returns the entry of a commit for the log of commits.
+func (s *commitLog) newCommitEntry(e *stream.Entry, text []byte) (*stream.SealedEntry, error) {
+	sealed, err := s.sealer.Seal(e.Number, text)
+	if err != nil {
+		return nil, err
+	}
+	return &stream.SealedEntry{Epoch: e.Epoch, Number: e.Number, Hash: e.Head().Hash, Nonce: e.Nonce, Sealed: sealed}, nil
+}
+
+// sign sets the fields of an entry that only entries of a log of commits have.
+func (s *commitLog) sign(e *stream.Entry) {
+	if !s.inUse() {
+		return
+	}
+	e.Author, e.Nonce = s.Author, make([]byte, 16)
+	rand.Read(e.Nonce) // never fails
+}
+
+// catchUp applies all entries that the log has by now, if there may be some.
+func (db *DB) catchUp() error {
+	s := db.commits
+	if !s.inUse() {
+		return nil
+	}
+	if err := s.refused.Load(); err != nil {
+		return outOfContact(*err)
+	}
+	if !s.behind {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), catchUpTimeout)
+	defer cancel()
+	_, number, err := s.Log.Head(ctx)
+	if err != nil {
+		return outOfContact(err)
+	}
+	for db.stream.head.Number < number {
+		var next *stream.SealedEntry
+		if len(s.waiting) == 0 {
+			select {
+			case e := <-s.incoming:
+				next = &e
+			case <-ctx.Done():
+				return outOfContact(fmt.Errorf("entry %d of the log of commits was not received in time", number))
+			}
+		}
+		if err := db.applyEntries(next); err != nil {
+			return outOfContact(err)
+		}
+	}
+	s.behind = false
+	return nil
+}
+
+// outOfContact is the error of writes that can't be put in order with those of other processes.
+func outOfContact(cause error) error {
+	var e *errs.Error
+	if errors.As(cause, &e) {
+		return cause
+	}
+	return errs.New(errs.Busy, "this node can't reach the log of commits, so nothing can be changed here now; nothing was changed; try again, or at another node").
+		Coded("out_of_contact").Because(cause)
+}
+
+// leave stops writing after an entry was appended whose commit has failed here: the next start takes it
+// from the log.
+func (db *DB) leave(e *stream.SealedEntry, cause error) error {
+	err := errs.New(errs.Busy, "entry %d is in the log of commits but could not be stored here; fix the disk and restart the node", e.Number).
+		Coded("writing_stopped").Because(cause)
+	db.failed.Stop(err)
+	db.commits.refuse(err)
+	return errs.New(errs.Busy, "the disk failed during this write; the other nodes have it, and this one after a restart").
+		Coded("write_outcome_unknown").Because(cause)
+}
+
+// close ends the goroutine that follows the log. The writer must have ended.
+func (s *commitLog) close() {
+	if s.inUse() {
+		s.stop()
+		s.done.Wait()
+	}
+}
