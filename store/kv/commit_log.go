@@ -54,12 +54,13 @@ type commitLog struct {
 	stop   context.CancelFunc // ends the goroutine
 	done   sync.WaitGroup
 
-	waiting []stream.SealedEntry  // received, and not applied yet; for the writer only, as the next two
-	retry   <-chan time.Time      // time at which waiting is tried again; nil for none
-	behind  bool                  // the log may have entries that are to be applied before the next commit
-	refused atomic.Pointer[error] // why no entries are applied any more; nil while they are
-	contact atomic.Pointer[error] // why no entries are received now; nil while they are
-	number  atomic.Uint64         // last entry that was applied or appended
+	waiting []stream.SealedEntry       // received, and not applied yet; for the writer only, as the next two
+	retry   <-chan time.Time           // time at which waiting is tried again; nil for none
+	behind  bool                       // the log may have entries that are to be applied before the next commit
+	ended   chan struct{}              // closed when refused is set
+	refused atomic.Pointer[errs.Error] // why no entries are applied any more; nil while they are
+	contact atomic.Pointer[error]      // why no entries are received now; nil while they are
+	number  atomic.Uint64              // last entry that was applied or appended
 	stats   commitLogStats
 }
 
@@ -67,7 +68,7 @@ func newCommitLog(o *CommitLogOptions) *commitLog {
 	if o == nil {
 		return nil
 	}
-	return &commitLog{CommitLogOptions: *o, incoming: make(chan stream.SealedEntry, maxApply)}
+	return &commitLog{CommitLogOptions: *o, incoming: make(chan stream.SealedEntry, maxApply), ended: make(chan struct{})}
 }
 
 // arrivals returns the channel of entries to apply, and that of the time at which the waiting ones are
@@ -112,27 +113,9 @@ func (db *DB) CommitLog() (state CommitLogState, ok bool) {
 		state.Contact = *err
 	}
 	if err := s.refused.Load(); err != nil {
-		state.Refused = *err
+		state.Refused = err
 	}
 	return state, true
-}
-
-// BeginCommitLog begins an epoch for a log of commits: the records as they are now are the state before its
-// first entry. The database must not have a log of commits.
-func (db *DB) BeginCommitLog() (stream.Head, error) {
-	if db.commits != nil {
-		return stream.Head{}, errs.New(errs.Conflict, "the database already has a log of commits")
-	}
-	if err := db.SetStream(nil); err != nil {
-		return stream.Head{}, err
-	}
-	db.writing <- struct{}{}
-	defer func() { <-db.writing }()
-	head, err := db.beginEpoch()
-	if err == nil {
-		db.stream.head = head
-	}
-	return head, err
 }
 
 // openCommitLog begins to follow the log, and applies what it has. It runs when the caches have values,
@@ -193,6 +176,10 @@ func (s *commitLog) follow(ctx context.Context, passed uint64) {
 			err = errors.New("the log of commits ended the connection")
 		}
 		s.contact.Store(&err)
+		if now := s.number.Load(); now > passed { // those are its own
+			passed = now
+			continue
+		}
 		if errors.Is(err, stream.ErrEntriesGone) {
 			s.refuse(err)
 			return
@@ -205,8 +192,14 @@ func (s *commitLog) follow(ctx context.Context, passed uint64) {
 	}
 }
 
-// refuse ends the application of entries.
-func (s *commitLog) refuse(err error) { s.refused.CompareAndSwap(nil, &err) }
+// refuse ends the application of entries: they don't continue the records of this process.
+func (s *commitLog) refuse(cause error) {
+	err := errs.New(errs.Busy, "the records of this node no longer follow from the log of commits: it needs a copy from another node").
+		Coded("node_needs_copy").Because(fmt.Errorf("%w: %w", ErrOtherCopy, cause))
+	if s.refused.CompareAndSwap(nil, err) {
+		close(s.ended)
+	}
+}
 
 // appendCommit appends the entry of a commit of some write functions to the log of commits. The error is
 // errOvertaken if they have to run again, and errManyRows if they have to run one by one.
@@ -267,7 +260,7 @@ func (db *DB) catchUp() error {
 		return nil
 	}
 	if err := s.refused.Load(); err != nil {
-		return outOfContact(*err)
+		return err
 	}
 	if !s.behind {
 		return nil
@@ -284,6 +277,8 @@ func (db *DB) catchUp() error {
 			select {
 			case e := <-s.incoming:
 				next = &e
+			case <-s.ended:
+				return s.refused.Load()
 			case <-ctx.Done():
 				return outOfContact(fmt.Errorf("entry %d of the log of commits was not received in time", number))
 			}
@@ -306,15 +301,13 @@ func outOfContact(cause error) error {
 		Coded("out_of_contact").Because(cause)
 }
 
-// leave stops writing after an entry was appended whose commit has failed here: the next start takes it
-// from the log.
-func (db *DB) leave(e *stream.SealedEntry, cause error) error {
-	err := errs.New(errs.Busy, "entry %d is in the log of commits but could not be stored here; fix the disk and restart the node", e.Number).
-		Coded("writing_stopped").Because(cause)
-	db.failed.Stop(err)
-	db.commits.refuse(err)
-	return errs.New(errs.Busy, "the disk failed during this write; the other nodes have it, and this one after a restart").
-		Coded("write_outcome_unknown").Because(cause)
+// notStored is the error of writes whose entry the log has, but whose commit has failed here. The entry is
+// applied as those of others are, when the disk has space, or after a restart.
+func (db *DB) notStored(cause error) error {
+	db.commits.behind = true
+	stopped := db.failed.StopUnlessFull(dataName, cause)
+	return errs.New(errs.Busy, "the disk of this node failed during this write: the other nodes have the change, this one will follow").
+		Coded("write_outcome_unknown").Because(stopped)
 }
 
 // close ends the goroutine that follows the log. The writer must have ended.

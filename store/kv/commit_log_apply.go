@@ -48,7 +48,7 @@ func (db *DB) applyEntries(first *stream.SealedEntry) error {
 		}
 	}
 	if reason := s.refused.Load(); reason != nil {
-		return *reason
+		return reason
 	}
 	if _, reason := db.failed.Since(); reason != nil {
 		return reason
@@ -58,10 +58,11 @@ func (db *DB) applyEntries(first *stream.SealedEntry) error {
 		return err
 	}
 	s.waiting = s.waiting[:0]
-	if err != nil {
-		s.refuse(err)
+	if err == nil {
+		return nil
 	}
-	return err
+	s.refuse(err)
+	return s.refused.Load()
 }
 
 // tryApply applies entries in one bbolt transaction, and does for the records that they change what
@@ -82,8 +83,9 @@ func (db *DB) tryApply(entries []stream.SealedEntry) (err error) {
 	tx := &Tx{db: db, actor: engine{}, now: db.clock(), bolt: btx, changes: newChanges()}
 	in := followed{tx: tx, head: db.stream.head}
 	for _, sealed := range entries {
-		if sealed.Number <= in.head.Number && sealed.Epoch == in.head.Epoch {
-			continue
+		if sealed.Epoch == in.head.Epoch && (sealed.Number < in.head.Number ||
+			sealed.Number == in.head.Number && sealed.Hash == in.head.Hash) {
+			continue // it is applied, or its own
 		}
 		if err := in.add(sealed); err != nil {
 			return err

@@ -121,6 +121,8 @@ type Options struct {
 
 	// CommitLog puts the commits in one order with those of other processes; nil for none.
 	CommitLog *CommitLogOptions
+	// LeaveCommitLog makes the data independent of the log of commits that they belong to.
+	LeaveCommitLog bool
 
 	// IndexFrom is the number of records from which a collection gets a search index; 0 for
 	// the default.

@@ -40,6 +40,8 @@ type fileMeta struct {
 	Generation string      `json:"generation,omitempty"` // generation of the change log; "" before schema 13
 	Replaced   *audit.Head `json:"replaced,omitempty"`   // head of the data that the restore has replaced
 
+	Cluster bool `json:"cluster,omitempty"` // whether the data are those of a log of commits, see Options.CommitLog
+
 	Withdrawn json.RawMessage `json:"withdrawn,omitempty"` // rights to be withdrawn at the first start after a restore, see Schema.Withdrawn
 }
 
@@ -130,6 +132,9 @@ func (db *DB) prepare() error {
 	}
 	if err := sweepDir(db.dir); err != nil {
 		return err
+	}
+	if info == nil && db.commits != nil {
+		return fmt.Errorf("%w: there are none in %s", ErrOtherCopy, db.dir)
 	}
 	if info == nil {
 		db.keys = newKeyring() // written after the database: a key without a database means that one was lost
@@ -246,6 +251,9 @@ func (db *DB) start() error {
 		return err
 	}
 	if err := db.openMark(); err != nil {
+		return err
+	}
+	if err := db.checkMember(); err != nil {
 		return err
 	}
 	if err := db.migrate(true); err != nil {

@@ -75,7 +75,7 @@ func (in *staging) accept() (err error) {
 		return in.blame(err)
 	}
 
-	meta.Withdrawn = rights
+	meta.Withdrawn, meta.Cluster = rights, false
 	meta.Restored, meta.Generation = true, db.newGeneration() // Salvaged stays, if a copy is restored that was never started
 	meta.Replaced = db.headIn(filepath.Join(filepath.Dir(in.dir), dataName))
 	mark := commitMark{Instance: in.instance}

@@ -138,6 +138,7 @@ func (s *Salvaging) readMeta(item leafItem) {
 		if err == nil && string(e.key) == string(disk.MetaKey) &&
 			json.Unmarshal(payload, &meta) == nil {
 			s.meta = meta
+			s.meta.Cluster = false // the log of commits does not have what a salvage changes
 		}
 	}, func(keyRange, error) {})
 }

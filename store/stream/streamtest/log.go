@@ -35,6 +35,7 @@ const (
 	None        Fault = iota
 	LostRequest       // nothing is appended, and the outcome is unknown
 	LostAnswer        // the entry is appended, and the outcome is unknown
+	Forgotten         // nothing is appended, and the outcome is Won
 )
 
 var errNoAnswer = errors.New("no answer")
@@ -55,6 +56,8 @@ func (l *Log) Append(e stream.SealedEntry) (stream.Outcome, error) {
 		return stream.Unknown, l.cut
 	case fault == LostRequest:
 		return stream.Unknown, errNoAnswer
+	case fault == Forgotten:
+		return stream.Won, nil
 	case e.Epoch != l.epoch || e.Number > l.last()+1:
 		return stream.Unknown, fmt.Errorf("entry %d of the epoch %s does not follow entry %d", e.Number, e.Epoch, l.last())
 	case e.Number <= l.last():

@@ -1,0 +1,79 @@
+package kv
+
+import (
+	"fmt"
+
+	"go.etcd.io/bbolt"
+
+	"reeve/store/disk"
+	"reeve/store/errs"
+	"reeve/store/stream"
+)
+
+// A data directory whose records belong to a log of commits says so (fileMeta.Cluster), so that no
+// program changes it without that log.
+
+// errMember is the error for a directory whose records belong to a log of commits, without that log.
+var errMember = errs.New(errs.Conflict,
+	"the data belong to a cluster: start with its configuration, or end that with `reeve cluster leave`")
+
+// BeginCommitLog begins an epoch for a log of commits: the records as they are now are the state before
+// its first entry. The database must be closed afterwards, and opened with the log.
+func (db *DB) BeginCommitLog() (head stream.Head, err error) {
+	if db.commits != nil {
+		return head, errs.New(errs.Conflict, "the data already belong to a cluster")
+	}
+	if err := db.SetStream(nil); err != nil {
+		return head, err
+	}
+	db.writing <- struct{}{}
+	defer func() { <-db.writing }()
+	if head, err = db.beginEpoch(); err != nil {
+		return head, err
+	}
+	db.stream.head = head
+	err = db.setMember(true)
+	db.failed.Stop(errMember)
+	return head, err
+}
+
+// checkMember returns an error for data that must not be changed with the options of the database.
+func (db *DB) checkMember() error {
+	var meta fileMeta
+	err := db.View(engine{}, func(tx *Tx) (err error) {
+		meta, err = readMeta(tx)
+		return err
+	})
+	switch {
+	case err != nil || !meta.Cluster:
+		return err
+	case db.options.LeaveCommitLog:
+		return db.setMember(false)
+	case db.commits == nil:
+		return errMember
+	case meta.Schema < db.schema.Version():
+		return fmt.Errorf("the records of the cluster have schema %d, and this program has %d: upgrade all nodes with `reeve cluster upgrade`",
+			meta.Schema, db.schema.Version())
+	}
+	return nil
+}
+
+// setMember stores whether the data belong to a log of commits.
+func (db *DB) setMember(member bool) error {
+	return disk.RecoverDamage(db.path, func() error {
+		return db.bolt.Update(func(btx *bbolt.Tx) error {
+			tx := &Tx{db: db, bolt: btx, changes: newChanges()}
+			meta, err := readMeta(tx)
+			if err != nil {
+				return err
+			}
+			if !member {
+				if err := tx.forgetStream(); err != nil {
+					return err
+				}
+			}
+			meta.Cluster = member
+			return writeMeta(tx, meta)
+		})
+	})
+}
