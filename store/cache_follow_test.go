@@ -112,53 +112,92 @@ func follows(t *testing.T, db *DB, r *rand.Rand, write func(tx *Tx) error,
 	}
 }
 
-func TestSettingCache_FollowsChanges(t *testing.T) {
-	r := disktest.Random(t)
-	db := open(t, t.TempDir(), Options{})
+// randomSetting creates, changes or deletes a setting or a group.
+func randomSetting(tx *Tx, r *rand.Rand) error {
 	pick := func(n int) ID { return ID(r.IntN(n) + 1) }
-	write := func(tx *Tx) error {
-		switch r.IntN(9) {
-		case 0:
-			return SettingGroups.Create(tx, &SettingGroup{
-				Key:    fmt.Sprint("g", r.IntN(20)),
-				Public: Flag(r.IntN(2) == 0),
-			})
-		case 1:
-			_, err := SettingGroups.Update(tx, pick(12), func(g *SettingGroup) error {
-				g.Key, g.Public = fmt.Sprint("g", r.IntN(20)), Flag(r.IntN(2) == 0)
-				return nil
-			})
-			return err
-		case 2:
-			return SettingGroups.Delete(tx, pick(12))
-		case 3:
-			return Settings.Delete(tx, pick(80))
-		case 4, 5:
-			kind := []string{"input", "number", "switch", "secret", "json"}[r.IntN(5)]
-			return CreateSetting(tx, &Setting{
-				GroupID: pick(12),
-				Key:     fmt.Sprint("k", r.IntN(30)),
-				Type:    kind,
-				Values:  "1",
-				Sort:    int64(r.IntN(5)),
-			})
-		}
-		_, err := SaveSetting(tx, pick(80), func(s *Setting) error {
-			switch r.IntN(5) {
-			case 0:
-				s.Sort = int64(r.IntN(5))
-			case 1:
-				s.Key = fmt.Sprint("k", r.IntN(30))
-			case 2:
-				s.GroupID = pick(12)
-			default:
-				s.Values = fmt.Sprint(r.IntN(2))
-			}
+	switch r.IntN(9) {
+	case 0:
+		return SettingGroups.Create(tx, &SettingGroup{
+			Key:    fmt.Sprint("g", r.IntN(20)),
+			Public: Flag(r.IntN(2) == 0),
+		})
+	case 1:
+		_, err := SettingGroups.Update(tx, pick(12), func(g *SettingGroup) error {
+			g.Key, g.Public = fmt.Sprint("g", r.IntN(20)), Flag(r.IntN(2) == 0)
 			return nil
 		})
 		return err
+	case 2:
+		return SettingGroups.Delete(tx, pick(12))
+	case 3:
+		return Settings.Delete(tx, pick(80))
+	case 4, 5:
+		kind := []string{"input", "number", "switch", "secret", "json"}[r.IntN(5)]
+		return CreateSetting(tx, &Setting{
+			GroupID: pick(12),
+			Key:     fmt.Sprint("k", r.IntN(30)),
+			Type:    kind,
+			Values:  "1",
+			Sort:    int64(r.IntN(5)),
+		})
 	}
-	follows(t, db, r, write, settingsHold, func(tx *Tx) func() string {
+	_, err := SaveSetting(tx, pick(80), func(s *Setting) error {
+		switch r.IntN(5) {
+		case 0:
+			s.Sort = int64(r.IntN(5))
+		case 1:
+			s.Key = fmt.Sprint("k", r.IntN(30))
+		case 2:
+			s.GroupID = pick(12)
+		default:
+			s.Values = fmt.Sprint(r.IntN(2))
+		}
+		return nil
+	})
+	return err
+}
+
+// randomDict creates, changes or deletes a dictionary or an item.
+func randomDict(tx *Tx, r *rand.Rand) error {
+	pick := func(n int) ID { return ID(r.IntN(n) + 1) }
+	switch r.IntN(8) {
+	case 0:
+		return Dicts.Create(tx, &Dict{
+			Code:   fmt.Sprint("d", r.IntN(20)),
+			Status: Flag(r.IntN(2) == 0),
+		})
+	case 1:
+		_, err := Dicts.Update(tx, pick(12), func(d *Dict) error {
+			d.Status, d.Code = !d.Status, fmt.Sprint("d", r.IntN(20))
+			return nil
+		})
+		return err
+	case 2:
+		return Dicts.Delete(tx, pick(12))
+	case 3:
+		return DictItems.Delete(tx, pick(80))
+	case 4, 5:
+		return DictItems.Create(tx, &DictItem{
+			DictID: pick(12),
+			Value:  fmt.Sprint(r.IntN(30)),
+			Switch: Flag(r.IntN(2) == 0),
+			Sort:   int64(r.IntN(5)),
+		})
+	}
+	_, err := DictItems.Update(tx, pick(80), func(i *DictItem) error {
+		if r.IntN(3) == 0 {
+			i.DictID = pick(12)
+		}
+		i.Sort, i.Switch = int64(r.IntN(5)), !i.Switch
+		return nil
+	})
+	return err
+}
+
+func TestSettingCache_FollowsChanges(t *testing.T) {
+	r := disktest.Random(t)
+	db := open(t, t.TempDir(), Options{})
+	follows(t, db, r, func(tx *Tx) error { return randomSetting(tx, r) }, settingsHold, func(tx *Tx) func() string {
 		c := SettingCache.Get(tx)
 		return func() string {
 			return rowsText(c.Settings) + rowsText(c.Groups) + fmt.Sprint(c.ids, c.numbers,
@@ -170,42 +209,7 @@ func TestSettingCache_FollowsChanges(t *testing.T) {
 func TestDictCache_FollowsChanges(t *testing.T) {
 	r := disktest.Random(t)
 	db := open(t, t.TempDir(), Options{})
-	pick := func(n int) ID { return ID(r.IntN(n) + 1) }
-	write := func(tx *Tx) error {
-		switch r.IntN(8) {
-		case 0:
-			return Dicts.Create(tx, &Dict{
-				Code:   fmt.Sprint("d", r.IntN(20)),
-				Status: Flag(r.IntN(2) == 0),
-			})
-		case 1:
-			_, err := Dicts.Update(tx, pick(12), func(d *Dict) error {
-				d.Status, d.Code = !d.Status, fmt.Sprint("d", r.IntN(20))
-				return nil
-			})
-			return err
-		case 2:
-			return Dicts.Delete(tx, pick(12))
-		case 3:
-			return DictItems.Delete(tx, pick(80))
-		case 4, 5:
-			return DictItems.Create(tx, &DictItem{
-				DictID: pick(12),
-				Value:  fmt.Sprint(r.IntN(30)),
-				Switch: Flag(r.IntN(2) == 0),
-				Sort:   int64(r.IntN(5)),
-			})
-		}
-		_, err := DictItems.Update(tx, pick(80), func(i *DictItem) error {
-			if r.IntN(3) == 0 {
-				i.DictID = pick(12)
-			}
-			i.Sort, i.Switch = int64(r.IntN(5)), !i.Switch
-			return nil
-		})
-		return err
-	}
-	follows(t, db, r, write, dictsHold, func(tx *Tx) func() string {
+	follows(t, db, r, func(tx *Tx) error { return randomDict(tx, r) }, dictsHold, func(tx *Tx) func() string {
 		c := DictCache.Get(tx)
 		return func() (text string) {
 			for id := range ID(20) {

@@ -64,6 +64,8 @@ type Options struct {
 	ReturnRights bool
 	// Stream turns the commit stream on. See kv.Options.Stream.
 	Stream *kv.StreamOptions
+	// CommitLog puts the commits in one order with those of other nodes. See kv.Options.CommitLog.
+	CommitLog *kv.CommitLogOptions
 
 	schema *kv.Schema // another one, in tests
 	// Origin is the origin of writes that have none, for the change log.
@@ -114,6 +116,7 @@ func (o Options) engine() kv.Options {
 		Progress:  o.Progress,
 		Files:     o.Files,
 		Stream:    o.Stream,
+		CommitLog: o.CommitLog,
 
 		Backup:       o.Backup,
 		ReturnRights: o.ReturnRights,
