@@ -152,6 +152,11 @@ func RestoreMoment(dir, backup string, identities []age.Identity, contents kv.Co
 	return kv.RestoreMoment(dir, backup, identities, contents, entries, o.engine())
 }
 
+// Join replaces the database of a directory by a base copy of a cluster. See kv.Join.
+func Join(dir, base string, identities []age.Identity, o Options) (kv.Restored, error) {
+	return kv.Join(dir, base, identities, o.engine())
+}
+
 // Compact rewrites the database files of a directory, to reclaim free space. See kv.Compact.
 func Compact(dir string, o Options) ([]kv.Compacted, error) { return kv.Compact(dir, o.engine()) }
 

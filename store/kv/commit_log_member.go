@@ -1,6 +1,7 @@
 package kv
 
 import (
+	"errors"
 	"fmt"
 
 	"go.etcd.io/bbolt"
@@ -75,5 +76,25 @@ func (db *DB) setMember(member bool) error {
 			meta.Cluster = member
 			return writeMeta(tx, meta)
 		})
+	})
+}
+
+// isBase returns an error for data from which no node of a log of commits can start.
+func (db *DB) isBase() error {
+	return db.View(engine{}, func(tx *Tx) error {
+		meta, err := readMeta(tx)
+		if err != nil {
+			return err
+		}
+		head, err := tx.streamHead()
+		switch {
+		case err != nil:
+			return err
+		case !meta.Cluster || head.Epoch == "":
+			return errors.New("it is no base copy of a cluster")
+		case meta.Schema != db.schema.Version():
+			return fmt.Errorf("it has schema %d, and this program has %d: all nodes need one version", meta.Schema, db.schema.Version())
+		}
+		return nil
 	})
 }

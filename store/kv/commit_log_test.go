@@ -297,3 +297,65 @@ func TestCommitLog_Concurrent(t *testing.T) {
 		t.Error("no commit has lost")
 	}
 }
+
+// TestCommitLog_Join lets a node begin with a base copy: one with an empty directory and the key, one that
+// was away for longer than the log goes back, and one whose records have become others.
+func TestCommitLog_Join(t *testing.T) {
+	s := newNodes(t, 2, Options{Schema: loggedZoo(), drainFrom: 20})
+	for i := range 50 {
+		mustCreate(t, s.dbs[i%2], fmt.Sprint(i))
+	}
+	s.same()
+	base := archiveOf(t, s.dbs[0])
+	shut(t, s.dbs[1])
+	for range 10 {
+		mustCreate(t, s.dbs[0], "later")
+	}
+	upto := s.number() - 5
+	s.log.Forget(upto)
+
+	fresh := filepath.Join(t.TempDir(), "data")
+	noErr(t, os.Mkdir(fresh, 0o700))
+	noErr(t, os.WriteFile(filepath.Join(fresh, keyName), disktest.ReadFile(t, filepath.Join(s.dirs[0], keyName)), 0o600))
+	s.dirs, s.dbs = append(s.dirs, fresh), append(s.dbs, nil)
+	options := s.options
+	options.CommitLog = &CommitLogOptions{Log: s.log}
+	for _, dir := range s.dirs[1:] {
+		if db, err := Open(dir, options); err == nil {
+			shut(t, db)
+			t.Fatal("it was opened before it had a copy")
+		} else if !errors.Is(err, ErrOtherCopy) {
+			t.Fatal(err)
+		}
+	}
+	old := base
+	base = archiveOf(t, s.dbs[0])
+	if _, err := Join(s.dirs[1], old, nil, s.options); err != nil {
+		t.Fatal(err)
+	}
+	if db, err := Open(s.dirs[1], options); err == nil {
+		shut(t, db)
+		t.Fatal("a copy that is too old was enough")
+	}
+	for i := range s.dirs[1:] {
+		done, err := Join(s.dirs[i+1], base, nil, s.options)
+		if err != nil || done.WrongKey {
+			t.Fatal(err, done.WrongKey)
+		}
+		s.open(i + 1)
+	}
+	for i := range 12 {
+		mustCreate(t, s.dbs[i%3], "joined")
+	}
+	s.same()
+
+	plain := open(t, t.TempDir(), Options{Schema: loggedZoo()})
+	if _, err := Join(t.TempDir(), archiveOf(t, plain), nil, s.options); err == nil || !strings.Contains(err.Error(), "no base copy") {
+		t.Errorf("a backup as a base copy: %v", err)
+	}
+	restored := t.TempDir()
+	_, err := Restore(restored, base, nil, s.options)
+	noErr(t, err)
+	alone := open(t, restored, s.options) // a restored copy belongs to no cluster
+	mustCreate(t, alone, "alone")
+}

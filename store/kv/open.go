@@ -111,6 +111,8 @@ func (db *DB) prepare() error {
 	case err == nil && info.Size() == 0:
 		return fmt.Errorf("%s is empty: it was cut off or never written; restore a backup with `reeve restore FILE`, or remove the file and %s to start with an empty database",
 			db.path, filepath.Join(db.dir, markerName))
+	case errors.Is(err, fs.ErrNotExist) && db.commits != nil:
+		return fmt.Errorf("%w: there are none in %s", ErrOtherCopy, db.dir)
 	case errors.Is(err, fs.ErrNotExist) && marker == nil:
 		return fmt.Errorf("%s is missing though %s says that a database was made here; restore a backup with `reeve restore FILE`, or remove %[2]s to start with an empty database",
 			db.path, filepath.Join(db.dir, markerName))
@@ -132,9 +134,6 @@ func (db *DB) prepare() error {
 	}
 	if err := sweepDir(db.dir); err != nil {
 		return err
-	}
-	if info == nil && db.commits != nil {
-		return fmt.Errorf("%w: there are none in %s", ErrOtherCopy, db.dir)
 	}
 	if info == nil {
 		db.keys = newKeyring() // written after the database: a key without a database means that one was lost

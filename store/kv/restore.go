@@ -52,6 +52,17 @@ func RestoreContents(dir, backup string, identities []age.Identity, contents Con
 // records of the archive; nil for none.
 func RestoreMoment(dir, backup string, identities []age.Identity, contents Contents, entries Entries,
 	options Options) (done Restored, err error) {
+	return restoreAs(dir, backup, options, staging{identities: identities, contents: contents, entries: entries})
+}
+
+// Join replaces the data in dir by a base copy: an archive of BackupRecords that was made of data that
+// belong to a log of commits. Unlike restored data, they go on to belong to it. The key of the data must
+// be in dir. Options.Files is needed.
+func Join(dir, base string, identities []age.Identity, options Options) (done Restored, err error) {
+	return restoreAs(dir, base, options, staging{identities: identities, joins: true})
+}
+
+func restoreAs(dir, backup string, options Options, in staging) (done Restored, err error) {
 	if err := makeDir(dir); err != nil {
 		return done, err
 	}
@@ -62,13 +73,7 @@ func RestoreMoment(dir, backup string, identities []age.Identity, contents Conte
 	}
 
 	defer func() { err = errors.Join(err, lock.Unlock()) }()
-	in := &staging{
-		dir:        filepath.Join(dir, stagingName),
-		options:    options,
-		identities: identities,
-		contents:   contents,
-		entries:    entries,
-	}
+	in.dir, in.options = filepath.Join(dir, stagingName), options
 	err = in.stage(backup)
 	if err == nil {
 		err = in.ready(dir)
@@ -116,6 +121,7 @@ type staging struct {
 	identities []age.Identity
 	contents   Contents // source of contents apart from the archive; nil for the data directory
 	entries    Entries  // entries to apply to data.db; nil for none
+	joins      bool     // whether it is a base copy, see Join
 	applied    stream.Head
 	missing    map[blob.Digest]error
 	records    int

@@ -33,11 +33,16 @@ func (in *staging) accept() (err error) {
 	if len(db.warnings) > 0 {
 		return fmt.Errorf("it is damaged: %s", db.warnings[0])
 	}
-	if err := db.migrate(false); err != nil {
+	var meta fileMeta
+	if in.joins {
+		err = db.isBase()
+	} else {
+		err = db.migrate(false)
+	}
+	if err != nil {
 		return in.blame(err)
 	}
 
-	var meta fileMeta
 	var head audit.Head
 	var rights json.RawMessage
 	err = db.View(engine{}, func(tx *Tx) error {
@@ -60,7 +65,7 @@ func (in *staging) accept() (err error) {
 			in.refs = db.schema.blobRefs(tx)
 		}
 		if meta, err = readMeta(tx); err == nil && db.schema.LogEntry != nil {
-			if head, err = tx.readHead(meta); err == nil {
+			if head, err = tx.readHead(meta); err == nil && !in.joins {
 				rights = in.lookAtRights(tx, head)
 			}
 			in.head = &head
@@ -75,10 +80,13 @@ func (in *staging) accept() (err error) {
 		return in.blame(err)
 	}
 
+	mark := commitMark{Instance: in.instance}
+	if in.joins {
+		return writeMark(in.dir, mark)
+	}
 	meta.Withdrawn, meta.Cluster = rights, false
 	meta.Restored, meta.Generation = true, db.newGeneration() // Salvaged stays, if a copy is restored that was never started
 	meta.Replaced = db.headIn(filepath.Join(filepath.Dir(in.dir), dataName))
-	mark := commitMark{Instance: in.instance}
 	err = db.bolt.Update(func(btx *bbolt.Tx) error {
 		mark.Commit = uint64(btx.ID())
 		tx := &Tx{db: db, bolt: btx, changes: newChanges()}
