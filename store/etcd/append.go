@@ -76,12 +76,15 @@ func (l *Log) decide(ctx context.Context, at Head, e *Entry, open bool) (Result,
 		}
 
 		open = open || mayCome
-		if last = err; !open && hopeless(err) {
+		if last = latest(ctx, last, err); !open && hopeless(err) {
 			break
 		}
 		wait.sleep(ctx)
 	}
-	return unless(open, Result{}), ended(ctx, last)
+	if last == nil {
+		last = named(ctx.Err())
+	}
+	return unless(open, Result{}), last
 }
 
 // unless returns a result in which an unknown outcome is that the entry was refused, unless a copy of

@@ -62,12 +62,13 @@ type Log struct {
 	lease   Lease    // lease of this node; 0 if it has none
 }
 
-// Times of connections and requests.
+// Times of connections and requests, and how often the client sends one.
 const (
 	connectTimeout  = 2 * time.Second // of a connection, with TLS
 	mostReconnect   = 2 * time.Second // longest wait between two attempts to connect
 	pingInterval    = 10 * time.Second
 	pingTimeout     = 3 * time.Second
+	tries           = 3 // of a request that was not sent, or that needs a new token
 	requestTimeout  = 5 * time.Second
 	attemptTimeout  = time.Second // of the first attempt of a request that is repeated
 	mostAttemptTime = 4 * time.Second
@@ -135,6 +136,7 @@ func (o *Options) config() (clientv3.Config, error) {
 		TLS:                  secure,
 		Username:             o.User,
 		Password:             o.Password,
+		MaxUnaryRetries:      tries,
 		Logger:               zap.NewNop(), // errors are returned
 		DialOptions: []grpc.DialOption{
 			grpc.WithNoProxy(),
@@ -206,11 +208,12 @@ func (o *Options) tls() (*tls.Config, error) {
 // sentKey is the key of a *bool in the context of a request, which noteSent sets.
 type sentKey struct{}
 
-// noteSent notes whether a request was given to a connection: if not, it certainly had no effect.
+// noteSent notes whether a request was given to a connection: if not, it certainly had no effect. It
+// does not let requests wait for a connection when there is none, so that the error says why.
 func noteSent(ctx context.Context, method string, request, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker,
 	options ...grpc.CallOption) error {
 	var p peer.Peer
-	err := invoke(ctx, method, request, reply, conn, append(options, grpc.Peer(&p))...)
+	err := invoke(ctx, method, request, reply, conn, append(options, grpc.Peer(&p), grpc.WaitForReady(false))...)
 	if sent, ok := ctx.Value(sentKey{}).(*bool); ok && p.Addr != nil {
 		*sent = true
 	}

@@ -110,10 +110,12 @@ func (l *Log) raise(p Position) {
 func (l *Log) read(ctx context.Context, ops ...clientv3.Op) (answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
+	var last error
 	for wait := (pause{}); ; {
 		a, _, err := l.send(ctx, attemptTimeout, transaction{then: ops})
+		last = latest(ctx, last, err)
 		if err == nil || fatal(err) || !wait.sleep(ctx) {
-			return a, err
+			return a, last
 		}
 	}
 }
@@ -154,13 +156,10 @@ func (p *pause) sleep(ctx context.Context) bool {
 	}
 }
 
-// ended returns the error for a request whose context has ended, after the error of its last attempt.
-func ended(ctx context.Context, last error) error {
-	if last == nil {
-		return named(ctx.Err())
+// latest returns the error to report after an attempt: the one before if the last attempt had no time.
+func latest(ctx context.Context, before, err error) error {
+	if ctx.Err() != nil && before != nil && errors.Is(err, ErrTimeout) {
+		return before
 	}
-	if errors.Is(ctx.Err(), context.Canceled) && !errors.Is(last, context.Canceled) {
-		return fmt.Errorf("%w: %w", last, context.Canceled)
-	}
-	return last
+	return err
 }
