@@ -54,7 +54,8 @@ func (l *Log) Resolve(ctx context.Context, at Head, e *Entry) (Result, error) {
 // still take effect; while it is, that the entry is not in the log does not mean that it never will be.
 func (l *Log) decide(ctx context.Context, at Head, e *Entry, open bool) (Result, error) {
 	t, wait, last := l.adding(at, e), pause{}, error(nil)
-	for timeout := attemptTimeout; ctx.Err() == nil; timeout = min(2*timeout, mostAttemptTime) {
+	for attempt := 0; ctx.Err() == nil; attempt++ {
+		timeout := attemptTimeout(attempt)
 		a, mayCome, err := l.send(ctx, timeout, t)
 		if err == nil {
 			r, err, decided := l.judge(a, at, e)

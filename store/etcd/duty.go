@@ -21,7 +21,7 @@ type Beat struct {
 // while others wait.
 func (l *Log) Beat(ctx context.Context) (b Beat, err error) {
 	lease := l.Lease()
-	a, _, err := l.send(ctx, attemptTimeout, transaction{then: []clientv3.Op{
+	a, _, err := l.send(ctx, beatTimeout, transaction{then: []clientv3.Op{
 		clientv3.OpGet(l.key("head")),
 		clientv3.OpGet(l.nodeKey(lease)),
 		clientv3.OpGet(l.key("duty")),

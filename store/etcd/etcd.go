@@ -64,14 +64,13 @@ type Log struct {
 
 // Times of connections and requests, and how often the client sends one.
 const (
-	connectTimeout  = 2 * time.Second // of a connection, with TLS
-	mostReconnect   = 2 * time.Second // longest wait between two attempts to connect
-	pingInterval    = 10 * time.Second
-	pingTimeout     = 3 * time.Second
-	tries           = 3 // of a request that was not sent, or that needs a new token
-	requestTimeout  = 5 * time.Second
-	attemptTimeout  = time.Second // of the first attempt of a request that is repeated
-	mostAttemptTime = 4 * time.Second
+	connectTimeout = 2 * time.Second // of a connection, with TLS
+	mostReconnect  = 2 * time.Second // longest wait between two attempts to connect
+	pingInterval   = 10 * time.Second
+	pingTimeout    = 3 * time.Second
+	tries          = 3 // of a request that was not sent, or that needs a new token
+	requestTimeout = 5 * time.Second
+	beatTimeout    = time.Second // of Beat and of a member's state
 )
 
 // Open returns a log. It does not connect, unless there is a user, who signs in.

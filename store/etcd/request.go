@@ -110,9 +110,9 @@ func (l *Log) raise(p Position) {
 func (l *Log) read(ctx context.Context, ops ...clientv3.Op) (answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
-	var last error
-	for wait := (pause{}); ; {
-		a, _, err := l.send(ctx, attemptTimeout, transaction{then: ops})
+	wait, last := pause{}, error(nil)
+	for attempt := 0; ; attempt++ {
+		a, _, err := l.send(ctx, attemptTimeout(attempt), transaction{then: ops})
 		last = latest(ctx, last, err)
 		if err == nil || fatal(err) || !wait.sleep(ctx) {
 			return a, last
@@ -133,6 +133,14 @@ func (l *Log) Head(ctx context.Context) (Head, error) {
 		return Head{}, err
 	}
 	return l.head(a.value(0), a.before)
+}
+
+// attemptTimeout is how long an attempt may take. The first ones are short: while a member hangs, or
+// has not noticed that the leader does, only another attempt, at another member, gets an answer. Later
+// ones give a slow etcd more time.
+func attemptTimeout(attempt int) time.Duration {
+	const short, first, most = 4, 500 * time.Millisecond, 4 * time.Second
+	return min(first<<min(max(attempt-short+1, 0), 8), most)
 }
 
 // pause is the wait between attempts, which grows.

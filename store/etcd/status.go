@@ -27,7 +27,7 @@ func (l *Log) Members(ctx context.Context) (all []Member) {
 }
 
 func (l *Log) member(ctx context.Context, endpoint string) Member {
-	ctx, cancel := context.WithTimeout(ctx, attemptTimeout)
+	ctx, cancel := context.WithTimeout(ctx, beatTimeout)
 	defer cancel()
 	m, begun := Member{Endpoint: endpoint}, time.Now()
 	s, err := l.client.Status(ctx, endpoint)
