@@ -90,13 +90,17 @@ func (l *Log) SetBase(ctx context.Context, b Base) error {
 	return err
 }
 
+// ErrNoCompaction is the error for entries that were deleted, of which etcd keeps the history.
+var ErrNoCompaction = errors.New("the user of etcd may not let it forget old revisions: " +
+	"give it the role root, or start etcd with --auto-compaction-retention")
+
 // trimEntries is the most numbers whose entries one transaction deletes: etcd answers nothing else
 // while it does so.
 const trimEntries = 2000
 
 // Trim deletes the entries up to the base copy before the last one, and lets etcd forget them. Each
 // transaction deletes the oldest ones, and only while the base copy is the same. After an error it can
-// be called again.
+// be called again. ErrNoCompaction says that entries were deleted and that their space is not free.
 func (l *Log) Trim(ctx context.Context) error {
 	b, _, revision, err := l.base(ctx)
 	if err != nil {
@@ -142,5 +146,8 @@ func (l *Log) compact(ctx context.Context, revision int64) error {
 	if errors.Is(err, rpctypes.ErrCompacted) {
 		return nil // another node has, or etcd by itself
 	}
-	return named(err)
+	if err = named(err); errors.Is(err, ErrPermission) {
+		return ErrNoCompaction
+	}
+	return err
 }

@@ -43,9 +43,10 @@ func wants(t testing.TB, err, want error) {
 
 // node is a node that appends and follows.
 type node struct {
-	log     *etcd.Log
-	head    etcd.Head
-	applied []etcd.Nonce // of the entries, from the first on
+	log       *etcd.Log
+	head      etcd.Head
+	applied   []etcd.Nonce    // of the entries, from the first on
+	positions []etcd.Position // before each entry
 }
 
 // begin opens a log with a first epoch.
@@ -81,6 +82,7 @@ func (n *node) apply(e *etcd.Entry) error {
 	if e.Number != n.head.Number+1 || e.Previous != n.head.Hash || sha256.Sum256(e.Sealed) != e.Hash {
 		return fmt.Errorf("entry %d does not follow %d, or is another one", e.Number, n.head.Number)
 	}
+	n.positions = append(n.positions, n.head.Position)
 	n.head, n.applied = e.Head(epoch), append(n.applied, e.Nonce)
 	return nil
 }
