@@ -11,14 +11,14 @@ import (
 // Beat is the state of the cluster at one moment.
 type Beat struct {
 	Head Head
-	Node *Node // what the key of this node has; nil if it is missing: this node must not serve
+	Node *Node // value of the key of this node; nil if the key is missing: this node must not serve
 	Duty Lease // lease of the node that has the duties; 0 if none has
 	Turn *Turn // turn of another node; nil if there is none
 }
 
-// Beat asks etcd for the state of the cluster, once. The answer is not older than the call. Whoever
-// waits for it must not wait for one that a hanging member does not answer: call it every 250 ms, also
-// while others wait.
+// Beat asks etcd for the state of the cluster, once. The answer is not older than the call. A member
+// that hangs does not answer: start a call every 250 ms, also while earlier ones wait, so that another
+// member answers the next one.
 func (l *Log) Beat(ctx context.Context) (b Beat, err error) {
 	lease := l.Lease()
 	a, _, err := l.send(ctx, beatTimeout, transaction{then: []clientv3.Op{

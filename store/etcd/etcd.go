@@ -1,8 +1,8 @@
 // Package etcd keeps the commits of several nodes in one order: a log of sealed entries in etcd, to
-// which any node appends. It alone imports the client. It knows nothing of what entries contain.
+// which any node appends. It alone imports the client. The content of entries is opaque to it.
 //
 // Start with Log. Append adds the entry after a position, From follows the entries from a position on,
-// and Beat tells whether this node may serve. Correctness rests on one comparison: an entry is added
+// and Beat returns the state by which a node decides whether it may serve. Correctness rests on one comparison: an entry is added
 // only while the key head is as it was at the position that the entry follows. It never rests on a
 // leader, a lease or a clock.
 //

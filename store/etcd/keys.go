@@ -36,7 +36,7 @@ type Entry struct {
 	Previous Hash // hash of the predecessor
 	Nonce    Nonce
 	Hash     Hash
-	Sealed   []byte // at most MostSealed
+	Sealed   []byte // sealed commit, at most MostSealed bytes
 	Revision int64  // revision of etcd at which it was written
 	EndTurn  bool   // whether the turn that the author took ends with it; not stored
 }

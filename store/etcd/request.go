@@ -18,7 +18,7 @@ type transaction struct {
 	other []clientv3.Op
 }
 
-// answer is the answer to a transaction, with what was known before it was sent.
+// answer is the answer to a transaction, and the position that was known before it was sent.
 type answer struct {
 	*clientv3.TxnResponse
 	before Position
@@ -69,8 +69,8 @@ func (a answer) value(i int) *mvccpb.KeyValue {
 	return nil
 }
 
-// head decodes the head, and compares it with what was known when it was asked for: answers to
-// questions that were asked at the same time may arrive in any order.
+// head decodes the head, and compares it with the position that was known when it was asked for:
+// answers to concurrent requests may arrive in any order.
 func (l *Log) head(kv *mvccpb.KeyValue, before Position) (Head, error) {
 	if kv == nil {
 		if before.Epoch != "" {

@@ -19,8 +19,8 @@ import (
 
 // Server is a member of an etcd cluster, a process.
 type Server struct {
-	URL string // of its clients
-	Dir string // its data
+	URL string // URL for clients
+	Dir string // data directory
 
 	name   string
 	args   []string
