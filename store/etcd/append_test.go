@@ -229,7 +229,7 @@ func TestAppend_Refused(t *testing.T) {
 	t.Parallel()
 	server := etcdtest.Start(t, "--max-request-bytes=300000")
 	n := begin(t, etcdtest.Options(server))
-	for _, size := range []int{etcd.MostSealed + 1, 400_000} {
+	for _, size := range []int{etcd.MostSealed + 1, etcd.MostSealed, 400_000} {
 		r, err := n.log.Append(t.Context(), n.head, entry(size))
 		if r.Outcome != etcd.Refused || !errors.Is(err, etcd.ErrTooLarge) {
 			t.Errorf("%d bytes: %v, %v", size, r.Outcome, err)

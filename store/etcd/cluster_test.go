@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"reeve/store/etcd"
 	"reeve/store/etcd/etcdtest"
@@ -33,12 +34,12 @@ func TestNode_KeyAndLease(t *testing.T) {
 	must(t, a.Report(t.Context(), first))
 	all, err := b.Nodes(t.Context())
 	must(t, err)
-	if diff := cmp.Diff([]*etcd.Node{&first, &second}, all); diff != "" {
+	if diff := cmp.Diff([]*etcd.Node{&first, &second}, all, cmpopts.IgnoreUnexported(etcd.Node{})); diff != "" {
 		t.Error(diff)
 	}
 	beat, err := a.Beat(t.Context())
 	must(t, err)
-	if diff := cmp.Diff(&first, beat.Node); diff != "" {
+	if diff := cmp.Diff(&first, beat.Node, cmpopts.IgnoreUnexported(etcd.Node{})); diff != "" {
 		t.Error(diff)
 	}
 	first.Sealed = make([]byte, 4<<10+1)
@@ -47,7 +48,13 @@ func TestNode_KeyAndLease(t *testing.T) {
 	}
 
 	// A node that was expelled does not come back by reporting.
-	must(t, b.Expel(t.Context(), first.Lease))
+	first.Sealed = nil
+	must(t, a.Report(t.Context(), first))
+	must(t, b.Expel(t.Context(), all[0])) // it has reported since
+	if beat, err := a.Beat(t.Context()); err != nil || beat.Node == nil || len(beat.Nodes) != 2 {
+		t.Errorf("before it is expelled: %+v, %v", beat, err)
+	}
+	expel(t, b, first.Lease)
 	if beat, err := a.Beat(t.Context()); err != nil || beat.Node != nil {
 		t.Errorf("after it was expelled: %+v, %v", beat.Node, err)
 	}
@@ -61,6 +68,17 @@ func TestNode_KeyAndLease(t *testing.T) {
 	must(t, a.Leave(t.Context()))
 	if all, err := b.Nodes(t.Context()); err != nil || len(all) != 1 || all[0].Name != "b" {
 		t.Errorf("after one left: %+v, %v", all, err)
+	}
+}
+
+func expel(t testing.TB, l *etcd.Log, lease etcd.Lease) {
+	t.Helper()
+	all, err := l.Nodes(t.Context())
+	must(t, err)
+	for _, n := range all {
+		if n.Lease == lease {
+			must(t, l.Expel(t.Context(), n))
+		}
 	}
 }
 
@@ -107,7 +125,7 @@ func TestDuty_OneHolder(t *testing.T) {
 
 	// A node without a key has lost contact: it gets no duties.
 	must(t, a.LeaveDuty(t.Context()))
-	must(t, b.Expel(t.Context(), first))
+	expel(t, b, first)
 	_, err = a.TakeDuty(t.Context())
 	wants(t, err, etcd.ErrLease)
 }

@@ -2,6 +2,7 @@ package etcd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
@@ -10,24 +11,33 @@ import (
 
 // Beat is the state of the cluster at one moment.
 type Beat struct {
-	Head Head
-	Node *Node // value of the key of this node; nil if the key is missing: this node must not serve
-	Duty Lease // lease of the node that has the duties; 0 if none has
-	Turn *Turn // turn of another node; nil if there is none
+	Head  Head
+	Node  *Node   // value of the key of this node; nil if the key is missing: this node must not serve
+	Duty  Lease   // lease of the node that has the duties; 0 if none has
+	Turn  *Turn   // turn of another node; nil if there is none
+	Nodes []Lease // leases of the nodes that have a key, this one among them
 }
 
-// Beat asks etcd for the state of the cluster, once. The answer is not older than the call. A member
-// that hangs does not answer: start a call every 250 ms, also while earlier ones wait, so that another
-// member answers the next one.
+// Beat asks etcd for the state of the cluster. The answer is not older than the call. It takes at most
+// a second, and asks another member in this time. Start a call every 250 ms, also while others wait.
 func (l *Log) Beat(ctx context.Context) (b Beat, err error) {
-	lease := l.Lease()
-	a, _, err := l.send(ctx, beatTimeout, transaction{then: []clientv3.Op{
+	ctx, cancel := context.WithTimeout(ctx, beatTimeout)
+	defer cancel()
+	ask := transaction{then: []clientv3.Op{
 		clientv3.OpGet(l.key("head")),
-		clientv3.OpGet(l.nodeKey(lease)),
+		clientv3.OpGet(l.nodeKey(l.Lease())),
 		clientv3.OpGet(l.key("duty")),
 		clientv3.OpGet(l.key("turn")),
-	}})
+		clientv3.OpGet(l.key("node/"), clientv3.WithPrefix(), clientv3.WithKeysOnly()),
+	}}
+	a, _, err := l.send(ctx, beatAttempt, ask)
+	if errors.Is(err, ErrTimeout) && ctx.Err() == nil {
+		a, _, err = l.send(ctx, beatTimeout, ask)
+	}
 	if err != nil {
+		return b, err
+	}
+	if b.Nodes, err = l.leases(a, 4); err != nil {
 		return b, err
 	}
 	if b.Head, err = l.head(a.value(0), a.before); err != nil {
@@ -94,6 +104,9 @@ const turnSeconds = 1
 // TakeTurn asks the other nodes to let this one append first, unless another one has asked already: one
 // whose EndTurn is set ends it. It reports whether this node has the turn.
 func (l *Log) TakeTurn(ctx context.Context) (bool, error) {
+	if l.Lease() == 0 {
+		return false, ErrLease
+	}
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	granted, err := l.client.Grant(ctx, turnSeconds)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	"google.golang.org/grpc/codes"
@@ -81,6 +82,8 @@ func named(err error) error {
 		return fmt.Errorf("%w: %w", ErrTimeout, context.Canceled)
 	case errors.Is(err, context.DeadlineExceeded), code == codes.DeadlineExceeded:
 		return ErrTimeout
+	case code == codes.ResourceExhausted && strings.Contains(err.Error(), "larger than max"):
+		return ErrTooLarge // for gRPC, before etcd sees it
 	case code == codes.Unavailable:
 		return fmt.Errorf("%w: %s", ErrUnreachable, rpctypes.ErrorDesc(err))
 	}

@@ -60,6 +60,7 @@ type Log struct {
 	cluster uint64   // ID of the etcd cluster; 0 before the first answer
 	known   Position // highest known position; zero if none
 	lease   Lease    // lease of this node; 0 if it has none
+	nodes   presence // nodes that have a key, or had one
 }
 
 // Times of connections and requests, and how often the client sends one.
@@ -71,9 +72,11 @@ const (
 	tries          = 3 // of a request that was not sent, or that needs a new token
 	requestTimeout = 5 * time.Second
 	beatTimeout    = time.Second // of Beat and of a member's state
+	beatAttempt    = 350 * time.Millisecond
 )
 
-// Open returns a log. It does not connect, unless there is a user, who signs in.
+// Open returns a log. Without a user it does not connect. A user is signed in, which fails while etcd
+// cannot be reached.
 func Open(o Options) (*Log, error) {
 	config, err := o.config()
 	if err != nil {

@@ -22,6 +22,8 @@ type Node struct {
 	Version string `json:"version"`
 	Applied uint64 `json:"applied"` // number of the last entry that it has applied
 	Sealed  []byte `json:"sealed"`  // sealed summary, at most 4 KiB
+
+	revision int64 // revision of etcd at which its key was written
 }
 
 // Limits of nodes.
@@ -48,7 +50,7 @@ func parseLease(text string) (Lease, error) {
 }
 
 func (l *Log) node(kv *mvccpb.KeyValue) (n *Node, err error) {
-	n = &Node{}
+	n = &Node{revision: kv.ModRevision}
 	if err := json.Unmarshal(kv.Value, n); err != nil {
 		return nil, fmt.Errorf("node %s: %w", kv.Key, err)
 	}
@@ -142,6 +144,9 @@ func (l *Log) Nodes(ctx context.Context) (all []*Node, err error) {
 	if err != nil {
 		return nil, err
 	}
+	if _, err := l.leases(a, 0); err != nil {
+		return nil, err
+	}
 	for _, kv := range a.values(0) {
 		n, err := l.node(kv)
 		if err != nil {
@@ -150,10 +155,4 @@ func (l *Log) Nodes(ctx context.Context) (all []*Node, err error) {
 		all = append(all, n)
 	}
 	return all, nil
-}
-
-// Expel removes the key of a node. The node finds it missing with its next Beat.
-func (l *Log) Expel(ctx context.Context, lease Lease) error {
-	_, err := l.write(ctx, transaction{then: []clientv3.Op{clientv3.OpDelete(l.nodeKey(lease))}})
-	return err
 }
