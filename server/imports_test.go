@@ -122,6 +122,8 @@ var mayImport = map[string][]string{
 		"reeve/store/disk", "reeve/store/errs", "reeve/store/fold", "reeve/store/seal", "reeve/store/stream", "reeve/store/trigram"},
 	"reeve/store/copies": {"reeve/store/audit", "reeve/store/blob", "reeve/store/disk",
 		"reeve/store/kv", "reeve/store/seal", "reeve/store/stall", "reeve/store/stream"},
+	"reeve/store/etcd":              {},
+	"reeve/store/etcd/etcdtest":     {"reeve/store/etcd"},
 	"reeve/store/s3":                {"reeve/store/blob", "reeve/store/copies"},
 	"reeve/store/s3/s3test":         {"reeve/store/s3"},
 	"reeve/store/stream/streamtest": {"reeve/store/stream"},
@@ -180,6 +182,7 @@ var mustNotKnow = map[string][]string{
 	"reeve/store/kv": {"net", "log", "flag", "github.com/rs/zerolog",
 		"github.com/knadh/koanf", "golang.org/x/crypto/bcrypt", "github.com/julienschmidt"},
 	"reeve/store/blob":     {"net", "log", "flag", "github.com", "golang.org"},
+	"reeve/store/etcd":     {"net/http", "log", "flag"},
 	"reeve/store/jsontext": {"net", "log", "flag", "os", "go.etcd.io", "github.com", "golang.org"},
 	"reeve/store/feature":  {"net", "log", "flag", "os", "go.etcd.io", "github.com", "golang.org"},
 	"reeve/store/trigram":  {"net", "log", "flag", "go.etcd.io", "github.com", "golang.org"},
@@ -228,6 +231,8 @@ var onlyIn = map[string]string{
 	"github.com/yuin":              "reeve/server/manual",
 	"github.com/wneessen":          "reeve/server/mail",
 	"github.com/minio":             "reeve/store/s3",
+	"go.etcd.io/etcd":              "reeve/store/etcd",
+	"google.golang.org/grpc":       "reeve/store/etcd",
 	"github.com/fxamacker":         "reeve/store/stream",
 }
 

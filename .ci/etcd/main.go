@@ -1,0 +1,10 @@
+// Etcd is the etcd server, as its own command builds it.
+package main
+
+import (
+	"os"
+
+	"go.etcd.io/etcd/server/v3/etcdmain"
+)
+
+func main() { etcdmain.Main(os.Args) }

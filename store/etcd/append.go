@@ -1,0 +1,195 @@
+package etcd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+)
+
+// Outcome is the fate of an entry.
+type Outcome int
+
+// Outcomes of Append.
+const (
+	Unknown Outcome = iota // it may be in the log, or come into it later: Resolve finds out
+	Won                    // it is in the log
+	Lost                   // another one has its number
+	Refused                // it is not in the log and never will be; the error says why
+)
+
+func (o Outcome) String() string { return [...]string{"unknown", "won", "lost", "refused"}[o] }
+
+// Result is what came of an entry.
+type Result struct {
+	Outcome
+	Head Head   // position of the entry if it was won, and otherwise the last head seen; zero if none
+	Next *Entry // entry that has the number if it was lost
+	Turn *Turn  // turn of another node; nil if there is none. This node should let it append first
+}
+
+// Append adds an entry after a position of this node. Its Number, Previous and Revision are set. It
+// works until it is decided whether the entry is in the log: an error comes with Refused, with Unknown
+// when the context ends before, and with Lost if this node must not go on.
+//
+// After Unknown, this node must neither apply another entry, nor serve, nor forget this one, until
+// Resolve has returned Won or Lost.
+func (l *Log) Append(ctx context.Context, at Head, e *Entry) (Result, error) {
+	e.Number, e.Previous, e.Revision = at.Number+1, at.Hash, 0
+	if len(e.Sealed) > MostSealed {
+		return Result{Outcome: Refused}, fmt.Errorf("%w: %d bytes", ErrTooLarge, len(e.Sealed))
+	}
+	return l.decide(ctx, at, e, false)
+}
+
+// Resolve continues an Append whose outcome was unknown, with the same position and entry.
+func (l *Log) Resolve(ctx context.Context, at Head, e *Entry) (Result, error) {
+	return l.decide(ctx, at, e, true)
+}
+
+// decide sends the transaction that adds an entry until an answer shows whether the entry is in the
+// log. That the same transaction is sent again is harmless: it changes the head that it compares, so
+// only one copy can succeed, and the others are answered with the entry. open is whether a copy may
+// still take effect; while it is, that the entry is not in the log does not mean that it never will be.
+func (l *Log) decide(ctx context.Context, at Head, e *Entry, open bool) (Result, error) {
+	t, wait, last := l.adding(at, e), pause{}, error(nil)
+	for attempt := 0; ctx.Err() == nil; attempt++ {
+		timeout := attemptTimeout(attempt)
+		a, mayCome, err := l.send(ctx, timeout, t)
+		if err == nil {
+			r, err, decided := l.judge(a, at, e)
+			if decided {
+				return unless(open, r), err
+			}
+			return unless(open, r), errors.New("etcd did not add the entry")
+		}
+		if errors.Is(err, ErrNoSpace) {
+			// The entry may be in the log all the same, and sending it again will not tell.
+			a, _, reading := l.send(ctx, timeout, transaction{then: t.other})
+			if reading == nil {
+				r, fault, decided := l.judge(a, at, e)
+				if decided {
+					return unless(open, r), fault
+				}
+			}
+			mayCome = mayCome && reading != nil
+		}
+
+		open = open || mayCome
+		if last = latest(ctx, last, err); !open && hopeless(err) {
+			break
+		}
+		wait.sleep(ctx)
+	}
+	if last == nil {
+		last = named(ctx.Err())
+	}
+	return unless(open, Result{}), last
+}
+
+// unless returns a result in which an unknown outcome is that the entry was refused, unless a copy of
+// the transaction may still take effect.
+func unless(open bool, r Result) Result {
+	if r.Outcome == Unknown && !open {
+		r.Outcome = Refused
+	}
+	return r
+}
+
+// adding is the transaction that adds an entry at a position. What its else branch reads is what judge
+// expects.
+func (l *Log) adding(at Head, e *Entry) transaction {
+	key, head := l.entryKey(at.Epoch, e.Number), l.key("head")
+	then := []clientv3.Op{
+		clientv3.OpPut(key, e.encode()),
+		clientv3.OpPut(head, e.position(at.Epoch).String()),
+		clientv3.OpGet(l.key("turn")),
+	}
+	if e.EndTurn {
+		then = append(then, clientv3.OpDelete(l.key("turn")))
+	}
+	return transaction{
+		when: []clientv3.Cmp{
+			clientv3.Compare(clientv3.ModRevision(head), "=", at.Revision),
+			// An etcd that was restored from a snapshot counts its revisions again.
+			clientv3.Compare(clientv3.Value(head), "=", at.Position.String()),
+		},
+		then:  then,
+		other: []clientv3.Op{clientv3.OpGet(head), clientv3.OpGet(key), clientv3.OpGet(l.key("turn"))},
+	}
+}
+
+// judge decides from an answer whether an entry is in the log. It does not decide if the head is where
+// it was: then the transaction was not applied, or this is an answer to a reading one.
+func (l *Log) judge(a answer, at Head, e *Entry) (r Result, err error, decided bool) {
+	r.Turn = l.turn(a.value(2))
+	if a.Succeeded && a.Responses[0].GetResponsePut() != nil {
+		e.Revision = a.Header.Revision
+		return l.won(r, at, e), nil, true
+	}
+
+	if kv := a.value(1); kv != nil {
+		if r.Next, err = l.entry(at.Epoch, kv); err != nil {
+			return Result{}, err, true
+		}
+		if r.Next.Nonce == e.Nonce {
+			e.Revision, r.Next = r.Next.Revision, nil
+			return l.won(r, at, e), nil, true
+		}
+		r.Outcome = Lost
+		if err = r.Next.follows(at.Position); err == nil {
+			r.Head, err = l.head(a.value(0), a.before)
+		}
+		return r, err, true
+	}
+
+	r.Head, err = l.head(a.value(0), a.before)
+	switch {
+	case err != nil:
+		return r, err, true
+	case r.Head.Position == at.Position && r.Head.Revision == at.Revision:
+		return r, nil, false
+	case r.Head.Number <= at.Number:
+		return r, fmt.Errorf("%w: its entry %d has another hash or revision", ErrDiverged, r.Head.Number), true
+	}
+	return r, ErrTrimmed, true
+}
+
+func (l *Log) won(r Result, at Head, e *Entry) Result {
+	r.Outcome, r.Head = Won, e.Head(at.Epoch)
+	l.raise(r.Head.Position)
+	return r
+}
+
+// Begin begins an epoch: it writes the head and the base copy of a new one, and deletes the entries of
+// the one before. from is the head at which that ended; zero for the first epoch of a cluster. If it
+// was answered with an error, call it again with the same arguments.
+func (l *Log) Begin(ctx context.Context, from Head, to Position, base Base) (Head, error) {
+	if to.Epoch == "" || to.Epoch == from.Epoch || base.Epoch != to.Epoch || base.Number != to.Number {
+		return Head{}, errors.New("an epoch has a new name, and begins with a base copy")
+	}
+	head, logs := l.key("head"), clientv3.WithRange(l.afterLog())
+	a, err := l.write(ctx, transaction{
+		when: []clientv3.Cmp{clientv3.Compare(clientv3.ModRevision(head), "=", from.Revision)},
+		then: []clientv3.Op{
+			clientv3.OpPut(head, to.String()),
+			clientv3.OpPut(l.key("base"), base.encode()),
+			clientv3.OpDelete(l.key("log/"), logs),
+		},
+		other: []clientv3.Op{clientv3.OpGet(head)},
+	})
+	if err != nil {
+		return Head{}, err
+	}
+	h := Head{to, a.Header.Revision}
+	if !a.Succeeded {
+		kv := a.value(0)
+		if kv == nil || string(kv.Value) != to.String() {
+			return Head{}, fmt.Errorf("%w: another node has appended or begun one", ErrEpoch)
+		}
+		h.Revision = kv.ModRevision
+	}
+	l.Expect(to)
+	return h, nil
+}

@@ -1,0 +1,73 @@
+package etcd_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"reeve/store/etcd"
+	"reeve/store/etcd/etcdtest"
+)
+
+// TestAwait_NoNodeServesWithout checks that Await returns only when no other node may serve without an
+// entry: a node may for a second after it sent a Beat that was answered with its key.
+func TestAwait_NoNodeServesWithout(t *testing.T) {
+	t.Parallel()
+	server := etcdtest.Start(t)
+	o := etcdtest.Options(server)
+	author := begin(t, o).log
+	mayServe := func(l *etcd.Log) time.Time {
+		t.Helper()
+		sent := time.Now()
+		b, err := l.Beat(t.Context())
+		must(t, err)
+		if b.Node == nil {
+			return time.Time{}
+		}
+		return sent.Add(time.Second)
+	}
+	enter := func() *etcd.Log {
+		t.Helper()
+		l := join(t, o).log
+		_, err := l.Join(t.Context(), etcd.Node{Applied: 5})
+		must(t, err)
+		return l
+	}
+	_, err := author.Join(t.Context(), etcd.Node{})
+	must(t, err)
+
+	// Nodes that have the entry, and one that reports it.
+	enter()
+	late := enter()
+	must(t, author.Await(t.Context(), 5))
+	done := make(chan error, 1)
+	go func() { done <- author.Await(t.Context(), 6) }()
+	must(t, late.Report(t.Context(), etcd.Node{Applied: 6}))
+	must(t, <-done) // the other one was expelled
+	if all, err := author.Nodes(t.Context()); err != nil || len(all) != 2 {
+		t.Errorf("%d nodes, %v", len(all), err)
+	}
+
+	// A node that hangs is expelled.
+	hanging := enter()
+	until := mayServe(hanging)
+	must(t, author.Await(t.Context(), 6))
+	if time.Now().Before(until) || !mayServe(hanging).IsZero() {
+		t.Error("a node that hangs may serve without the entry")
+	}
+
+	// A node whose key is gone before.
+	left := enter()
+	mayServe(author)
+	until = mayServe(left)
+	must(t, left.Leave(t.Context()))
+	must(t, author.Await(t.Context(), 6))
+	if time.Now().Before(until) {
+		t.Error("a node that left may serve without the entry")
+	}
+
+	enter()
+	short, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	wants(t, author.Await(short, 7), etcd.ErrTimeout)
+}

@@ -1,0 +1,240 @@
+package etcd_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"reeve/store/etcd"
+	"reeve/store/etcd/etcdtest"
+)
+
+func TestNode_KeyAndLease(t *testing.T) {
+	t.Parallel()
+	server := etcdtest.Start(t)
+	o := etcdtest.Options(server)
+	a, b := begin(t, o).log, join(t, o).log
+	if beat, err := a.Beat(t.Context()); err != nil || beat.Node != nil || a.Lease() != 0 {
+		t.Errorf("before joining: %+v, %v", beat, err)
+	}
+	wants(t, a.Report(t.Context(), etcd.Node{Name: "a"}), etcd.ErrLease)
+	wants(t, a.Renew(t.Context()), etcd.ErrLease)
+	must(t, a.Leave(t.Context()))
+
+	first, second := etcd.Node{Name: "a", Version: "1.2.3", Applied: 7, Sealed: []byte{0, 255}}, etcd.Node{Name: "b"}
+	var err error
+	first.Lease, err = a.Join(t.Context(), first)
+	must(t, err)
+	second.Lease, err = b.Join(t.Context(), second)
+	must(t, err)
+	first.Applied, first.Sealed = 8, make([]byte, 4<<10)
+	must(t, a.Report(t.Context(), first))
+	all, err := b.Nodes(t.Context())
+	must(t, err)
+	if diff := cmp.Diff([]*etcd.Node{&first, &second}, all, cmpopts.IgnoreUnexported(etcd.Node{})); diff != "" {
+		t.Error(diff)
+	}
+	beat, err := a.Beat(t.Context())
+	must(t, err)
+	if diff := cmp.Diff(&first, beat.Node, cmpopts.IgnoreUnexported(etcd.Node{})); diff != "" {
+		t.Error(diff)
+	}
+	first.Sealed = make([]byte, 4<<10+1)
+	if err := a.Report(t.Context(), first); err == nil || !strings.Contains(err.Error(), "4 KiB") {
+		t.Errorf("a larger summary: %v", err)
+	}
+
+	// A node that was expelled does not come back by reporting.
+	first.Sealed = nil
+	must(t, a.Report(t.Context(), first))
+	must(t, b.Expel(t.Context(), all[0])) // it has reported since
+	if beat, err := a.Beat(t.Context()); err != nil || beat.Node == nil || len(beat.Nodes) != 2 {
+		t.Errorf("before it is expelled: %+v, %v", beat, err)
+	}
+	expel(t, b, first.Lease)
+	if beat, err := a.Beat(t.Context()); err != nil || beat.Node != nil {
+		t.Errorf("after it was expelled: %+v, %v", beat.Node, err)
+	}
+	wants(t, a.Report(t.Context(), etcd.Node{Name: "a"}), etcd.ErrLease)
+	again, err := a.Join(t.Context(), etcd.Node{Name: "a"})
+	must(t, err)
+	if again == first.Lease {
+		t.Error("it has the lease that it had")
+	}
+	must(t, a.Renew(t.Context()))
+	must(t, a.Leave(t.Context()))
+	if all, err := b.Nodes(t.Context()); err != nil || len(all) != 1 || all[0].Name != "b" {
+		t.Errorf("after one left: %+v, %v", all, err)
+	}
+}
+
+func expel(t testing.TB, l *etcd.Log, lease etcd.Lease) {
+	t.Helper()
+	all, err := l.Nodes(t.Context())
+	must(t, err)
+	for _, n := range all {
+		if n.Lease == lease {
+			must(t, l.Expel(t.Context(), n))
+		}
+	}
+}
+
+func TestDuty_OneHolder(t *testing.T) {
+	t.Parallel()
+	server := etcdtest.Start(t)
+	o := etcdtest.Options(server)
+	a, b := begin(t, o).log, join(t, o).log
+	_, err := a.TakeDuty(t.Context())
+	wants(t, err, etcd.ErrLease)
+	first, err := a.Join(t.Context(), etcd.Node{Name: "a"})
+	must(t, err)
+	second, err := b.Join(t.Context(), etcd.Node{Name: "b"})
+	must(t, err)
+
+	holds := func(want etcd.Lease) {
+		t.Helper()
+		for _, l := range []*etcd.Log{a, b} {
+			beat, err := l.Beat(t.Context())
+			if err != nil || beat.Duty != want {
+				t.Errorf("%x has the duties, want %x: %v", beat.Duty, want, err)
+			}
+		}
+	}
+	take := func(l *etcd.Log, want etcd.Lease) {
+		t.Helper()
+		if got, err := l.TakeDuty(t.Context()); err != nil || got != want {
+			t.Errorf("%x has the duties, want %x: %v", got, want, err)
+		}
+		holds(want)
+	}
+	holds(0)
+	take(a, first)
+	take(b, first)
+	take(a, first)
+	must(t, b.LeaveDuty(t.Context())) // it has none
+	holds(first)
+	must(t, a.LeaveDuty(t.Context()))
+	holds(0)
+	take(b, second)
+	must(t, b.Leave(t.Context())) // as when its lease ends
+	holds(0)
+	take(a, first)
+
+	// A node without a key has lost contact: it gets no duties.
+	must(t, a.LeaveDuty(t.Context()))
+	expel(t, b, first)
+	_, err = a.TakeDuty(t.Context())
+	wants(t, err, etcd.ErrLease)
+}
+
+func TestTurn_EndsWithEntryOrTime(t *testing.T) {
+	t.Parallel()
+	server := etcdtest.Start(t)
+	o := etcdtest.Options(server)
+	a, b := begin(t, o), join(t, o)
+	for _, n := range []*node{a, b} {
+		_, err := n.log.Join(t.Context(), etcd.Node{Name: "node"})
+		must(t, err)
+	}
+	turnOf := func(n *node) etcd.Lease {
+		t.Helper()
+		beat, err := n.log.Beat(t.Context())
+		must(t, err)
+		if beat.Turn == nil {
+			return 0
+		}
+		return beat.Turn.Lease
+	}
+	take := func(n *node, want bool) {
+		t.Helper()
+		if got, err := n.log.TakeTurn(t.Context()); err != nil || got != want {
+			t.Errorf("it has the turn: %t, %v", got, err)
+		}
+	}
+
+	take(a, true)
+	take(b, false)
+	if turnOf(a) != 0 || turnOf(b) != a.log.Lease() {
+		t.Error("the turn is not that of the first node")
+	}
+	// Another's entry is added all the same, and says whose turn it is; and so does one that is lost.
+	r, _, err := b.once(t.Context(), entry(10), time.Minute)
+	if err != nil || r.Outcome != etcd.Won || r.Turn == nil || r.Turn.Lease != a.log.Lease() {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if r, _, err = a.once(t.Context(), entry(10), time.Minute); err != nil || r.Outcome != etcd.Lost || r.Turn != nil {
+		t.Errorf("%+v, %v", r, err)
+	}
+	e := entry(10)
+	e.EndTurn = true
+	if r, _, err = a.once(t.Context(), e, time.Minute); err != nil || r.Outcome != etcd.Won || turnOf(b) != 0 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if r, _, err = b.once(t.Context(), entry(10), time.Minute); err != nil || r.Outcome != etcd.Lost || r.Turn != nil {
+		t.Errorf("%+v, %v", r, err)
+	}
+
+	take(b, true)
+	for begun := time.Now(); turnOf(a) != 0; {
+		if time.Since(begun) > patience {
+			t.Fatal("the turn does not end")
+		}
+	}
+	take(a, true)
+}
+
+func TestBase_OnlyNewer(t *testing.T) {
+	t.Parallel()
+	server := etcdtest.Start(t)
+	o := etcdtest.Options(server)
+	n, other := begin(t, o), join(t, o)
+	n.addMany(t, 30, 10)
+	base := func(number uint64) etcd.Base { return etcd.Base{Epoch: epoch, Name: "copy", Number: number} }
+	must(t, n.log.SetBase(t.Context(), base(10)))
+	must(t, n.log.SetBase(t.Context(), base(10))) // as after a lost answer
+	wants(t, other.log.SetBase(t.Context(), etcd.Base{Epoch: epoch, Name: "another", Number: 10}), etcd.ErrOldBase)
+	wants(t, other.log.SetBase(t.Context(), base(9)), etcd.ErrOldBase)
+	wants(t, other.log.SetBase(t.Context(), base(31)), etcd.ErrBehind)
+	wants(t, other.log.SetBase(t.Context(), etcd.Base{Epoch: "epoch-0", Name: "copy", Number: 20}), etcd.ErrEpoch)
+	must(t, other.log.SetBase(t.Context(), base(20)))
+
+	b, head, err := n.log.Base(t.Context())
+	if want := (etcd.Base{Epoch: epoch, Name: "copy", Number: 20, Before: 10}); err != nil || b != want || head != n.head {
+		t.Errorf("%+v, %+v, %v", b, head, err)
+	}
+	must(t, n.log.Trim(t.Context()))
+	must(t, other.log.Trim(t.Context()))
+	// Entries from the base copy before the last one on are there.
+	for number := range uint64(30) {
+		err := n.log.From(t.Context(), n.positions[number], func([]*etcd.Entry) error { return errEnough })
+		if number < 10 {
+			wants(t, err, etcd.ErrTrimmed)
+		} else {
+			wants(t, err, errEnough)
+		}
+	}
+}
+
+// TestTrim_ManyEntries trims more entries than one transaction deletes, while a node appends and another
+// follows.
+func TestTrim_ManyEntries(t *testing.T) {
+	t.Parallel()
+	server := etcdtest.Start(t)
+	o := etcdtest.Options(server)
+	n := begin(t, o)
+	n.addMany(t, 4500, 1)
+	setBase(t, n, "copy-1", 4400)
+	setBase(t, n, "copy-2", 4450)
+	follower := join(t, o).start(t)
+	trimmer := etcdtest.Open(t, o)
+	stop := appending(t, []*node{n})
+	must(t, trimmer.Trim(t.Context()))
+	grow(t, trimmer, 20)
+	stop()
+	follower.await(t, n.head.Number)
+	wants(t, trimmer.From(t.Context(), n.positions[4399], nil), etcd.ErrTrimmed)
+	wants(t, trimmer.From(t.Context(), n.positions[4400], func([]*etcd.Entry) error { return errEnough }), errEnough)
+}

@@ -1,0 +1,173 @@
+// Package etcdtest runs etcd servers for tests.
+package etcdtest
+
+import (
+	"bytes"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"reeve/store/etcd"
+)
+
+// Server is a member of an etcd cluster, a process.
+type Server struct {
+	URL string // URL for clients
+	Dir string // data directory
+
+	name   string
+	args   []string
+	health string // URL of its health
+
+	mu    sync.Mutex
+	cmd   *exec.Cmd
+	ended chan struct{}
+	log   bytes.Buffer
+}
+
+// Start starts a cluster of one member, with further arguments.
+func Start(t testing.TB, args ...string) *Server {
+	t.Helper()
+	return StartCluster(t, 1, args...)[0]
+}
+
+// StartCluster starts a cluster of the program that the variable REEVE_TEST_ETCD names, which is built
+// by `go -C .ci/etcd build -o FILE .`. Without the variable, the test is skipped.
+func StartCluster(t testing.TB, members int, args ...string) []*Server {
+	t.Helper()
+	program := os.Getenv("REEVE_TEST_ETCD")
+	if program == "" {
+		if os.Getenv("CI") == "true" {
+			t.Fatal("REEVE_TEST_ETCD does not name an etcd server")
+		}
+		t.Skip("REEVE_TEST_ETCD does not name an etcd server, see package etcdtest")
+	}
+
+	ports := freePorts(t, 3*members)
+	var all []*Server
+	var peers []string
+	for i := range members {
+		name := fmt.Sprintf("member-%d", i)
+		peer := "http://" + ports[3*i+1]
+		peers = append(peers, name+"="+peer)
+		s := &Server{URL: "http://" + ports[3*i], Dir: filepath.Join(t.TempDir(), name), name: name, health: "http://" + ports[3*i+2]}
+		for _, a := range args {
+			if strings.HasPrefix(a, "--cert-file=") {
+				s.URL = "https://" + ports[3*i]
+			}
+		}
+		s.args = append([]string{program, "--name", name, "--data-dir", s.Dir, "--log-level", "error",
+			"--listen-client-urls", s.URL, "--advertise-client-urls", s.URL, "--listen-metrics-urls", s.health,
+			"--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer,
+			"--initial-cluster-token", ports[0]}, args...)
+		all = append(all, s)
+	}
+	for _, s := range all {
+		s.args = append(s.args, "--initial-cluster", strings.Join(peers, ","))
+		s.start(t)
+		t.Cleanup(func() { s.Kill() })
+	}
+	for _, s := range all {
+		s.Await(t)
+	}
+	return all
+}
+
+func freePorts(t testing.TB, n int) (all []string) {
+	t.Helper()
+	for range n {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		all = append(all, l.Addr().String())
+	}
+	return all
+}
+
+func (s *Server) start(t testing.TB) {
+	t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.log.Reset()
+	s.cmd = exec.Command(s.args[0], s.args[1:]...)
+	s.cmd.Stdout, s.cmd.Stderr = &s.log, &s.log
+	if err := s.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	s.ended = ended
+	go func(cmd *exec.Cmd) {
+		cmd.Wait()
+		close(ended)
+	}(s.cmd)
+}
+
+// Restart starts a member that was killed, with further arguments, which replace equal ones.
+func (s *Server) Restart(t testing.TB, args ...string) {
+	t.Helper()
+	s.args = append(s.args, args...)
+	s.start(t)
+}
+
+// Await waits until the cluster of a member serves.
+func (s *Server) Await(t testing.TB) {
+	t.Helper()
+	for begun := time.Now(); ; {
+		resp, err := http.Get(s.health + "/health?exclude=NOSPACE")
+		if err == nil {
+			resp.Body.Close()
+			if resp.StatusCode == http.StatusOK {
+				return
+			}
+		}
+		select {
+		case <-s.ended:
+			t.Fatalf("the etcd server ended:\n%s", s.log.String())
+		case <-time.After(10 * time.Millisecond):
+		}
+		if time.Since(begun) > time.Minute {
+			t.Fatalf("the etcd server does not answer: %v", err)
+		}
+	}
+}
+
+// Kill ends a member at once, and waits for its end.
+func (s *Server) Kill() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.cmd.Process.Kill()
+	<-s.ended
+}
+
+// Options are those of a log in a cluster.
+func Options(all ...*Server) etcd.Options {
+	var o etcd.Options
+	for _, s := range all {
+		o.Endpoints = append(o.Endpoints, s.URL)
+	}
+	return o
+}
+
+// Open opens a log, which is closed when the test ends.
+func Open(t testing.TB, o etcd.Options) *etcd.Log {
+	t.Helper()
+	l, err := etcd.Open(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return l
+}

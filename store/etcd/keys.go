@@ -1,0 +1,133 @@
+package etcd
+
+import (
+	"bytes"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"go.etcd.io/etcd/api/v3/mvccpb"
+)
+
+// Hash is a hash of an entry.
+type Hash [32]byte
+
+// Nonce tells entries of two authors with one number apart.
+type Nonce [16]byte
+
+// Position is a place in the log: that of an entry, or the beginning of an epoch.
+type Position struct {
+	Epoch  string // name without spaces and slashes
+	Number uint64
+	Hash   Hash // hash of the entry with this number; at the beginning of an epoch, what the first entry has as Previous
+}
+
+// Head is the position of the last entry.
+type Head struct {
+	Position
+	Revision int64 // revision of etcd at which the key head was written
+}
+
+// Entry is one commit. Its author sets Nonce, Hash, Sealed and EndTurn.
+type Entry struct {
+	Number   uint64
+	Previous Hash // hash of the predecessor
+	Nonce    Nonce
+	Hash     Hash
+	Sealed   []byte // sealed commit, at most MostSealed bytes
+	Revision int64  // revision of etcd at which it was written
+	EndTurn  bool   // whether the turn that the author took ends with it; not stored
+}
+
+// MostSealed is the most bytes that an entry has: 1 MiB and what sealing adds. An etcd accepts requests
+// of 1.5 MiB unless it is told otherwise.
+const MostSealed = 1<<20 + 64<<10
+
+// position returns the position of an entry.
+func (e *Entry) position(epoch string) Position { return Position{epoch, e.Number, e.Hash} }
+
+// Head returns the head that an entry of an epoch was when it was the last one in the log.
+func (e *Entry) Head(epoch string) Head { return Head{e.position(epoch), e.Revision} }
+
+func (l *Log) key(name string) string { return l.prefix + name }
+
+// logOf is the beginning of the keys of the entries of an epoch.
+func (l *Log) logOf(epoch string) string { return l.prefix + "log/" + epoch + "/" }
+
+// afterLog is the key after those of all entries. Between it and head there are no other keys.
+func (l *Log) afterLog() string { return l.prefix + "log0" }
+
+func (l *Log) entryKey(epoch string, number uint64) string {
+	return fmt.Sprintf("%s%020d", l.logOf(epoch), number)
+}
+
+// String is the value of the key head. It must be the same at all nodes, because Append compares it.
+func (p Position) String() string { return fmt.Sprintf("%s %d %x", p.Epoch, p.Number, p.Hash) }
+
+func parsePosition(text []byte) (p Position, err error) {
+	words := strings.Fields(string(text))
+	if len(words) != 3 {
+		return p, errors.New("a position is an epoch, a number and a hash")
+	}
+	p.Epoch = words[0]
+	if p.Number, err = strconv.ParseUint(words[1], 10, 64); err != nil {
+		return p, err
+	}
+	hash, err := hex.DecodeString(words[2])
+	if err != nil || len(hash) != len(p.Hash) {
+		return p, errors.New("a hash has 64 hexadecimal digits")
+	}
+	p.Hash = Hash(hash)
+	return p, nil
+}
+
+// The value of an entry: a version, nonce, hash of the predecessor, hash, and the sealed bytes.
+const (
+	entryVersion = 1
+	entryHeader  = 1 + len(Nonce{}) + 2*len(Hash{})
+)
+
+func (e *Entry) encode() string {
+	return string(bytes.Join([][]byte{{entryVersion}, e.Nonce[:], e.Previous[:], e.Hash[:], e.Sealed}, nil))
+}
+
+// numberOf returns the number of the entry of an epoch that has a key.
+func (l *Log) numberOf(epoch string, key []byte) (uint64, error) {
+	digits, ok := strings.CutPrefix(string(key), l.logOf(epoch))
+	number, err := strconv.ParseUint(digits, 10, 64)
+	if !ok || err != nil {
+		return 0, fmt.Errorf("%w: the key %q is not of an entry of epoch %s", ErrEpoch, key, epoch)
+	}
+	return number, nil
+}
+
+// entry decodes an entry of an epoch.
+func (l *Log) entry(epoch string, kv *mvccpb.KeyValue) (*Entry, error) {
+	number, err := l.numberOf(epoch, kv.Key)
+	if err != nil {
+		return nil, err
+	}
+	v := kv.Value
+	if len(v) < entryHeader || v[0] != entryVersion {
+		return nil, fmt.Errorf("%w: entry %d is of another version or cut off", ErrGap, number)
+	}
+	e := &Entry{Number: number, Sealed: v[entryHeader:], Revision: kv.ModRevision}
+	v = v[1:]
+	v = v[copy(e.Nonce[:], v):]
+	v = v[copy(e.Previous[:], v):]
+	copy(e.Hash[:], v)
+	return e, nil
+}
+
+// follows returns an error unless an entry is the successor of a position.
+func (e *Entry) follows(at Position) error {
+	switch {
+	case e.Number != at.Number+1:
+		return fmt.Errorf("%w: entry %d comes after %d", ErrGap, e.Number, at.Number)
+	case e.Previous != at.Hash:
+		return fmt.Errorf("%w: entry %d does not follow from what this node has", ErrDiverged, e.Number)
+	}
+	return nil
+}
