@@ -41,16 +41,16 @@ func TestCommitLog_CachesFollow(t *testing.T) {
 	}
 	wait := func(db *DB) {
 		t.Helper()
-		_, number, _ := log.Head(t.Context())
+		last, _ := log.Head(t.Context())
 		for end := time.Now().Add(30 * time.Second); ; time.Sleep(100 * time.Microsecond) {
 			state, _ := db.CommitLog()
 			switch {
-			case state.Number >= number:
+			case state.At.Number >= last.Number:
 				return
 			case state.Refused != nil:
 				t.Fatal(state.Refused)
 			case time.Now().After(end):
-				t.Fatalf("entry %d was not applied within 30 s", number)
+				t.Fatalf("entry %d was not applied within 30 s", last.Number)
 			}
 		}
 	}

@@ -323,6 +323,8 @@ var storeMessages = []entry{
 		"this node can't reach the log of commits, so nothing can be changed here now; nothing was changed; try again, or at another node", "", "此节点无法连接提交日志，目前不能在此更改；未做任何更改；请重试或使用其他节点"},
 	{"node_needs_copy",
 		"the records of this node no longer follow from the log of commits: it needs a copy from another node", "", "此节点的记录与提交日志不再衔接：需要从其他节点获取副本"},
+	{"log_set_back",
+		"the log of commits lacks entries that this node has, as after a restore of etcd: nothing is taken from it", "", "提交日志缺少此节点已有的条目（例如 etcd 被恢复之后）：不会从中获取任何内容"},
 	{"change_too_large_cluster", "this change is too large for several nodes; make it in smaller steps", "", "此更改对多节点而言过大；请分步进行"},
 	{"cluster_member",
 		"the data belong to a cluster: start with its configuration, or end that with `reeve cluster leave`", "", "数据属于某个集群：请使用其配置启动，或用 `reeve cluster leave` 退出集群"},

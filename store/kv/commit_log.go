@@ -54,13 +54,13 @@ type commitLog struct {
 	stop   context.CancelFunc // ends the goroutine
 	done   sync.WaitGroup
 
-	waiting []stream.SealedEntry       // received, and not applied yet; for the writer only, as the next two
-	retry   <-chan time.Time           // time at which waiting is tried again; nil for none
-	behind  bool                       // the log may have entries that are to be applied before the next commit
-	ended   chan struct{}              // closed when refused is set
-	refused atomic.Pointer[errs.Error] // why no entries are applied any more; nil while they are
-	contact atomic.Pointer[error]      // why no entries are received now; nil while they are
-	number  atomic.Uint64              // last entry that was applied or appended
+	waiting []stream.SealedEntry        // received, and not applied yet; for the writer only, as the next two
+	retry   <-chan time.Time            // time at which waiting is tried again; nil for none
+	behind  bool                        // the log may have entries that are to be applied before the next commit
+	ended   chan struct{}               // closed when refused is set
+	refused atomic.Pointer[errs.Error]  // why no entries are applied any more; nil while they are
+	contact atomic.Pointer[error]       // why no entries are received now; nil while they are
+	at      atomic.Pointer[stream.Head] // last entry that was applied or appended; nil before the first
 	stats   commitLogStats
 }
 
@@ -90,10 +90,10 @@ type commitLogStats struct{ won, lost, unknown, applied atomic.Uint64 }
 
 // CommitLogState describes the work of a database with a log of commits.
 type CommitLogState struct {
-	Number                      uint64 // last entry that was applied or appended
-	Won, Lost, Unknown, Applied uint64 // commits that were appended, that lost and ran again, whose outcome was unknown; entries of others that were applied
-	Contact                     error  // why no entries are received now; nil while they are
-	Refused                     error  // why no entries are applied any more; nil while they are
+	At                          stream.Head // last entry that was applied or appended
+	Won, Lost, Unknown, Applied uint64      // commits that were appended, that lost and ran again, whose outcome was unknown; entries of others that were applied
+	Contact                     error       // why no entries are received now; nil while they are
+	Refused                     error       // why no entries are applied any more; nil while they are
 }
 
 // CommitLog returns the state of the log of commits; ok is false without one.
@@ -103,11 +103,13 @@ func (db *DB) CommitLog() (state CommitLogState, ok bool) {
 		return state, false
 	}
 	state = CommitLogState{
-		Number:  s.number.Load(),
 		Won:     s.stats.won.Load(),
 		Lost:    s.stats.lost.Load(),
 		Unknown: s.stats.unknown.Load(),
 		Applied: s.stats.applied.Load(),
+	}
+	if at := s.at.Load(); at != nil {
+		state.At = *at
 	}
 	if err := s.contact.Load(); err != nil {
 		state.Contact = *err
@@ -136,33 +138,35 @@ func (db *DB) openCommitLog() error {
 	ctx, cancel := context.WithTimeout(context.Background(), catchUpTimeout)
 	defer cancel()
 	head := db.stream.head
-	epoch, number, err := s.Log.Head(ctx)
+	last, err := s.Log.Head(ctx)
 	switch {
 	case err != nil:
 		return err
-	case head.Epoch != epoch:
-		return fmt.Errorf("%w: the log is of the epoch %s, and they are of %s", ErrOtherCopy, epoch, cmp.Or(head.Epoch, "none"))
-	case head.Number > number:
-		return fmt.Errorf("%w: the log ends with entry %d, and they have entry %d: it was set back", ErrOtherCopy, number, head.Number)
+	case head.Epoch != last.Epoch:
+		return fmt.Errorf("%w: the log is of the epoch %s, and they are of %s", ErrOtherCopy, last.Epoch, cmp.Or(head.Epoch, "none"))
+	case head.Number > last.Number:
+		return fmt.Errorf("%w: it ends with entry %d, and this node has entry %d", stream.ErrSetBack, last.Number, head.Number)
+	case head.Number == last.Number && head.Hash != last.Hash && head.Number > 0:
+		return fmt.Errorf("%w: entry %d is another one", ErrOtherCopy, head.Number)
 	}
-	s.sealer, s.opener = stream.NewSealer(db.instance, epoch, server), stream.NewOpener(server)
+	s.sealer, s.opener = stream.NewSealer(db.instance, head.Epoch, server), stream.NewOpener(server)
 	s.joined, s.behind = true, true
-	s.number.Store(head.Number)
+	s.at.Store(&head)
 	ctx, s.stop = context.WithCancel(context.Background())
-	s.done.Go(func() { s.follow(ctx, head.Number) })
+	s.done.Go(func() { s.follow(ctx, head) })
 	return db.Update(engine{}, func(*Tx) error { return nil }) // applies what the log has
 }
 
-// follow passes the entries of the log after a number to the writer, until ctx ends.
-func (s *commitLog) follow(ctx context.Context, passed uint64) {
+// follow passes the entries of the log after a position to the writer, until ctx ends.
+func (s *commitLog) follow(ctx context.Context, passed stream.Head) {
 	for pause := 10 * time.Millisecond; ; pause = min(2*pause, applyRetry) {
 		err := s.Log.Follow(ctx, passed, func(e stream.SealedEntry) error {
-			if e.Number != passed+1 {
-				return fmt.Errorf("%w: entry %d came after entry %d", stream.ErrEntriesGone, e.Number, passed)
+			if e.Number != passed.Number+1 {
+				return fmt.Errorf("%w: entry %d came after entry %d", stream.ErrNeedsCopy, e.Number, passed.Number)
 			}
 			select {
 			case s.incoming <- e:
-				passed, pause = e.Number, 10*time.Millisecond
+				passed, pause = stream.Head{Epoch: e.Epoch, Number: e.Number, Hash: e.Hash}, 10*time.Millisecond
 				s.contact.Store(nil)
 				return nil
 			case <-ctx.Done():
@@ -176,11 +180,11 @@ func (s *commitLog) follow(ctx context.Context, passed uint64) {
 			err = errors.New("the log of commits ended the connection")
 		}
 		s.contact.Store(&err)
-		if now := s.number.Load(); now > passed { // those are its own
-			passed = now
+		if now := s.at.Load(); now.Number > passed.Number { // those are its own
+			passed = *now
 			continue
 		}
-		if errors.Is(err, stream.ErrEntriesGone) {
+		if errors.Is(err, stream.ErrNeedsCopy) || errors.Is(err, stream.ErrSetBack) {
 			s.refuse(err)
 			return
 		}
@@ -196,6 +200,10 @@ func (s *commitLog) follow(ctx context.Context, passed uint64) {
 func (s *commitLog) refuse(cause error) {
 	err := errs.New(errs.Busy, "the records of this node no longer follow from the log of commits: it needs a copy from another node").
 		Coded("node_needs_copy").Because(fmt.Errorf("%w: %w", ErrOtherCopy, cause))
+	if errors.Is(cause, stream.ErrSetBack) {
+		err = errs.New(errs.Busy, "the log of commits lacks entries that this node has, as after a restore of etcd: nothing is taken from it").
+			Coded("log_set_back").Because(cause)
+	}
 	if s.refused.CompareAndSwap(nil, err) {
 		close(s.ended)
 	}
@@ -220,6 +228,8 @@ func (db *DB) appendCommit(e *stream.SealedEntry, functions int) error {
 		s.stats.lost.Add(1)
 		s.behind = true
 		return errOvertaken
+	case outcome == stream.Refused && !errors.Is(err, stream.ErrEntryTooLarge):
+		return outOfContact(err)
 	case errors.Is(err, stream.ErrEntryTooLarge):
 		return errs.New(errs.Invalid, "this change is too large for several nodes; make it in smaller steps").Because(err)
 	}
@@ -267,11 +277,11 @@ func (db *DB) catchUp() error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), catchUpTimeout)
 	defer cancel()
-	_, number, err := s.Log.Head(ctx)
+	last, err := s.Log.Head(ctx)
 	if err != nil {
 		return outOfContact(err)
 	}
-	for db.stream.head.Number < number {
+	for db.stream.head.Number < last.Number {
 		var next *stream.SealedEntry
 		if len(s.waiting) == 0 {
 			select {
@@ -280,7 +290,7 @@ func (db *DB) catchUp() error {
 			case <-s.ended:
 				return s.refused.Load()
 			case <-ctx.Done():
-				return outOfContact(fmt.Errorf("entry %d of the log of commits was not received in time", number))
+				return outOfContact(fmt.Errorf("entry %d of the log of commits was not received in time", last.Number))
 			}
 		}
 		if err := db.applyEntries(next); err != nil {

@@ -20,9 +20,9 @@ import (
 // number returns the number of the last entry of the log.
 func (s *nodes) number() uint64 {
 	s.t.Helper()
-	_, number, err := s.log.Head(s.t.Context())
+	last, err := s.log.Head(s.t.Context())
 	noErr(s.t, err)
-	return number
+	return last.Number
 }
 
 // TestCommitLog_EntriesThatDontFit lets a node receive entries that it must not apply: it stops to apply
@@ -50,7 +50,7 @@ func TestCommitLog_EntriesThatDontFit(t *testing.T) {
 		"position": {sealedAgain(func(e *stream.Entry) {
 			e.Buckets[0].Name, e.Buckets[0].Rows[0].Key = "_meta", []byte("commit")
 		}), "changes the position"},
-		"forgotten": {func(s *nodes) { s.log.Forget(s.number()) }, "no longer has the next entry"},
+		"forgotten": {func(s *nodes) { s.log.Forget(s.number()) }, "was removed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newNodes(t, 2, Options{Schema: loggedZoo()})
@@ -161,9 +161,11 @@ func TestCommitLog_OtherCopy(t *testing.T) {
 	open(1, "they are of none")
 	options.CommitLog.Log = streamtest.New("OTHER")
 	open(0, "the log is of the epoch OTHER")
-	epoch, _, _ := s.log.Head(t.Context())
-	options.CommitLog.Log = streamtest.New(epoch)
-	open(0, "it was set back")
+	last, _ := s.log.Head(t.Context())
+	options.CommitLog.Log = streamtest.New(last.Epoch)
+	if _, err := Open(s.dirs[0], options); !errors.Is(err, stream.ErrSetBack) {
+		t.Errorf("a log that was set back: %v", err)
+	}
 }
 
 // TestCommitLog_NoContact cuts a node off the log: writes fail, and change nothing, until the log can be

@@ -73,8 +73,7 @@ func (s *nodes) restart(i int) {
 func (s *nodes) same() {
 	t := s.t
 	t.Helper()
-	_, number, err := s.log.Head(t.Context())
-	noErr(t, err)
+	number := s.number()
 	var rows map[string]string
 	for i, db := range s.dbs {
 		s.wait(i, number)
@@ -115,7 +114,7 @@ func (s *nodes) wait(i int, number uint64) {
 		if state.Refused != nil {
 			s.t.Fatalf("node %d: %v", i, state.Refused)
 		}
-		return state.Number >= number
+		return state.At.Number >= number
 	})
 }
 
@@ -166,12 +165,12 @@ func TestCommitLog_RandomWalk(t *testing.T) {
 		clock.Add(int64(r.IntN(3)))
 		seed, i := r.Uint64(), r.IntN(len(s.dbs))
 		var tried *model
-		_, before, _ := s.log.Head(t.Context())
+		before := s.number()
 		if r.IntN(2) == 0 {
 			s.wait(i, before)
 		}
 		state, _ := s.dbs[i].CommitLog()
-		behind := state.Number < before
+		behind := state.At.Number < before
 		err := s.dbs[i].Update(System, func(tx *Tx) error {
 			tried = m.clone() // it may run more than once
 			r := rand.New(rand.NewPCG(seed, 0))
@@ -186,7 +185,7 @@ func TestCommitLog_RandomWalk(t *testing.T) {
 			}
 			return nil
 		})
-		_, after, _ := s.log.Head(t.Context())
+		after := s.number()
 		var e *errs.Error
 		switch {
 		case err == nil:

@@ -6,7 +6,8 @@ func (db *DB) concluded(number int, changes *changes, fresh map[AnyCache]compute
 	db.marker.committed(number)
 	db.indexer.wake()
 	if db.commits != nil {
-		db.commits.number.Store(db.stream.head.Number)
+		at := db.stream.head
+		db.commits.at.Store(&at)
 	}
 	for c, f := range fresh {
 		generation := db.swap(c, f.value)

@@ -78,21 +78,26 @@ func (l *Log) Append(e stream.SealedEntry) (stream.Outcome, error) {
 func (l *Log) last() uint64 { return l.first + uint64(len(l.entries)) }
 
 // Head implements stream.CommitLog.
-func (l *Log) Head(context.Context) (epoch string, number uint64, err error) {
+func (l *Log) Head(context.Context) (head stream.Head, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.epoch, l.last(), l.cut
+	head = stream.Head{Epoch: l.epoch, Number: l.last()}
+	if len(l.entries) > 0 {
+		head.Hash = l.entries[len(l.entries)-1].Hash
+	}
+	return head, l.cut
 }
 
 // Follow implements stream.CommitLog.
-func (l *Log) Follow(ctx context.Context, after uint64, yield func(stream.SealedEntry) error) error {
+func (l *Log) Follow(ctx context.Context, from stream.Head, yield func(stream.SealedEntry) error) error {
+	after := from.Number
 	for {
 		l.mu.Lock()
 		err, grown := l.cut, l.grown
 		var next []stream.SealedEntry
 		switch {
 		case after < l.first:
-			err = fmt.Errorf("%w: entry %d", stream.ErrEntriesGone, after+1)
+			err = fmt.Errorf("%w: entry %d was removed", stream.ErrNeedsCopy, after+1)
 		case after < l.last():
 			next = l.entries[after-l.first:]
 		}
