@@ -66,6 +66,8 @@ type Options struct {
 	Stream *kv.StreamOptions
 	// CommitLog puts the commits in one order with those of other nodes. See kv.Options.CommitLog.
 	CommitLog *kv.CommitLogOptions
+	// LeaveCommitLog is kv.Options.LeaveCommitLog.
+	LeaveCommitLog bool
 
 	schema *kv.Schema // another one, in tests
 	// Origin is the origin of writes that have none, for the change log.
@@ -117,6 +119,8 @@ func (o Options) engine() kv.Options {
 		Files:     o.Files,
 		Stream:    o.Stream,
 		CommitLog: o.CommitLog,
+
+		LeaveCommitLog: o.LeaveCommitLog,
 
 		Backup:       o.Backup,
 		ReturnRights: o.ReturnRights,

@@ -38,6 +38,7 @@ type Entry struct {
 	Hash     Hash
 	Sealed   []byte // sealed commit, at most MostSealed bytes
 	Revision int64  // revision of etcd at which it was written
+	Urgent   bool   // see stream.SealedEntry
 	EndTurn  bool   // whether the turn that the author took ends with it; not stored
 }
 
@@ -83,14 +84,18 @@ func parsePosition(text []byte) (p Position, err error) {
 	return p, nil
 }
 
-// The value of an entry: a version, nonce, hash of the predecessor, hash, and the sealed bytes.
+// The value of an entry: a version, whether it is urgent (0 or 1), nonce, hash of the predecessor, hash, and the sealed bytes.
 const (
 	entryVersion = 1
-	entryHeader  = 1 + len(Nonce{}) + 2*len(Hash{})
+	entryHeader  = 2 + len(Nonce{}) + 2*len(Hash{})
 )
 
 func (e *Entry) encode() string {
-	return string(bytes.Join([][]byte{{entryVersion}, e.Nonce[:], e.Previous[:], e.Hash[:], e.Sealed}, nil))
+	urgent := byte(0)
+	if e.Urgent {
+		urgent = 1
+	}
+	return string(bytes.Join([][]byte{{entryVersion, urgent}, e.Nonce[:], e.Previous[:], e.Hash[:], e.Sealed}, nil))
 }
 
 // numberOf returns the number of the entry of an epoch that has a key.
@@ -113,8 +118,8 @@ func (l *Log) entry(epoch string, kv *mvccpb.KeyValue) (*Entry, error) {
 	if len(v) < entryHeader || v[0] != entryVersion {
 		return nil, fmt.Errorf("%w: entry %d is of another version or cut off", ErrGap, number)
 	}
-	e := &Entry{Number: number, Sealed: v[entryHeader:], Revision: kv.ModRevision}
-	v = v[1:]
+	e := &Entry{Number: number, Sealed: v[entryHeader:], Revision: kv.ModRevision, Urgent: v[1] == 1}
+	v = v[2:]
 	v = v[copy(e.Nonce[:], v):]
 	v = v[copy(e.Previous[:], v):]
 	copy(e.Hash[:], v)

@@ -202,6 +202,10 @@ func (db *DB) commit(batch []*job) {
 			continue
 		}
 
+		if err == nil && db.commits.inUse() && db.commits.urgent {
+			db.commits.finishConfirmed(batch, db.stream.head.Number)
+			return
+		}
 		finish(batch, func(j *job) {
 			if err != nil && j.err == nil {
 				j.err = err
@@ -249,6 +253,9 @@ func (db *DB) tryCommit(batch []*job) (spoiler int, err error) {
 	}()
 
 	changes, now, wrote := newChanges(), db.clock(), false
+	if db.commits != nil {
+		db.commits.urgent = false
+	}
 	changes.log, changes.rows = db.log.begin(), db.stream.begin(db.commits)
 	hold := writeHold{begin: since, last: since}
 	defer func() { hold.report(db.slowWrite) }()
@@ -315,6 +322,9 @@ func (db *DB) tryCommit(batch []*job) (spoiler int, err error) {
 	}
 
 	committed = true
+	if entry.commit != nil {
+		db.commits.urgent = entry.commit.Urgent
+	}
 	db.stream.committed(entry, sealed)
 	db.log.committed()
 	db.concluded(number, changes, fresh, batch)

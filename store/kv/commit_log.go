@@ -56,12 +56,15 @@ type commitLog struct {
 
 	waiting []stream.SealedEntry        // received, and not applied yet; for the writer only, as the next two
 	retry   <-chan time.Time            // time at which waiting is tried again; nil for none
+	urgent  bool                        // whether the last commit has taken rights away
 	behind  bool                        // the log may have entries that are to be applied before the next commit
 	ended   chan struct{}               // closed when refused is set
 	refused atomic.Pointer[errs.Error]  // why no entries are applied any more; nil while they are
 	contact atomic.Pointer[error]       // why no entries are received now; nil while they are
 	at      atomic.Pointer[stream.Head] // last entry that was applied or appended; nil before the first
 	stats   commitLogStats
+
+	confirming confirming
 }
 
 func newCommitLog(o *CommitLogOptions) *commitLog {
@@ -246,12 +249,19 @@ var (
 )
 
 // newCommitEntry returns the entry of a commit for the log of commits.
-func (s *commitLog) newCommitEntry(e *stream.Entry, text []byte) (*stream.SealedEntry, error) {
+func (s *commitLog) newCommitEntry(e *stream.Entry, text []byte, urgent bool) (*stream.SealedEntry, error) {
 	sealed, err := s.sealer.Seal(e.Number, text)
 	if err != nil {
 		return nil, err
 	}
-	return &stream.SealedEntry{Epoch: e.Epoch, Number: e.Number, Hash: e.Head().Hash, Nonce: e.Nonce, Sealed: sealed}, nil
+	return &stream.SealedEntry{
+		Epoch:  e.Epoch,
+		Number: e.Number,
+		Hash:   e.Head().Hash,
+		Nonce:  e.Nonce,
+		Sealed: sealed,
+		Urgent: urgent,
+	}, nil
 }
 
 // sign sets the fields of an entry that only entries of a log of commits have.

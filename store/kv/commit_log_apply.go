@@ -113,6 +113,9 @@ func (db *DB) tryApply(entries []stream.SealedEntry) (err error) {
 	db.commits.stats.applied.Add(uint64(len(in.entries)))
 	db.log.follow(in.rows)
 	db.concluded(number, tx.changes, fresh, nil)
+	if in.urgent {
+		db.commits.Log.Applied(in.head.Number)
+	}
 	return nil
 }
 
@@ -141,6 +144,7 @@ type followed struct {
 	head    stream.Head
 	entries []*stream.Entry
 	rows    []audit.Row // entries of the change log
+	urgent  bool        // whether one of entries takes rights away
 }
 
 // add applies an entry.
@@ -163,7 +167,7 @@ func (f *followed) add(sealed stream.SealedEntry) error {
 		return fmt.Errorf("entry %d of the log of commits: %w", sealed.Number, err)
 	}
 	f.head = e.Head()
-	f.entries = append(f.entries, e)
+	f.entries, f.urgent = append(f.entries, e), f.urgent || sealed.Urgent
 	for _, d := range e.Stored {
 		f.tx.changes.stored = append(f.tx.changes.stored, blob.Digest(d))
 	}

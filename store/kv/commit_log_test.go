@@ -358,3 +358,48 @@ func TestCommitLog_Join(t *testing.T) {
 	alone := open(t, restored, s.options) // a restored copy belongs to no cluster
 	mustCreate(t, alone, "alone")
 }
+
+// TestCommitLog_RightsAreConfirmed lets other nodes hang: writes that take rights away wait for them, and
+// no others.
+func TestCommitLog_RightsAreConfirmed(t *testing.T) {
+	s := newNodes(t, 1, Options{Schema: loggedZoo()})
+	db := s.dbs[0]
+	hang, asked := make(chan struct{}), make(chan uint64, 10)
+	s.log.Confirmed = func(number uint64) {
+		asked <- number
+		<-hang
+	}
+	mustCreate(t, db, "one")
+	mustCreate(t, db, "two")
+	seen := func(tx *Tx) error {
+		_, err := keepers.UpdateQuietly(tx, 1, func(k *keeper) error { k.Seen++; return nil })
+		return err
+	}
+	update(t, db, seen)
+	update(t, db, func(tx *Tx) error { return cages.Create(tx, &cage{Name: "one"}) })
+	update(t, db, func(tx *Tx) error { return cages.Delete(tx, 1) })
+
+	done := make(chan error, 3)
+	begin := func(fn func(tx *Tx) error) {
+		go func() { done <- db.Update(System, fn) }()
+	}
+	begin(func(tx *Tx) error { return keepers.Delete(tx, 2) })
+	disktest.Equal(t, "the entry to confirm", <-asked, s.number())
+	begin(func(tx *Tx) error {
+		_, err := keepers.Update(tx, 1, func(k *keeper) error { k.Name = "changed"; return nil })
+		return err
+	})
+	update(t, db, seen) // does not wait
+	eventually(t, "the second change is in the log", func() bool { return s.number() == 8 })
+	select {
+	case err := <-done:
+		t.Fatalf("a write returned before the others were asked: %v", err)
+	case <-asked:
+		t.Fatal("two goroutines ask")
+	case <-time.After(20 * time.Millisecond):
+	}
+	close(hang)
+	noErr(t, <-done)
+	noErr(t, <-done)
+	shut(t, db)
+}

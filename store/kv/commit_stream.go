@@ -186,7 +186,7 @@ func (s *commitStream) finish(tx *Tx) (out streamed, err error) {
 		return out, err
 	}
 	if tx.db.commits.inUse() {
-		if out.commit, err = tx.db.commits.newCommitEntry(e, text); err != nil {
+		if out.commit, err = tx.db.commits.newCommitEntry(e, text, tx.changes.urgent); err != nil {
 			return out, err
 		}
 	}

@@ -149,7 +149,7 @@ func step(tx *Tx, m *model, r *rand.Rand) (what string, want *refusal, err error
 		return "create cage", nil, cages.Create(tx, &cage{Name: "c"})
 	case 1:
 		ident := m.next("keeper")
-		m.keepers[ident.ID] = keeper{ident, "k", Timestamps{now, now}}
+		m.keepers[ident.ID] = keeper{ident, "k", 0, Timestamps{now, now}}
 		return "create keeper", nil, keepers.Create(tx, &keeper{Name: "k"})
 	case 2:
 		if want = (&refusal{errs.Invalid, "invalid", "beast_id"}); there {

@@ -33,6 +33,7 @@ type collection struct {
 	disposable  bool       // see Collection.Disposable
 	undoable    bool       // see Collection.Undoable
 	log         logUse
+	takesAway   func(old, new record) bool // see Collection.Rights; nil for a collection without rights
 }
 
 // logUse says whether changes of a collection are in the change log.
@@ -300,6 +301,9 @@ func (c *collection) store(tx *Tx, id ID, old record, oldValue []byte, v record)
 // sum the change of their checksums. It follows the blob of the record, see content. old or v is
 // nil for a record that is created or deleted.
 func (c *collection) updateIndexes(tx *Tx, id ID, old, v record, sum *uint64) error {
+	if c.takesAway != nil && tx.db.commits.inUse() && c.takesAway(old, v) {
+		tx.changes.urgent = true
+	}
 	if err := c.content.follow(tx, old, v); err != nil {
 		return err
 	}

@@ -199,5 +199,29 @@ func (db *DB) DerivedKey(purpose string) ([]byte, error) {
 	if key == nil {
 		return nil, errWrongKey
 	}
-	return hkdf.Key(sha256.New, []byte(key.text), []byte(db.instance), purpose, 32)
+	return key.derive(db.instance, purpose)
+}
+
+func (k *secretKey) derive(instance, purpose string) ([]byte, error) {
+	return hkdf.Key(sha256.New, []byte(k.text), []byte(instance), purpose, 32)
+}
+
+// DerivedKeys returns what DerivedKey returns for an installation, for each key in the secret.key of a
+// directory that may have no database yet.
+func DerivedKeys(dir, instance, purpose string) (all [][]byte, err error) {
+	ring, err := readKeyring(dir)
+	if err == nil && ring == nil {
+		err = fmt.Errorf("%s is missing: copy it from another node", filepath.Join(dir, keyName))
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, key := range ring.keys {
+		derived, err := key.derive(instance, purpose)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, derived)
+	}
+	return all, nil
 }

@@ -22,6 +22,7 @@ type cage struct {
 type keeper struct {
 	Ident
 	Name string `json:"name"`
+	Seen Time   `json:"seen"`
 	Timestamps
 }
 
@@ -48,7 +49,7 @@ type chip struct {
 
 var (
 	cages   = NewCollection[cage]("cage")
-	keepers = NewCollection[keeper]("keeper")
+	keepers = NewCollection[keeper]("keeper").Rights(func(k *keeper) { k.Seen = 0 })
 
 	beasts      = NewCollection[beast]("beast")
 	beastByName = NewUniqueText(beasts, "name", fold.Name, func(b *beast) string {

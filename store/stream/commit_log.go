@@ -12,6 +12,7 @@ type SealedEntry struct {
 	Hash   Hash   // hash of the encoded commit
 	Nonce  []byte // random; tells the commits of two processes apart
 	Sealed []byte // see Sealer
+	Urgent bool   // whether it takes something away: its author waits until other processes have applied it
 }
 
 // Outcome is the result of CommitLog.Append.
@@ -39,6 +40,11 @@ type CommitLog interface {
 	// that are appended later, until ctx ends, yield returns an error, or contact is lost. Its error
 	// wraps ErrNeedsCopy or ErrSetBack if it can't continue after the position.
 	Follow(ctx context.Context, after Head, yield func(SealedEntry) error) error
+	// Applied is called after an urgent entry of another process was applied. It does not block.
+	Applied(number uint64)
+	// Confirm returns when each other process that may answer requests has applied an entry, and
+	// within about two seconds: after that, one that has not answers no more.
+	Confirm(number uint64)
 }
 
 var (

@@ -16,6 +16,8 @@ import (
 type Log struct {
 	// Fault is called before each append; nil for never. See Fault.
 	Fault func(stream.SealedEntry) Fault
+	// Confirmed is called by Confirm; nil for nothing.
+	Confirmed func(number uint64)
 	// Delay is the time after which Follow yields an entry.
 	Delay time.Duration
 
@@ -147,4 +149,14 @@ func (l *Log) Change(fn func(*stream.SealedEntry)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	fn(&l.entries[len(l.entries)-1])
+}
+
+// Applied implements stream.CommitLog.
+func (l *Log) Applied(uint64) {}
+
+// Confirm implements stream.CommitLog.
+func (l *Log) Confirm(number uint64) {
+	if l.Confirmed != nil {
+		l.Confirmed(number)
+	}
 }

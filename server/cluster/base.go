@@ -1,0 +1,240 @@
+package cluster
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"filippo.io/age"
+
+	"reeve/store"
+	"reeve/store/copies"
+	"reeve/store/etcd"
+	"reeve/store/kv"
+	"reeve/store/seal"
+	"reeve/store/stream"
+)
+
+// A base copy is an archive of the records, encrypted with a key that is derived from secret.key, in the
+// bucket under cluster/INSTALLATION/EPOCH/NUMBER-RANDOM.
+
+const (
+	basePrefix = "cluster/"
+	basePlace  = "base copy" // purpose of the key, see kv.DB.DerivedKey
+	baseStanza = "reeve-base"
+	baseBytes  = 64 << 20         // size of the entries after which there is a new base copy
+	baseEvery  = 15 * time.Minute // time after which there is one, if there were entries
+	baseYoung  = time.Hour        // age up to which a base copy that etcd does not name is kept
+)
+
+// storeBase stores a base copy of a database.
+func (n *Node) storeBase(ctx context.Context, db *store.DB) (base etcd.Base, err error) {
+	key, err := db.DerivedKey(basePlace)
+	if err != nil {
+		return base, err
+	}
+	recipient, err := seal.NewKey(key, baseStanza, "")
+	if err != nil {
+		return base, err
+	}
+	b, err := db.BackupRecords(ctx, false)
+	if err != nil {
+		return base, err
+	}
+	defer b.Close() // a copy that can't be closed was made anyway
+	head := b.StreamHead()
+	if head.Epoch == "" {
+		return base, errors.New("the data have no position in the log of commits")
+	}
+	name := fmt.Sprintf("%s%s/%s/%020d-%s", basePrefix, db.Instance(), head.Epoch, head.Number, strings.ToLower(rand.Text()[:8]))
+	_, err = copies.Put(ctx, n.options.Bucket, name, b.Size(), []age.Recipient{recipient}, func(out io.Writer) error {
+		_, err := b.WriteTo(out)
+		return err
+	})
+	return etcd.Base{Epoch: head.Epoch, Number: head.Number, Name: name}, err
+}
+
+// instanceIn returns the installation of a base copy.
+func instanceIn(name string) (string, error) {
+	parts := strings.Split(strings.TrimPrefix(name, basePrefix), "/")
+	if len(parts) != 3 {
+		return "", fmt.Errorf("%q is no base copy", name)
+	}
+	return parts[0], nil
+}
+
+// Init makes the data of a directory those of a new cluster. It can be repeated after an error.
+func (n *Node) Init(ctx context.Context, o store.Options) error {
+	is, err := n.initialized(ctx)
+	if err != nil {
+		return err
+	}
+	if is {
+		return errors.New("there is a cluster already: start the node, which takes a copy of the data; or choose another cluster.prefix for a new cluster")
+	}
+	o.LeaveCommitLog = true // what an attempt that failed has begun
+	db, err := store.Open(n.options.Dir, o)
+	if err != nil {
+		return err
+	}
+	local, err := db.LocalContents()
+	if err == nil && local > 0 {
+		err = fmt.Errorf("the contents of %d files are only in this directory: start the server without [cluster], run `reeve files move s3`, and try again", local)
+	}
+	var head stream.Head
+	if err == nil {
+		head, err = db.BeginCommitLog()
+	}
+	if err != nil {
+		return errors.Join(err, db.Close())
+	}
+	base, err := n.storeBase(ctx, db)
+	if err = errors.Join(err, db.Close()); err != nil {
+		return err
+	}
+	if _, err := n.etcd.Begin(ctx, etcd.Head{}, positionOf(head), base); err != nil {
+		return err
+	}
+	return n.save()
+}
+
+// Prepare opens the data of this node. If the log does not continue them, or there are none, it takes a
+// base copy first. open opens the database.
+func (n *Node) Prepare(ctx context.Context, o store.Options, open func() error) error {
+	err := open()
+	if !errors.Is(err, kv.ErrOtherCopy) {
+		return err
+	}
+	n.options.Log("this node takes a copy of the data", err)
+	if err := n.join(ctx, o); err != nil {
+		return fmt.Errorf("take a copy of the data: %w", err)
+	}
+	return open()
+}
+
+// join replaces the data by the base copy.
+func (n *Node) join(ctx context.Context, o store.Options) error {
+	base, _, err := n.etcd.Base(ctx)
+	if err != nil {
+		return named(err)
+	}
+	instance, err := instanceIn(base.Name)
+	if err != nil {
+		return err
+	}
+	if marked, err := os.ReadFile(filepath.Join(n.options.Dir, "instance")); err == nil && strings.TrimSpace(string(marked)) != instance {
+		return fmt.Errorf("the data in %s are of another installation than the cluster", n.options.Dir)
+	}
+	keys, err := kv.DerivedKeys(n.options.Dir, instance, basePlace)
+	if err != nil {
+		return err
+	}
+	var identities []age.Identity
+	for _, key := range keys {
+		identity, err := seal.NewKey(key, baseStanza, "")
+		if err != nil {
+			return err
+		}
+		identities = append(identities, identity)
+	}
+	path := filepath.Join(n.options.Dir, "base-copy.new")
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	if err := copies.FetchObject(ctx, n.options.Bucket, base.Name, path); err != nil {
+		return err
+	}
+	done, err := store.Join(n.options.Dir, path, identities, o)
+	if err = errors.Join(err, os.Remove(path)); err != nil {
+		return err
+	}
+	if done.WrongKey {
+		return errors.New("the secret.key in the data directory is not that of the cluster: copy it from another node")
+	}
+	return n.save()
+}
+
+// duties takes the duties if no node has them, and does them.
+func (n *Node) duties(ctx context.Context) error {
+	if n.etcd.Lease() == 0 {
+		return nil
+	}
+	holder, err := n.etcd.TakeDuty(ctx)
+	if err != nil || holder != n.etcd.Lease() {
+		return err
+	}
+	return n.renewBase(ctx)
+}
+
+// renewBase stores a base copy when there are enough entries since the last one, and removes what is
+// older than the one before.
+func (n *Node) renewBase(ctx context.Context) error {
+	base, head, err := n.etcd.Base(ctx)
+	if err != nil {
+		return err
+	}
+	now := time.Now()
+	if known := n.based; known == nil || known.name != base.Name {
+		n.based = &baseSeen{base.Name, now, n.log.bytes.Load()}
+	}
+	if head.Number == base.Number || now.Sub(n.based.at) < n.options.baseEvery() && n.log.bytes.Load()-n.based.bytes < n.options.baseBytes() {
+		return nil
+	}
+	made, err := n.storeBase(ctx, n.db)
+	if err != nil {
+		return fmt.Errorf("store a base copy: %w", err)
+	}
+	if err := n.etcd.SetBase(ctx, made); err != nil {
+		return errors.Join(fmt.Errorf("store a base copy: %w", err), n.options.Bucket.Delete(ctx, made.Name))
+	}
+	if err := n.etcd.Trim(ctx); err != nil {
+		return fmt.Errorf("remove old entries: %w", err)
+	}
+	return n.sweepBases(ctx, made.Name, base.Name)
+}
+
+// sweepBases deletes base copies other than the last two, unless they are young: another node may be
+// storing one.
+func (n *Node) sweepBases(ctx context.Context, kept ...string) error {
+	all, err := n.options.Bucket.List(ctx, basePrefix+n.db.Instance()+"/")
+	if err != nil {
+		return err
+	}
+	for _, o := range all {
+		if slices.Contains(kept, o.Name) || time.Since(o.Modified) < baseYoung {
+			continue
+		}
+		if err := n.options.Bucket.Delete(ctx, o.Name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// baseSeen is a base copy that this node has seen.
+type baseSeen struct {
+	name  string
+	at    time.Time // when it was seen first
+	bytes int64     // of the entries that had been received
+}
+
+func (o *Options) baseEvery() time.Duration {
+	if o.BaseEvery > 0 {
+		return o.BaseEvery
+	}
+	return baseEvery
+}
+
+func (o *Options) baseBytes() int64 {
+	if o.BaseBytes > 0 {
+		return o.BaseBytes
+	}
+	return baseBytes
+}

@@ -1,0 +1,286 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"reeve/store/errs"
+	"reeve/store/etcd"
+)
+
+// A node answers requests while an answer of etcd that it asked for less than a second ago says that it
+// has not missed an entry. Neither a lease nor a watch proves that: a leader that hangs renews leases that
+// others have revoked.
+
+const (
+	beatEvery   = 250 * time.Millisecond
+	beatValid   = time.Second // time since a question for which its answer counts
+	beatsKept   = 8
+	renewEvery  = 3 * time.Second
+	nodesEvery  = time.Second
+	slowConfirm = 500 * time.Millisecond  // time after which a node that has not applied an urgent entry loses its key
+	goneConfirm = 1500 * time.Millisecond // time after which a node without a key answers no more
+	pollConfirm = 10 * time.Millisecond
+	seenConfirm = 5 * time.Second // time for which a node is remembered that has no key any more
+)
+
+// beats are the last answers of etcd.
+type beats struct {
+	mu      sync.Mutex
+	all     []beat                   // newest question first
+	failure error                    // why the last question was not answered; nil if it was
+	node    bool                     // whether this node has its key
+	duty    bool                     // whether this node has the duties
+	others  map[etcd.Lease]time.Time // when the key of each other node was seen last
+
+	report chan struct{} // holds one value while the key of this node is to be written
+}
+
+// beat is an answer.
+type beat struct {
+	asked  time.Duration // see sinceBoot
+	number uint64        // last entry
+}
+
+// Serving returns why this node must not answer requests now; nil if it may.
+func (n *Node) Serving() error {
+	state, _ := n.db.CommitLog()
+	if state.Refused != nil {
+		return state.Refused
+	}
+	now := sinceBoot()
+	n.beats.mu.Lock()
+	defer n.beats.mu.Unlock()
+	fresh := false
+	for _, b := range n.beats.all {
+		if now-b.asked >= beatValid {
+			break
+		}
+		fresh = true
+		if b.number <= state.At.Number && n.beats.node {
+			return nil
+		}
+	}
+	if fresh {
+		return errs.New(errs.Busy, "this node has not applied the latest changes yet").Coded("node_behind")
+	}
+	return errs.New(errs.Busy, "this node has no contact with the other nodes").Coded("node_alone").Because(n.beats.failure)
+}
+
+// OnDuty reports whether this node has the duties: what only one node does at a time.
+func (n *Node) OnDuty() bool {
+	n.beats.mu.Lock()
+	defer n.beats.mu.Unlock()
+	return n.beats.duty && len(n.beats.all) > 0 && sinceBoot()-n.beats.all[0].asked < beatValid
+}
+
+// Run keeps this node in contact until ctx ends, and then gives up its key and its duties.
+func (n *Node) Run(ctx context.Context) {
+	n.log.applied = func(uint64) { n.wantReport() }
+	n.log.confirm = n.confirm
+	var all sync.WaitGroup
+	defer all.Wait()
+	defer n.leave()
+	every := func(interval time.Duration, overlap bool, fn func(context.Context) error) {
+		all.Go(func() { n.repeat(ctx, &all, interval, overlap, fn) })
+	}
+	every(beatEvery, true, n.beat)
+	every(renewEvery, false, n.renew)
+	every(nodesEvery, false, n.look)
+	every(time.Second, false, n.duties)
+	all.Go(func() { n.reports(ctx) })
+	<-ctx.Done()
+}
+
+// repeat calls fn at an interval until ctx ends. overlap is whether a call may begin while earlier ones
+// run. An error is logged when it is another one than the last time.
+func (n *Node) repeat(ctx context.Context, all *sync.WaitGroup, interval time.Duration, overlap bool, fn func(context.Context) error) {
+	ticker := time.NewTicker(interval)
+	defer ticker.Stop()
+	var mu sync.Mutex
+	last := ""
+	call := func() {
+		err := fn(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		text := ""
+		if err != nil {
+			text = err.Error()
+		}
+		if text != last {
+			if last = text; err != nil {
+				n.options.Log("cluster", err)
+			}
+		}
+	}
+	for {
+		if overlap {
+			all.Go(call)
+		} else {
+			call()
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+	}
+}
+
+// beat asks etcd once.
+func (n *Node) beat(ctx context.Context) error {
+	asked := sinceBoot()
+	b, err := n.etcd.Beat(ctx)
+	state, _ := n.db.CommitLog()
+	if err == nil && b.Head.Epoch != state.At.Epoch {
+		err = fmt.Errorf("%w: %s", etcd.ErrEpoch, b.Head.Epoch)
+	}
+	n.beats.mu.Lock()
+	defer n.beats.mu.Unlock()
+	n.beats.failure = named(err)
+	if err != nil {
+		return err
+	}
+	n.beats.add(beat{asked, b.Head.Number})
+	n.beats.node, n.beats.duty = b.Node != nil, b.Duty != 0 && b.Duty == n.etcd.Lease()
+	return nil
+}
+
+// add adds an answer. Answers can come in another order than the questions.
+func (b *beats) add(one beat) {
+	i := 0
+	for i < len(b.all) && b.all[i].asked > one.asked {
+		i++
+	}
+	b.all = append(b.all, beat{})
+	copy(b.all[i+1:], b.all[i:])
+	b.all[i] = one
+	b.all = b.all[:min(len(b.all), beatsKept)]
+}
+
+// self is what this node says of itself.
+func (n *Node) self() etcd.Node {
+	state, _ := n.db.CommitLog()
+	return etcd.Node{Name: n.options.Name, Version: n.options.Version, Applied: state.At.Number}
+}
+
+// renew keeps the lease, or gets one.
+func (n *Node) renew(ctx context.Context) error {
+	n.beats.mu.Lock()
+	has := n.beats.node || len(n.beats.all) == 0
+	n.beats.mu.Unlock()
+	if n.etcd.Lease() != 0 && has {
+		if err := n.etcd.Renew(ctx); !errors.Is(err, etcd.ErrLease) {
+			return err
+		}
+	}
+	_, err := n.etcd.Join(ctx, n.self())
+	return err
+}
+
+func (n *Node) wantReport() {
+	select {
+	case n.beats.report <- struct{}{}:
+	default:
+	}
+}
+
+// reports writes the key of this node, with the last entry that it has applied, after each urgent entry.
+func (n *Node) reports(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-n.beats.report:
+			n.etcd.Report(ctx, n.self()) // after an error, the author of the entry removes the key
+		}
+	}
+}
+
+// look notes which other nodes have a key.
+func (n *Node) look(ctx context.Context) error {
+	n.wantReport()
+	_, err := n.others(ctx)
+	return err
+}
+
+// others returns the other nodes that have a key.
+func (n *Node) others(ctx context.Context) (all []*etcd.Node, err error) {
+	nodes, err := n.etcd.Nodes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	n.beats.mu.Lock()
+	defer n.beats.mu.Unlock()
+	if n.beats.others == nil {
+		n.beats.others = map[etcd.Lease]time.Time{}
+	}
+	for _, other := range nodes {
+		if other.Lease == n.etcd.Lease() {
+			continue
+		}
+		all = append(all, other)
+		n.beats.others[other.Lease] = time.Now()
+	}
+	for lease, at := range n.beats.others {
+		if time.Since(at) > seenConfirm {
+			delete(n.beats.others, lease)
+		}
+	}
+	return all, nil
+}
+
+// confirm waits until each node that may answer requests has applied an entry. A node that has not done
+// so for a while loses its key, and answers no more soon after.
+func (n *Node) confirm(number uint64) {
+	ctx, cancel := context.WithTimeout(context.Background(), slowConfirm+goneConfirm)
+	defer cancel()
+	begun, applied := time.Now(), map[etcd.Lease]bool{}
+	for ctx.Err() == nil {
+		nodes, err := n.others(ctx)
+		if err == nil && n.confirmed(ctx, nodes, number, applied, time.Since(begun) > slowConfirm) {
+			return
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(pollConfirm):
+		}
+	}
+}
+
+// confirmed reports whether each node has applied an entry, or has had no key for long enough.
+func (n *Node) confirmed(ctx context.Context, nodes []*etcd.Node, number uint64, applied map[etcd.Lease]bool, late bool) bool {
+	all := true
+	for _, other := range nodes {
+		if applied[other.Lease] = applied[other.Lease] || other.Applied >= number; applied[other.Lease] {
+			continue
+		}
+		all = false
+		if late {
+			n.etcd.Expel(ctx, other) // an error is repeated until the time has passed
+		}
+	}
+	n.beats.mu.Lock()
+	defer n.beats.mu.Unlock()
+	for lease, at := range n.beats.others {
+		if !applied[lease] && time.Since(at) < goneConfirm {
+			all = false
+		}
+	}
+	return all
+}
+
+// leave gives up the key and the duties of this node.
+func (n *Node) leave() {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	if err := n.etcd.Leave(ctx); err != nil {
+		n.options.Log("leave the cluster", err)
+	}
+}

@@ -1,0 +1,139 @@
+// Package cluster makes a server one of several equal nodes: etcd puts their commits in one order
+// (package etcd), and a bucket has the contents of files and the base copies from which nodes start.
+// Nodes never talk to each other.
+//
+// Start with Node. Init makes the data of a directory those of a new cluster; Prepare gives a node data
+// that the log continues, and Run keeps it in contact.
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"reeve/store"
+	"reeve/store/copies"
+	"reeve/store/disk"
+	"reeve/store/etcd"
+	"reeve/store/kv"
+)
+
+// Options configure a node.
+type Options struct {
+	Etcd    etcd.Options
+	Name    string        // label of the node
+	Version string        // version of the program
+	Dir     string        // data directory
+	Bucket  copies.Target // has the base copies
+	Log     func(text string, err error)
+
+	BaseEvery time.Duration // time after which there is a new base copy; 0 for the default
+	BaseBytes int64         // size of the entries after which there is one; 0 for the default
+}
+
+// Node is this server as one of several.
+type Node struct {
+	options Options
+	etcd    *etcd.Log
+	log     *commitLog
+	db      *store.DB // nil before Attach
+	beats   beats
+	based   *baseSeen // of the goroutine of the duties
+}
+
+// fileName is the name of a file in the data directory with what a node remembers of its cluster.
+const fileName = "cluster"
+
+// remembered is the content of the file.
+type remembered struct {
+	Etcd uint64 `json:"etcd,string"` // ID of the etcd cluster
+}
+
+// Open returns a node. It does not connect, unless etcd has users.
+func Open(o Options) (*Node, error) {
+	known, err := remember(o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	o.Etcd.Cluster = known.Etcd
+	log, err := etcd.Open(o.Etcd)
+	if err != nil {
+		return nil, fmt.Errorf("cluster: %w", err)
+	}
+	return &Node{options: o, etcd: log, log: newCommitLog(log), beats: beats{report: make(chan struct{}, 1)}}, nil
+}
+
+// Close ends the connections.
+func (n *Node) Close() error { return n.etcd.Close() }
+
+// CommitLog returns the options with which the database is opened.
+func (n *Node) CommitLog() *kv.CommitLogOptions {
+	return &kv.CommitLogOptions{Log: n.log, Author: n.options.Name}
+}
+
+// Attach tells the node its database.
+func (n *Node) Attach(db *store.DB) error {
+	n.db = db
+	state, _ := db.CommitLog()
+	n.etcd.Expect(positionOf(state.At))
+	return n.save()
+}
+
+func remember(dir string) (known remembered, err error) {
+	text, err := os.ReadFile(filepath.Join(dir, fileName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return known, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &known)
+	}
+	if err != nil {
+		err = fmt.Errorf("read %s: %w", filepath.Join(dir, fileName), err)
+	}
+	return known, err
+}
+
+// save writes the file, if etcd has answered.
+func (n *Node) save() error {
+	known, err := remember(n.options.Dir)
+	id := n.etcd.Cluster()
+	if err != nil || id == 0 || id == known.Etcd {
+		return err
+	}
+	text, err := json.Marshal(remembered{id})
+	if err != nil {
+		return err
+	}
+	if err := disk.WriteFile(filepath.Join(n.options.Dir, fileName), text); err != nil {
+		return err
+	}
+	return disk.SyncDir(n.options.Dir)
+}
+
+// Leave makes the data of a stopped node independent of its cluster.
+func Leave(dir string, o store.Options) error {
+	o.LeaveCommitLog = true
+	db, err := store.Open(dir, o)
+	if err != nil {
+		return err
+	}
+	err = db.Close()
+	if removed := os.Remove(filepath.Join(dir, fileName)); !errors.Is(removed, fs.ErrNotExist) {
+		err = errors.Join(err, removed)
+	}
+	return err
+}
+
+// initialized reports whether etcd has a log.
+func (n *Node) initialized(ctx context.Context) (bool, error) {
+	_, err := n.etcd.Head(ctx)
+	if errors.Is(err, etcd.ErrNoHead) {
+		return false, nil
+	}
+	return err == nil, err
+}
