@@ -193,22 +193,27 @@ func TestEtcd_QuotaExceeded(t *testing.T) {
 	t.Parallel()
 	server := etcdtest.Start(t, "--quota-backend-bytes=16777216")
 	o := etcdtest.Options(server)
-	n := begin(t, o)
-	follower := join(t, o).start(t)
-	fill := func() (outcomes map[etcd.Outcome]int) {
-		outcomes = map[etcd.Outcome]int{}
-		for outcomes[etcd.Refused] < 3 {
+	nodes := several(t, 4, o)
+	n, follower := nodes[0], join(t, o).start(t)
+	won := make([][]etcd.Nonce, len(nodes))
+	together(t, nodes, func(i int, n *node) error {
+		for refused := 0; refused < 3; {
 			e := entry(1 << 19)
-			r, _, err := n.once(t.Context(), e, time.Minute)
-			if outcomes[r.Outcome]++; r.Outcome == etcd.Refused {
-				wants(t, err, etcd.ErrNoSpace)
-			} else {
-				must(t, err)
+			switch r, _, err := n.once(t.Context(), e, time.Minute); {
+			case r.Outcome == etcd.Refused && errors.Is(err, etcd.ErrNoSpace):
+				refused++
+			case err != nil:
+				return fmt.Errorf("%v: %w", r.Outcome, err)
+			case r.Outcome == etcd.Won:
+				won[i] = append(won[i], e.Nonce)
 			}
 		}
-		return outcomes
-	}
-	t.Logf("until the quota: %v", fill())
+		return nil
+	})
+	allThere(t, o, nodes, won)
+	head, err := n.log.Head(t.Context())
+	must(t, err)
+	must(t, n.follow(t.Context(), head.Number))
 	if b, err := n.log.Beat(t.Context()); err != nil || b.Head.Number != n.head.Number {
 		t.Errorf("reading: %+v, %v", b.Head, err)
 	}
@@ -227,7 +232,7 @@ func TestEtcd_QuotaExceeded(t *testing.T) {
 	server.Restart(t, "--quota-backend-bytes=67108864")
 	server.Await(t)
 	raw := client(t, clientv3.Config{Endpoints: o.Endpoints})
-	_, err := raw.AlarmDisarm(t.Context(), &clientv3.AlarmMember{})
+	_, err = raw.AlarmDisarm(t.Context(), &clientv3.AlarmMember{})
 	must(t, err)
 	n.addMany(t, 3, 1<<19)
 	follower.await(t, n.head.Number)

@@ -137,6 +137,30 @@ func TestFrom_HangingMember(t *testing.T) {
 	check(t, o, author)
 }
 
+// TestBeat_HangingMember asks while one of two members hangs: the other one answers each time.
+func TestBeat_HangingMember(t *testing.T) {
+	t.Parallel()
+	server := etcdtest.Start(t)
+	begin(t, etcdtest.Options(server))
+	proxy := server.Proxy(t)
+	l := etcdtest.Open(t, etcd.Options{Endpoints: []string{proxy.URL, server.URL}})
+	for seen := time.Now(); time.Since(seen) < 20*time.Millisecond; { // until it is connected to both
+		_, err := l.Head(t.Context())
+		must(t, err)
+	}
+	proxy.Set(etcdtest.HoldAll)
+	slowest := time.Duration(0)
+	for range 6 {
+		begun := time.Now()
+		_, err := l.Beat(t.Context())
+		must(t, err)
+		slowest = max(slowest, time.Since(begun))
+	}
+	if slowest < 300*time.Millisecond {
+		t.Error("the member that hangs was not asked")
+	}
+}
+
 // TestFrom_Compaction lets etcd forget the history under a follower that is cut off.
 func TestFrom_Compaction(t *testing.T) {
 	t.Parallel()
