@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
@@ -166,8 +167,8 @@ func (l *Log) won(r Result, at Head, e *Entry) Result {
 // the one before. from is the head at which that ended; zero for the first epoch of a cluster. If it
 // was answered with an error, call it again with the same arguments.
 func (l *Log) Begin(ctx context.Context, from Head, to Position, base Base) (Head, error) {
-	if to.Epoch == "" || to.Epoch == from.Epoch || base.Epoch != to.Epoch || base.Number != to.Number {
-		return Head{}, errors.New("an epoch has a new name, and begins with a base copy")
+	if to.Epoch == "" || strings.ContainsAny(to.Epoch, "/ ") || to.Epoch == from.Epoch || base.Epoch != to.Epoch || base.Number != to.Number {
+		return Head{}, errors.New("an epoch has a new name without slashes and spaces, and begins with a base copy")
 	}
 	head, logs := l.key("head"), clientv3.WithRange(l.afterLog())
 	a, err := l.write(ctx, transaction{

@@ -286,8 +286,18 @@ func TestEtcd_Restored(t *testing.T) {
 	_, err = started.Beat(t.Context())
 	wants(t, err, etcd.ErrBehind)
 
-	// A node that is not ahead goes on, and the log grows beyond the one that was lost.
-	join(t, o).addMany(t, 15, 100)
+	// A node that is not ahead goes on. When the log is as long as the one that was lost, its head has the
+	// same revision; then it grows beyond.
+	other := join(t, o)
+	other.addMany(t, 10, 100)
+	if other.head.Revision != n.head.Revision {
+		t.Errorf("the head has revision %d, it had %d", other.head.Revision, n.head.Revision)
+	}
+	r, err = n.log.Append(t.Context(), n.head, entry(10))
+	if r.Outcome != etcd.Refused || !errors.Is(err, etcd.ErrDiverged) {
+		t.Errorf("%v, %v", r.Outcome, err)
+	}
+	other.addMany(t, 5, 100)
 	if _, err := n.log.Append(t.Context(), n.head, entry(10)); !errors.Is(err, etcd.ErrDiverged) && !errors.Is(err, etcd.ErrTrimmed) {
 		t.Errorf("after others went on: %v", err)
 	}

@@ -225,8 +225,10 @@ func TestFrom_NewEpoch(t *testing.T) {
 	to, base := etcd.Position{Epoch: "epoch-2", Number: 10, Hash: etcd.Hash{1}}, etcd.Base{Epoch: "epoch-2", Number: 10, Name: "copy-e2"}
 	stale := author.head
 	stale.Revision--
-	_, err := author.log.Begin(t.Context(), stale, to, base)
-	wants(t, err, etcd.ErrEpoch)
+	for _, from := range []etcd.Head{stale, {}} {
+		_, err := author.log.Begin(t.Context(), from, to, base)
+		wants(t, err, etcd.ErrEpoch)
+	}
 	head, err := author.log.Begin(t.Context(), author.head, to, base)
 	must(t, err)
 	again, err := author.log.Begin(t.Context(), author.head, to, base) // as after a lost answer
