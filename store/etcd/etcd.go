@@ -7,8 +7,7 @@
 // follows. It never rests on a leader, a lease or a clock.
 //
 //	log, err := etcd.Open(etcd.Options{Endpoints: []string{"https://etcd-1:2379", …}, At: position})
-//	head, err := log.Head(ctx)
-//	result, err := log.Append(ctx, head, &etcd.Entry{Nonce: …, Hash: …, Sealed: …})
+//	result, err := log.Append(ctx, position, &etcd.Entry{Nonce: …, Hash: …, Sealed: …})
 //
 // The keys, below a prefix:
 //
