@@ -16,7 +16,10 @@ const (
 	quietTime   = 5 * time.Second        // after which a watch that sends nothing is begun again
 )
 
-var errAgain = errors.New("the watch has to begin again")
+var (
+	errAgain = errors.New("the watch has to begin again")
+	errQuiet = errors.New("the watch has sent nothing")
+)
 
 // From calls fn with the entries after a position, in order and without a gap, first with those that
 // exist and then with each that is added, until the context ends, or fn returns an error, or following
@@ -37,6 +40,9 @@ func (l *Log) From(ctx context.Context, at Position, fn func([]*Entry) error) er
 			return own.error
 		case fatal(err):
 			return err
+		case err == errQuiet:
+			wait = pause{}
+			continue
 		case f.at.Number > before:
 			wait = pause{}
 		}
@@ -150,10 +156,13 @@ func (f *follower) watch(ctx context.Context, from int64) error {
 			}
 			quiet = time.Now().Add(quietTime)
 		case now := <-ticker.C:
-			// Another answer told of an entry that the member of this watch has not sent. Or the client has
+			// Another answer told of an entry that the member of this watch has not sent, or the client has
 			// resumed the watch at an etcd that was restored, and waits for revisions that come much later.
-			if known := f.position(); seen == f.at.Number && known.Number > seen || now.After(quiet) {
+			if known := f.position(); seen == f.at.Number && known.Number > seen {
 				return errAgain
+			}
+			if now.After(quiet) {
+				return errQuiet
 			}
 			seen = f.at.Number
 		}
