@@ -99,7 +99,7 @@ func (n *Node) Init(ctx context.Context, o store.Options) error {
 	if err = errors.Join(err, db.Close()); err != nil {
 		return err
 	}
-	if _, err := n.etcd.Begin(ctx, etcd.Head{}, positionOf(head), base); err != nil {
+	if err := n.etcd.Begin(ctx, etcd.Position{}, positionOf(head), base); err != nil {
 		return err
 	}
 	return n.save()

@@ -20,21 +20,16 @@ const (
 	beatValid   = time.Second // time since a question for which its answer counts
 	beatsKept   = 8
 	renewEvery  = 3 * time.Second
-	nodesEvery  = time.Second
-	slowConfirm = 500 * time.Millisecond  // time after which a node that has not applied an urgent entry loses its key
-	goneConfirm = 1500 * time.Millisecond // time after which a node without a key answers no more
-	pollConfirm = 10 * time.Millisecond
-	seenConfirm = 5 * time.Second // time for which a node is remembered that has no key any more
+	reportEvery = time.Second // of the key of this node, for people
 )
 
 // beats are the last answers of etcd.
 type beats struct {
 	mu      sync.Mutex
-	all     []beat                   // newest question first
-	failure error                    // why the last question was not answered; nil if it was
-	node    bool                     // whether this node has its key
-	duty    bool                     // whether this node has the duties
-	others  map[etcd.Lease]time.Time // when the key of each other node was seen last
+	all     []beat // newest question first
+	failure error  // why the last question was not answered; nil if it was
+	node    bool   // whether this node has its key
+	duty    bool   // whether this node has the duties
 
 	report chan struct{} // holds one value while the key of this node is to be written
 }
@@ -80,7 +75,7 @@ func (n *Node) OnDuty() bool {
 // Run keeps this node in contact until ctx ends, and then gives up its key and its duties.
 func (n *Node) Run(ctx context.Context) {
 	n.log.applied = func(uint64) { n.wantReport() }
-	n.log.confirm = n.confirm
+	n.log.confirm = n.etcd.Await
 	var all sync.WaitGroup
 	defer all.Wait()
 	defer n.leave()
@@ -89,7 +84,7 @@ func (n *Node) Run(ctx context.Context) {
 	}
 	every(beatEvery, true, n.beat)
 	every(renewEvery, false, n.renew)
-	every(nodesEvery, false, n.look)
+	every(reportEvery, false, func(context.Context) error { n.wantReport(); return nil })
 	every(time.Second, false, n.duties)
 	all.Go(func() { n.reports(ctx) })
 	<-ctx.Done()
@@ -201,79 +196,6 @@ func (n *Node) reports(ctx context.Context) {
 			n.etcd.Report(ctx, n.self()) // after an error, the author of the entry removes the key
 		}
 	}
-}
-
-// look notes which other nodes have a key.
-func (n *Node) look(ctx context.Context) error {
-	n.wantReport()
-	_, err := n.others(ctx)
-	return err
-}
-
-// others returns the other nodes that have a key.
-func (n *Node) others(ctx context.Context) (all []*etcd.Node, err error) {
-	nodes, err := n.etcd.Nodes(ctx)
-	if err != nil {
-		return nil, err
-	}
-	n.beats.mu.Lock()
-	defer n.beats.mu.Unlock()
-	if n.beats.others == nil {
-		n.beats.others = map[etcd.Lease]time.Time{}
-	}
-	for _, other := range nodes {
-		if other.Lease == n.etcd.Lease() {
-			continue
-		}
-		all = append(all, other)
-		n.beats.others[other.Lease] = time.Now()
-	}
-	for lease, at := range n.beats.others {
-		if time.Since(at) > seenConfirm {
-			delete(n.beats.others, lease)
-		}
-	}
-	return all, nil
-}
-
-// confirm waits until each node that may answer requests has applied an entry. A node that has not done
-// so for a while loses its key, and answers no more soon after.
-func (n *Node) confirm(number uint64) {
-	ctx, cancel := context.WithTimeout(context.Background(), slowConfirm+goneConfirm)
-	defer cancel()
-	begun, applied := time.Now(), map[etcd.Lease]bool{}
-	for ctx.Err() == nil {
-		nodes, err := n.others(ctx)
-		if err == nil && n.confirmed(ctx, nodes, number, applied, time.Since(begun) > slowConfirm) {
-			return
-		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(pollConfirm):
-		}
-	}
-}
-
-// confirmed reports whether each node has applied an entry, or has had no key for long enough.
-func (n *Node) confirmed(ctx context.Context, nodes []*etcd.Node, number uint64, applied map[etcd.Lease]bool, late bool) bool {
-	all := true
-	for _, other := range nodes {
-		if applied[other.Lease] = applied[other.Lease] || other.Applied >= number; applied[other.Lease] {
-			continue
-		}
-		all = false
-		if late {
-			n.etcd.Expel(ctx, other) // an error is repeated until the time has passed
-		}
-	}
-	n.beats.mu.Lock()
-	defer n.beats.mu.Unlock()
-	for lease, at := range n.beats.others {
-		if !applied[lease] && time.Since(at) < goneConfirm {
-			all = false
-		}
-	}
-	return all
 }
 
 // leave gives up the key and the duties of this node.

@@ -12,18 +12,16 @@ import (
 	"reeve/store/stream"
 )
 
-// commitLog is a stream.CommitLog in etcd. It knows the revisions at which the last entries were written,
-// which an append compares.
+// commitLog is a stream.CommitLog in etcd.
 type commitLog struct {
 	etcd    *etcd.Log
-	applied func(number uint64) // see stream.CommitLog
-	confirm func(number uint64)
+	applied func(number uint64)                            // see stream.CommitLog; nil for nothing
+	confirm func(ctx context.Context, number uint64) error // waits for other nodes; nil for nothing
 
 	mu    sync.Mutex
-	heads map[uint64]etcd.Head // of the last entries, by number
-	last  uint64               // highest number in heads
-	grown chan struct{}        // closed and replaced when last grows
-	bytes atomic.Int64         // size of the entries that were received
+	last  uint64        // highest number of an entry that was seen in the log
+	grown chan struct{} // closed and replaced when last grows
+	bytes atomic.Int64  // size of the entries that were received
 
 	// Of the writer, which alone appends.
 	turn   *etcd.Turn // turn of another node; nil for none
@@ -32,76 +30,56 @@ type commitLog struct {
 }
 
 const (
-	appendTimeout = 10 * time.Second
-	turnTime      = time.Second // time for which a node lets another one append first
-	turnLosses    = 3           // lost appends after which a node asks the others to wait
-	headsKept     = 4096
+	appendTimeout  = 10 * time.Second
+	confirmTimeout = 5 * time.Second
+	turnTime       = time.Second // time for which a node lets another one append first
+	turnLosses     = 3           // lost appends after which a node asks the others to wait
 )
 
 func newCommitLog(log *etcd.Log) *commitLog {
-	return &commitLog{etcd: log, heads: map[uint64]etcd.Head{}, grown: make(chan struct{})}
+	return &commitLog{etcd: log, grown: make(chan struct{})}
 }
 
-// note notes the position of an entry.
-func (l *commitLog) note(h etcd.Head) {
+// saw notes that the log has an entry.
+func (l *commitLog) saw(number uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.heads[h.Number] = h
-	if h.Number <= l.last {
-		return
+	if number > l.last {
+		l.last = number
+		close(l.grown)
+		l.grown = make(chan struct{})
 	}
-	if len(l.heads) > headsKept {
-		for n := range l.heads {
-			if n+headsKept/2 < h.Number {
-				delete(l.heads, n)
-			}
-		}
-	}
-	l.last = h.Number
-	close(l.grown)
-	l.grown = make(chan struct{})
 }
 
-// known returns the position of an entry, the last number, and a channel that is closed when there is a
-// later one.
-func (l *commitLog) known(number uint64) (at etcd.Head, ok bool, last uint64, grown <-chan struct{}) {
+// seen returns the highest number that was seen, and a channel that is closed when there is a higher one.
+func (l *commitLog) seen() (last uint64, grown <-chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	at, ok = l.heads[number]
-	return at, ok, l.last, l.grown
+	return l.last, l.grown
 }
 
 // Append implements stream.CommitLog.
 func (l *commitLog) Append(e stream.SealedEntry) (stream.Outcome, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), appendTimeout)
 	defer cancel()
-	at, ok, last, grown := l.known(e.Number - 1)
+	last, grown := l.seen()
 	if l.turn != nil && last < e.Number {
 		select {
 		case <-grown:
 		case <-time.After(turnTime):
 		}
 		l.turn = nil
-		at, ok, last, _ = l.known(e.Number - 1)
+		last, _ = l.seen()
 	}
 	if last >= e.Number {
 		l.losses++
 		return stream.Lost, nil
 	}
-	if !ok {
-		head, err := l.etcd.Head(ctx)
-		if err != nil {
-			return stream.Refused, named(err)
-		}
-		l.note(head)
-		if at = head; head.Number != e.Number-1 {
-			return stream.Lost, nil
-		}
-	}
 	if l.losses >= turnLosses && !l.mine {
 		l.mine, _ = l.etcd.TakeTurn(ctx) // it is only advice
 	}
 
+	at := etcd.Position{Epoch: e.Epoch, Number: e.Number - 1, Hash: etcd.Hash(e.Prev)}
 	r, err := l.etcd.Append(ctx, at, &etcd.Entry{
 		Nonce:   etcd.Nonce(e.Nonce),
 		Hash:    etcd.Hash(e.Hash),
@@ -113,13 +91,10 @@ func (l *commitLog) Append(e stream.SealedEntry) (stream.Outcome, error) {
 	switch r.Outcome {
 	case etcd.Won:
 		l.losses, l.mine = 0, false
-		l.note(r.Head)
+		l.saw(e.Number)
 		return stream.Won, nil
 	case etcd.Lost:
 		l.losses++
-		if r.Next != nil {
-			l.note(r.Next.Head(e.Epoch))
-		}
 		return stream.Lost, nil // the goroutine that follows the log finds out if err is about it
 	case etcd.Refused:
 		return stream.Refused, named(err)
@@ -133,7 +108,7 @@ func (l *commitLog) Head(ctx context.Context) (stream.Head, error) {
 	if err != nil {
 		return stream.Head{}, named(err)
 	}
-	l.note(head)
+	l.saw(head.Number)
 	return stream.Head{Epoch: head.Epoch, Number: head.Number, Hash: stream.Hash(head.Hash)}, nil
 }
 
@@ -142,11 +117,12 @@ func (l *commitLog) Follow(ctx context.Context, after stream.Head, yield func(st
 	at := positionOf(after)
 	return named(l.etcd.From(ctx, at, func(all []*etcd.Entry) error {
 		for _, e := range all {
-			l.note(e.Head(at.Epoch))
+			l.saw(e.Number)
 			l.bytes.Add(int64(len(e.Sealed)))
 			err := yield(stream.SealedEntry{
 				Epoch:  at.Epoch,
 				Number: e.Number,
+				Prev:   stream.Hash(e.Previous),
 				Hash:   stream.Hash(e.Hash),
 				Nonce:  e.Nonce[:],
 				Sealed: e.Sealed,
@@ -196,7 +172,18 @@ func (l *commitLog) Applied(number uint64) {
 
 // Confirm implements stream.CommitLog.
 func (l *commitLog) Confirm(number uint64) {
-	if l.confirm != nil {
-		l.confirm(number)
+	if l.confirm == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), confirmTimeout)
+	defer cancel()
+	for ctx.Err() == nil {
+		if err := l.confirm(ctx, number); err == nil {
+			return
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(100 * time.Millisecond):
+		}
 	}
 }

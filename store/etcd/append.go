@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
@@ -24,19 +25,19 @@ func (o Outcome) String() string { return [...]string{"unknown", "won", "lost", 
 // Result is what came of an entry.
 type Result struct {
 	Outcome
-	Head Head   // position of the entry if it was won, and otherwise the last head seen; zero if none
-	Next *Entry // entry that has the number if it was lost
-	Turn *Turn  // turn of another node; nil if there is none. This node should let it append first
+	Head Position // position of the entry if it was won, and otherwise the last head seen; zero if none
+	Next *Entry   // entry that has the number if it was lost
+	Turn *Turn    // turn of another node; nil if there is none. This node should let it append first
 }
 
-// Append adds an entry after a position of this node. Its Number, Previous and Revision are set. It
+// Append adds an entry after a position of this node. Its Number and Previous are set. It
 // works until it is decided whether the entry is in the log: an error comes with Refused, with Unknown
 // when the context ends before, and with Lost if this node must not go on.
 //
 // After Unknown, this node must neither apply another entry, nor serve, nor forget this one, until
 // Resolve has returned Won or Lost.
-func (l *Log) Append(ctx context.Context, at Head, e *Entry) (Result, error) {
-	e.Number, e.Previous, e.Revision = at.Number+1, at.Hash, 0
+func (l *Log) Append(ctx context.Context, at Position, e *Entry) (Result, error) {
+	e.Number, e.Previous = at.Number+1, at.Hash
 	if len(e.Sealed) > MostSealed {
 		return Result{Outcome: Refused}, fmt.Errorf("%w: %d bytes", ErrTooLarge, len(e.Sealed))
 	}
@@ -44,7 +45,7 @@ func (l *Log) Append(ctx context.Context, at Head, e *Entry) (Result, error) {
 }
 
 // Resolve continues an Append whose outcome was unknown, with the same position and entry.
-func (l *Log) Resolve(ctx context.Context, at Head, e *Entry) (Result, error) {
+func (l *Log) Resolve(ctx context.Context, at Position, e *Entry) (Result, error) {
 	return l.decide(ctx, at, e, true)
 }
 
@@ -52,7 +53,7 @@ func (l *Log) Resolve(ctx context.Context, at Head, e *Entry) (Result, error) {
 // log. That the same transaction is sent again is harmless: it changes the head that it compares, so
 // only one copy can succeed, and the others are answered with the entry. open is whether a copy may
 // still take effect; while it is, that the entry is not in the log does not mean that it never will be.
-func (l *Log) decide(ctx context.Context, at Head, e *Entry, open bool) (Result, error) {
+func (l *Log) decide(ctx context.Context, at Position, e *Entry, open bool) (Result, error) {
 	t, wait, last := l.adding(at, e), pause{}, error(nil)
 	for attempt := 0; ctx.Err() == nil; attempt++ {
 		timeout := attemptTimeout(attempt)
@@ -99,22 +100,19 @@ func unless(open bool, r Result) Result {
 
 // adding is the transaction that adds an entry at a position. What its else branch reads is what judge
 // expects.
-func (l *Log) adding(at Head, e *Entry) transaction {
+func (l *Log) adding(at Position, e *Entry) transaction {
 	key, head := l.entryKey(at.Epoch, e.Number), l.key("head")
 	then := []clientv3.Op{
 		clientv3.OpPut(key, e.encode()),
-		clientv3.OpPut(head, e.position(at.Epoch).String()),
+		clientv3.OpPut(head, e.Position(at.Epoch).String()),
 		clientv3.OpGet(l.key("turn")),
 	}
 	if e.EndTurn {
 		then = append(then, clientv3.OpDelete(l.key("turn")))
 	}
 	return transaction{
-		when: []clientv3.Cmp{
-			clientv3.Compare(clientv3.ModRevision(head), "=", at.Revision),
-			// An etcd that was restored from a snapshot counts its revisions again.
-			clientv3.Compare(clientv3.Value(head), "=", at.Position.String()),
-		},
+		// Its revision would not do: an etcd that was restored from a snapshot counts these again.
+		when:  []clientv3.Cmp{clientv3.Compare(clientv3.Value(head), "=", at.String())},
 		then:  then,
 		other: []clientv3.Op{clientv3.OpGet(head), clientv3.OpGet(key), clientv3.OpGet(l.key("turn"))},
 	}
@@ -122,10 +120,9 @@ func (l *Log) adding(at Head, e *Entry) transaction {
 
 // judge decides from an answer whether an entry is in the log. It does not decide if the head is where
 // it was: then the transaction was not applied, or this is an answer to a reading one.
-func (l *Log) judge(a answer, at Head, e *Entry) (r Result, err error, decided bool) {
+func (l *Log) judge(a answer, at Position, e *Entry) (r Result, err error, decided bool) {
 	r.Turn = l.turn(a.value(2))
 	if a.Succeeded && a.Responses[0].GetResponsePut() != nil {
-		e.Revision = a.Header.Revision
 		return l.won(r, at, e), nil, true
 	}
 
@@ -134,11 +131,11 @@ func (l *Log) judge(a answer, at Head, e *Entry) (r Result, err error, decided b
 			return Result{}, err, true
 		}
 		if r.Next.Nonce == e.Nonce {
-			e.Revision, r.Next = r.Next.Revision, nil
+			r.Next = nil
 			return l.won(r, at, e), nil, true
 		}
 		r.Outcome = Lost
-		if err = r.Next.follows(at.Position); err == nil {
+		if err = r.Next.follows(at); err == nil {
 			r.Head, err = l.head(a.value(0), a.before)
 		}
 		return r, err, true
@@ -148,48 +145,47 @@ func (l *Log) judge(a answer, at Head, e *Entry) (r Result, err error, decided b
 	switch {
 	case err != nil:
 		return r, err, true
-	case r.Head.Position == at.Position && r.Head.Revision == at.Revision:
+	case r.Head == at:
 		return r, nil, false
 	case r.Head.Number <= at.Number:
-		return r, fmt.Errorf("%w: its entry %d has another hash or revision", ErrDiverged, r.Head.Number), true
+		return r, fmt.Errorf("%w: its entry %d has another hash", ErrDiverged, r.Head.Number), true
 	}
 	return r, ErrTrimmed, true
 }
 
-func (l *Log) won(r Result, at Head, e *Entry) Result {
-	r.Outcome, r.Head = Won, e.Head(at.Epoch)
-	l.raise(r.Head.Position)
+func (l *Log) won(r Result, at Position, e *Entry) Result {
+	r.Outcome, r.Head = Won, e.Position(at.Epoch)
+	l.raise(r.Head)
 	return r
 }
 
 // Begin begins an epoch: it writes the head and the base copy of a new one, and deletes the entries of
 // the one before. from is the head at which that ended; zero for the first epoch of a cluster. If it
 // was answered with an error, call it again with the same arguments.
-func (l *Log) Begin(ctx context.Context, from Head, to Position, base Base) (Head, error) {
-	if to.Epoch == "" || to.Epoch == from.Epoch || base.Epoch != to.Epoch || base.Number != to.Number {
-		return Head{}, errors.New("an epoch has a new name, and begins with a base copy")
+func (l *Log) Begin(ctx context.Context, from, to Position, base Base) error {
+	if to.Epoch == "" || strings.ContainsAny(to.Epoch, "/ ") || to.Epoch == from.Epoch || base.Epoch != to.Epoch || base.Number != to.Number {
+		return errors.New("an epoch has a new name without slashes and spaces, and begins with a base copy")
 	}
-	head, logs := l.key("head"), clientv3.WithRange(l.afterLog())
+	head := l.key("head")
+	when := clientv3.Compare(clientv3.Value(head), "=", from.String())
+	if from == (Position{}) {
+		when = clientv3.Compare(clientv3.CreateRevision(head), "=", 0)
+	}
 	a, err := l.write(ctx, transaction{
-		when: []clientv3.Cmp{clientv3.Compare(clientv3.ModRevision(head), "=", from.Revision)},
+		when: []clientv3.Cmp{when},
 		then: []clientv3.Op{
 			clientv3.OpPut(head, to.String()),
 			clientv3.OpPut(l.key("base"), base.encode()),
-			clientv3.OpDelete(l.key("log/"), logs),
+			clientv3.OpDelete(l.key("log/"), clientv3.WithRange(l.afterLog())),
 		},
 		other: []clientv3.Op{clientv3.OpGet(head)},
 	})
 	if err != nil {
-		return Head{}, err
+		return err
 	}
-	h := Head{to, a.Header.Revision}
-	if !a.Succeeded {
-		kv := a.value(0)
-		if kv == nil || string(kv.Value) != to.String() {
-			return Head{}, fmt.Errorf("%w: another node has appended or begun one", ErrEpoch)
-		}
-		h.Revision = kv.ModRevision
+	if !a.Succeeded && (a.value(0) == nil || string(a.value(0).Value) != to.String()) {
+		return fmt.Errorf("%w: another node has appended or begun one", ErrEpoch)
 	}
 	l.Expect(to)
-	return h, nil
+	return nil
 }

@@ -38,12 +38,12 @@ func parseBase(kv *mvccpb.KeyValue) (b Base, err error) {
 }
 
 // Base returns the base copy, and the head at the same time.
-func (l *Log) Base(ctx context.Context) (Base, Head, error) {
+func (l *Log) Base(ctx context.Context) (Base, Position, error) {
 	b, h, _, err := l.base(ctx)
 	return b, h, err
 }
 
-func (l *Log) base(ctx context.Context) (b Base, h Head, revision int64, err error) {
+func (l *Log) base(ctx context.Context) (b Base, h Position, revision int64, err error) {
 	a, err := l.read(ctx, clientv3.OpGet(l.key("head")), clientv3.OpGet(l.key("base")))
 	if err != nil {
 		return b, h, 0, err

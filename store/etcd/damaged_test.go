@@ -95,11 +95,11 @@ func TestFrom_Damaged(t *testing.T) {
 			<-begun
 
 			var ops []clientv3.Op
-			c.change(n.head.Position, func(key, value string) { ops = append(ops, clientv3.OpPut(name+"/"+key, value)) })
+			c.change(n.head, func(key, value string) { ops = append(ops, clientv3.OpPut(name+"/"+key, value)) })
 			_, err := raw.Txn(t.Context()).Then(ops...).Commit()
 			must(t, err)
 			if c.beginning != nil {
-				wants(t, n.log.From(t.Context(), n.head.Position, func([]*etcd.Entry) error { return nil }), c.beginning)
+				wants(t, n.log.From(t.Context(), n.head, func([]*etcd.Entry) error { return nil }), c.beginning)
 			}
 			if c.following != nil {
 				wants(t, <-ended, c.following)

@@ -11,7 +11,7 @@ import (
 
 // Beat is the state of the cluster at one moment.
 type Beat struct {
-	Head  Head
+	Head  Position
 	Node  *Node   // value of the key of this node; nil if the key is missing: this node must not serve
 	Duty  Lease   // lease of the node that has the duties; 0 if none has
 	Turn  *Turn   // turn of another node; nil if there is none

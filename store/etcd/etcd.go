@@ -2,13 +2,12 @@
 // which any node appends. It alone imports the client. The content of entries is opaque to it.
 //
 // Start with Log. Append adds the entry after a position, From follows the entries from a position on,
-// and Beat returns the state by which a node decides whether it may serve. Correctness rests on one comparison: an entry is added
-// only while the key head is as it was at the position that the entry follows. It never rests on a
-// leader, a lease or a clock.
+// and Beat returns the state by which a node decides whether it may serve. Correctness rests on one
+// comparison: an entry is added only while the key head is as it was at the position that the entry
+// follows. It never rests on a leader, a lease or a clock.
 //
 //	log, err := etcd.Open(etcd.Options{Endpoints: []string{"https://etcd-1:2379", …}, At: position})
-//	head, err := log.Head(ctx)
-//	result, err := log.Append(ctx, head, &etcd.Entry{Nonce: …, Hash: …, Sealed: …})
+//	result, err := log.Append(ctx, position, &etcd.Entry{Nonce: …, Hash: …, Sealed: …})
 //
 // The keys, below a prefix:
 //
@@ -42,7 +41,7 @@ import (
 // Options configure a log.
 type Options struct {
 	Endpoints []string // URLs of the members, all with http or all with https
-	Prefix    string   // beginning of the keys; "" for reeve
+	Prefix    string   // beginning of the keys, a name without slashes; "" for reeve
 	CA        string   // path of PEM certificates that are trusted in place of the system's; "" for these
 	Cert, Key string   // paths of a client certificate and its key, in PEM; "" for none
 	User      string   // name of a user of etcd; "" for none
@@ -78,6 +77,13 @@ const (
 // Open returns a log. Without a user it does not connect. A user is signed in, which fails while etcd
 // cannot be reached.
 func Open(o Options) (*Log, error) {
+	prefix := strings.Trim(o.Prefix, "/")
+	if prefix == "" {
+		prefix = "reeve"
+	}
+	if strings.Contains(prefix, "/") {
+		return nil, errors.New("the prefix must have no slashes: its keys could be among those of another one")
+	}
 	config, err := o.config()
 	if err != nil {
 		return nil, err
@@ -85,10 +91,6 @@ func Open(o Options) (*Log, error) {
 	client, err := clientv3.New(config)
 	if err != nil {
 		return nil, named(err)
-	}
-	prefix := strings.Trim(o.Prefix, "/")
-	if prefix == "" {
-		prefix = "reeve"
 	}
 	return &Log{client: client, prefix: prefix + "/", cluster: o.Cluster, known: o.At}, nil
 }

@@ -193,22 +193,27 @@ func TestEtcd_QuotaExceeded(t *testing.T) {
 	t.Parallel()
 	server := etcdtest.Start(t, "--quota-backend-bytes=16777216")
 	o := etcdtest.Options(server)
-	n := begin(t, o)
-	follower := join(t, o).start(t)
-	fill := func() (outcomes map[etcd.Outcome]int) {
-		outcomes = map[etcd.Outcome]int{}
-		for outcomes[etcd.Refused] < 3 {
+	nodes := several(t, 4, o)
+	n, follower := nodes[0], join(t, o).start(t)
+	won := make([][]etcd.Nonce, len(nodes))
+	together(t, nodes, func(i int, n *node) error {
+		for refused := 0; refused < 3; {
 			e := entry(1 << 19)
-			r, _, err := n.once(t.Context(), e, time.Minute)
-			if outcomes[r.Outcome]++; r.Outcome == etcd.Refused {
-				wants(t, err, etcd.ErrNoSpace)
-			} else {
-				must(t, err)
+			switch r, _, err := n.once(t.Context(), e, time.Minute); {
+			case r.Outcome == etcd.Refused && errors.Is(err, etcd.ErrNoSpace):
+				refused++
+			case err != nil:
+				return fmt.Errorf("%v: %w", r.Outcome, err)
+			case r.Outcome == etcd.Won:
+				won[i] = append(won[i], e.Nonce)
 			}
 		}
-		return outcomes
-	}
-	t.Logf("until the quota: %v", fill())
+		return nil
+	})
+	allThere(t, o, nodes, won)
+	head, err := n.log.Head(t.Context())
+	must(t, err)
+	must(t, n.follow(t.Context(), head.Number))
 	if b, err := n.log.Beat(t.Context()); err != nil || b.Head.Number != n.head.Number {
 		t.Errorf("reading: %+v, %v", b.Head, err)
 	}
@@ -227,7 +232,7 @@ func TestEtcd_QuotaExceeded(t *testing.T) {
 	server.Restart(t, "--quota-backend-bytes=67108864")
 	server.Await(t)
 	raw := client(t, clientv3.Config{Endpoints: o.Endpoints})
-	_, err := raw.AlarmDisarm(t.Context(), &clientv3.AlarmMember{})
+	_, err = raw.AlarmDisarm(t.Context(), &clientv3.AlarmMember{})
 	must(t, err)
 	n.addMany(t, 3, 1<<19)
 	follower.await(t, n.head.Number)
@@ -248,6 +253,14 @@ func TestEtcd_QuotaExceeded(t *testing.T) {
 	follower.await(t, n.head.Number)
 }
 
+// revision returns the revision at which the head was written.
+func revision(t testing.TB, s *etcdtest.Server) int64 {
+	t.Helper()
+	head, err := client(t, clientv3.Config{Endpoints: []string{s.URL}}).Get(t.Context(), "reeve/head")
+	must(t, err)
+	return head.Kvs[0].ModRevision
+}
+
 // TestEtcd_Restored puts an old copy of its files under an etcd, and lets others go on from there.
 func TestEtcd_Restored(t *testing.T) {
 	t.Parallel()
@@ -262,7 +275,7 @@ func TestEtcd_Restored(t *testing.T) {
 	server.Await(t)
 	n.addMany(t, 10, 100)
 	ahead := join(t, o).start(t)
-	cluster := n.log.Cluster()
+	cluster, before := n.log.Cluster(), revision(t, server)
 
 	server.Kill()
 	must(t, os.RemoveAll(server.Dir))
@@ -277,16 +290,26 @@ func TestEtcd_Restored(t *testing.T) {
 		t.Errorf("%v, %v", r.Outcome, err)
 	}
 	// A node that starts knows its position.
-	started := etcdtest.Open(t, etcd.Options{Endpoints: o.Endpoints, Cluster: cluster, At: n.head.Position})
+	started := etcdtest.Open(t, etcd.Options{Endpoints: o.Endpoints, Cluster: cluster, At: n.head})
 	_, err = started.Beat(t.Context())
 	wants(t, err, etcd.ErrBehind)
 
-	// A node that is not ahead goes on, and the log grows beyond the one that was lost.
-	join(t, o).addMany(t, 15, 100)
+	// A node that is not ahead goes on. When the log is as long as the one that was lost, its head has the
+	// same revision; then it grows beyond.
+	other := join(t, o)
+	other.addMany(t, 10, 100)
+	if now := revision(t, server); now != before {
+		t.Errorf("the head has revision %d, it had %d", now, before)
+	}
+	r, err = n.log.Append(t.Context(), n.head, entry(10))
+	if r.Outcome != etcd.Refused || !errors.Is(err, etcd.ErrDiverged) {
+		t.Errorf("%v, %v", r.Outcome, err)
+	}
+	other.addMany(t, 5, 100)
 	if _, err := n.log.Append(t.Context(), n.head, entry(10)); !errors.Is(err, etcd.ErrDiverged) && !errors.Is(err, etcd.ErrTrimmed) {
 		t.Errorf("after others went on: %v", err)
 	}
-	wants(t, n.log.From(t.Context(), n.head.Position, nil), etcd.ErrDiverged)
+	wants(t, n.log.From(t.Context(), n.head, nil), etcd.ErrDiverged)
 }
 
 // TestEtcd_AnotherCluster puts an empty etcd in the place of one.
@@ -298,8 +321,8 @@ func TestEtcd_AnotherCluster(t *testing.T) {
 	m.addMany(t, 5, 10)
 
 	for name, o := range map[string]etcd.Options{
-		"another log": {Endpoints: []string{other.URL}, Cluster: n.log.Cluster(), At: n.head.Position},
-		"no log":      {Endpoints: []string{other.URL}, Cluster: n.log.Cluster(), At: n.head.Position, Prefix: "empty"},
+		"another log": {Endpoints: []string{other.URL}, Cluster: n.log.Cluster(), At: n.head},
+		"no log":      {Endpoints: []string{other.URL}, Cluster: n.log.Cluster(), At: n.head, Prefix: "empty"},
 	} {
 		l := etcdtest.Open(t, o)
 		_, err := l.Head(t.Context())
@@ -308,11 +331,11 @@ func TestEtcd_AnotherCluster(t *testing.T) {
 		if r.Outcome != etcd.Refused || !errors.Is(err, etcd.ErrCluster) {
 			t.Errorf("%s: %v, %v", name, r.Outcome, err)
 		}
-		wants(t, l.From(t.Context(), n.head.Position, nil), etcd.ErrCluster)
+		wants(t, l.From(t.Context(), n.head, nil), etcd.ErrCluster)
 		wants(t, l.Members(t.Context())[0].Err, etcd.ErrCluster)
 	}
 	_, err := etcdtest.Open(t, etcd.Options{Endpoints: []string{other.URL}, Prefix: "empty"}).Head(t.Context())
 	wants(t, err, etcd.ErrNoHead)
-	_, err = etcdtest.Open(t, etcd.Options{Endpoints: []string{other.URL}, Prefix: "empty", At: n.head.Position}).Head(t.Context())
+	_, err = etcdtest.Open(t, etcd.Options{Endpoints: []string{other.URL}, Prefix: "empty", At: n.head}).Head(t.Context())
 	wants(t, err, etcd.ErrBehind)
 }

@@ -13,9 +13,13 @@ import (
 const (
 	pageEntries = 16                     // entries of one answer, each of at most 1 MiB
 	stallTime   = 500 * time.Millisecond // after which a watch is given up that lacks a known entry
+	quietTime   = 5 * time.Second        // after which a watch that sends nothing is begun again
 )
 
-var errAgain = errors.New("the watch has to begin again")
+var (
+	errAgain = errors.New("the watch has to begin again")
+	errQuiet = errors.New("the watch has sent nothing")
+)
 
 // From calls fn with the entries after a position, in order and without a gap, first with those that
 // exist and then with each that is added, until the context ends, or fn returns an error, or following
@@ -36,6 +40,9 @@ func (l *Log) From(ctx context.Context, at Position, fn func([]*Entry) error) er
 			return own.error
 		case fatal(err):
 			return err
+		case err == errQuiet:
+			wait = pause{}
+			continue
 		case f.at.Number > before:
 			wait = pause{}
 		}
@@ -65,7 +72,7 @@ func (f *follower) give(all []*Entry) error {
 		if err := e.follows(at); err != nil {
 			return err
 		}
-		at = e.position(at.Epoch)
+		at = e.Position(at.Epoch)
 	}
 	if err := f.fn(all); err != nil {
 		return &fnError{err}
@@ -106,10 +113,10 @@ func (f *follower) catchUp(ctx context.Context) (int64, error) {
 		switch {
 		case err != nil:
 			return 0, err
-		case f.at == head.Position:
+		case f.at == head:
 			return a.Header.Revision, nil
 		case f.at.Number >= head.Number:
-			return 0, fmt.Errorf("%w: the head is %s, the last entry %s", ErrDiverged, head.Position, f.at)
+			return 0, fmt.Errorf("%w: the head is %s, the last entry %s", ErrDiverged, head, f.at)
 		}
 	}
 }
@@ -134,6 +141,7 @@ func (f *follower) watch(ctx context.Context, from int64) error {
 		clientv3.WithFilterDelete(), clientv3.WithFragment())
 	ticker := time.NewTicker(stallTime)
 	defer ticker.Stop()
+	quiet := time.Now().Add(quietTime)
 	for seen := f.at.Number; ; {
 		select {
 		case r, open := <-responses:
@@ -146,10 +154,15 @@ func (f *follower) watch(ctx context.Context, from int64) error {
 			if err := f.apply(r.Events); err != nil {
 				return err
 			}
-		case <-ticker.C:
-			// Another answer told of an entry that the member of this watch has not sent.
+			quiet = time.Now().Add(quietTime)
+		case now := <-ticker.C:
+			// Another answer told of an entry that the member of this watch has not sent, or the client has
+			// resumed the watch at an etcd that was restored, and waits for revisions that come much later.
 			if known := f.position(); seen == f.at.Number && known.Number > seen {
 				return errAgain
+			}
+			if now.After(quiet) {
+				return errQuiet
 			}
 			seen = f.at.Number
 		}
@@ -166,7 +179,7 @@ func (f *follower) apply(events []*clientv3.Event) error {
 			if err != nil {
 				return f.last(all, err)
 			}
-			all, at = append(all, e), e.position(at.Epoch)
+			all, at = append(all, e), e.Position(at.Epoch)
 			continue
 		}
 		head, err := parsePosition(event.Kv.Value)

@@ -26,7 +26,7 @@ func (n *node) start(t testing.TB) *following {
 	ctx, cancel := context.WithCancel(t.Context())
 	f := &following{node: n, steps: make(chan uint64, 1<<16), ended: make(chan error, 1), cancel: cancel}
 	go func() {
-		f.ended <- n.log.From(ctx, n.head.Position, func(all []*etcd.Entry) error {
+		f.ended <- n.log.From(ctx, n.head, func(all []*etcd.Entry) error {
 			f.mu.Lock()
 			defer f.mu.Unlock()
 			for _, e := range all {
@@ -87,7 +87,7 @@ func TestFrom_ExistingAndNew(t *testing.T) {
 	o := etcdtest.Options(server)
 	author := begin(t, o)
 	author.addMany(t, 50, 100)
-	late := (&node{log: etcdtest.Open(t, o), head: etcd.Head{Position: etcd.Position{Epoch: epoch}}}).start(t)
+	late := (&node{log: etcdtest.Open(t, o), head: etcd.Position{Epoch: epoch}}).start(t)
 	late.await(t, 50)
 	author.addMany(t, 50, 100)
 	late.await(t, 100)
@@ -104,7 +104,7 @@ func TestFrom_ExistingAndNew(t *testing.T) {
 	}
 
 	fault := errors.New("fault")
-	err := late.log.From(t.Context(), late.head.Position, func([]*etcd.Entry) error { return fault })
+	err := late.log.From(t.Context(), late.head, func([]*etcd.Entry) error { return fault })
 	wants(t, err, fault)
 	check(t, o, author, late.node)
 }
@@ -135,6 +135,30 @@ func TestFrom_HangingMember(t *testing.T) {
 		proxy.Set(etcdtest.Pass)
 	}
 	check(t, o, author)
+}
+
+// TestBeat_HangingMember asks while one of two members hangs: the other one answers each time.
+func TestBeat_HangingMember(t *testing.T) {
+	t.Parallel()
+	server := etcdtest.Start(t)
+	begin(t, etcdtest.Options(server))
+	proxy := server.Proxy(t)
+	l := etcdtest.Open(t, etcd.Options{Endpoints: []string{proxy.URL, server.URL}})
+	for seen := time.Now(); time.Since(seen) < 20*time.Millisecond; { // until it is connected to both
+		_, err := l.Head(t.Context())
+		must(t, err)
+	}
+	proxy.Set(etcdtest.HoldAll)
+	slowest := time.Duration(0)
+	for range 6 {
+		begun := time.Now()
+		_, err := l.Beat(t.Context())
+		must(t, err)
+		slowest = max(slowest, time.Since(begun))
+	}
+	if slowest < 300*time.Millisecond {
+		t.Error("the member that hangs was not asked")
+	}
 }
 
 // TestFrom_Compaction lets etcd forget the history under a follower that is cut off.
@@ -200,16 +224,12 @@ func TestFrom_NewEpoch(t *testing.T) {
 
 	to, base := etcd.Position{Epoch: "epoch-2", Number: 10, Hash: etcd.Hash{1}}, etcd.Base{Epoch: "epoch-2", Number: 10, Name: "copy-e2"}
 	stale := author.head
-	stale.Revision--
-	_, err := author.log.Begin(t.Context(), stale, to, base)
-	wants(t, err, etcd.ErrEpoch)
-	head, err := author.log.Begin(t.Context(), author.head, to, base)
-	must(t, err)
-	again, err := author.log.Begin(t.Context(), author.head, to, base) // as after a lost answer
-	must(t, err)
-	if head != again || head.Position != to {
-		t.Errorf("the head is %+v, then %+v", head, again)
+	stale.Number--
+	for _, from := range []etcd.Position{stale, {}} {
+		wants(t, author.log.Begin(t.Context(), from, to, base), etcd.ErrEpoch)
 	}
+	must(t, author.log.Begin(t.Context(), author.head, to, base))
+	must(t, author.log.Begin(t.Context(), author.head, to, base)) // as after a lost answer
 	follower.fails(t, etcd.ErrEpoch)
 
 	r, err := idle.log.Append(t.Context(), idle.head, entry(10))
@@ -218,10 +238,10 @@ func TestFrom_NewEpoch(t *testing.T) {
 	}
 	_, err = idle.log.Beat(t.Context())
 	wants(t, err, etcd.ErrEpoch)
-	wants(t, idle.log.From(t.Context(), idle.head.Position, nil), etcd.ErrEpoch)
+	wants(t, idle.log.From(t.Context(), idle.head, nil), etcd.ErrEpoch)
 
 	// Nodes that have the base copy go on.
-	if r, err := author.log.Append(t.Context(), head, entry(10)); err != nil || r.Outcome != etcd.Won || r.Head.Number != 11 {
+	if r, err := author.log.Append(t.Context(), to, entry(10)); err != nil || r.Outcome != etcd.Won || r.Head.Number != 11 {
 		t.Errorf("%+v, %v", r, err)
 	}
 	idle.log.Expect(to)

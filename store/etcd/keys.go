@@ -24,12 +24,6 @@ type Position struct {
 	Hash   Hash // hash of the entry with this number; at the beginning of an epoch, what the first entry has as Previous
 }
 
-// Head is the position of the last entry.
-type Head struct {
-	Position
-	Revision int64 // revision of etcd at which the key head was written
-}
-
 // Entry is one commit. Its author sets Nonce, Hash, Sealed and EndTurn.
 type Entry struct {
 	Number   uint64
@@ -37,7 +31,6 @@ type Entry struct {
 	Nonce    Nonce
 	Hash     Hash
 	Sealed   []byte // sealed commit, at most MostSealed bytes
-	Revision int64  // revision of etcd at which it was written
 	Urgent   bool   // see stream.SealedEntry
 	EndTurn  bool   // whether the turn that the author took ends with it; not stored
 }
@@ -46,11 +39,8 @@ type Entry struct {
 // of 1.5 MiB unless it is told otherwise.
 const MostSealed = 1<<20 + 64<<10
 
-// position returns the position of an entry.
-func (e *Entry) position(epoch string) Position { return Position{epoch, e.Number, e.Hash} }
-
-// Head returns the head that an entry of an epoch was when it was the last one in the log.
-func (e *Entry) Head(epoch string) Head { return Head{e.position(epoch), e.Revision} }
+// Position returns the position of an entry of an epoch.
+func (e *Entry) Position(epoch string) Position { return Position{epoch, e.Number, e.Hash} }
 
 func (l *Log) key(name string) string { return l.prefix + name }
 
@@ -118,7 +108,7 @@ func (l *Log) entry(epoch string, kv *mvccpb.KeyValue) (*Entry, error) {
 	if len(v) < entryHeader || v[0] != entryVersion {
 		return nil, fmt.Errorf("%w: entry %d is of another version or cut off", ErrGap, number)
 	}
-	e := &Entry{Number: number, Sealed: v[entryHeader:], Revision: kv.ModRevision, Urgent: v[1] == 1}
+	e := &Entry{Number: number, Sealed: v[entryHeader:], Urgent: v[1] == 1}
 	v = v[2:]
 	v = v[copy(e.Nonce[:], v):]
 	v = v[copy(e.Previous[:], v):]

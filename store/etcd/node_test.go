@@ -44,7 +44,7 @@ func wants(t testing.TB, err, want error) {
 // node is a node that appends and follows.
 type node struct {
 	log       *etcd.Log
-	head      etcd.Head
+	head      etcd.Position
 	applied   []etcd.Nonce    // of the entries, from the first on
 	positions []etcd.Position // before each entry
 }
@@ -53,20 +53,18 @@ type node struct {
 func begin(t testing.TB, o etcd.Options) *node {
 	t.Helper()
 	l := etcdtest.Open(t, o)
-	head, err := l.Begin(t.Context(), etcd.Head{}, etcd.Position{Epoch: epoch}, etcd.Base{Epoch: epoch, Name: "copy-0"})
-	must(t, err)
-	return &node{log: l, head: head}
+	first := etcd.Position{Epoch: epoch}
+	must(t, l.Begin(t.Context(), etcd.Position{}, first, etcd.Base{Epoch: epoch, Name: "copy-0"}))
+	return &node{log: l, head: first}
 }
 
 // join opens a log that another node has begun, at its beginning.
 func join(t testing.TB, o etcd.Options) *node {
 	t.Helper()
-	n := &node{log: etcdtest.Open(t, o)}
-	n.head.Position = etcd.Position{Epoch: epoch}
+	n := &node{log: etcdtest.Open(t, o), head: etcd.Position{Epoch: epoch}}
 	head, err := n.log.Head(t.Context())
 	must(t, err)
 	must(t, n.follow(t.Context(), head.Number))
-	n.head = head
 	return n
 }
 
@@ -82,8 +80,8 @@ func (n *node) apply(e *etcd.Entry) error {
 	if e.Number != n.head.Number+1 || e.Previous != n.head.Hash || sha256.Sum256(e.Sealed) != e.Hash {
 		return fmt.Errorf("entry %d does not follow %d, or is another one", e.Number, n.head.Number)
 	}
-	n.positions = append(n.positions, n.head.Position)
-	n.head, n.applied = e.Head(epoch), append(n.applied, e.Nonce)
+	n.positions = append(n.positions, n.head)
+	n.head, n.applied = e.Position(epoch), append(n.applied, e.Nonce)
 	return nil
 }
 
@@ -94,7 +92,7 @@ func (n *node) follow(ctx context.Context, to uint64) error {
 	if n.head.Number >= to {
 		return nil
 	}
-	err := n.log.From(ctx, n.head.Position, func(all []*etcd.Entry) error {
+	err := n.log.From(ctx, n.head, func(all []*etcd.Entry) error {
 		for _, e := range all {
 			if err := n.apply(e); err != nil {
 				return err

@@ -71,29 +71,28 @@ func (a answer) value(i int) *mvccpb.KeyValue {
 
 // head decodes the head, and compares it with the position that was known when it was asked for:
 // answers to concurrent requests may arrive in any order.
-func (l *Log) head(kv *mvccpb.KeyValue, before Position) (Head, error) {
+func (l *Log) head(kv *mvccpb.KeyValue, before Position) (Position, error) {
 	if kv == nil {
 		if before.Epoch != "" {
-			return Head{}, fmt.Errorf("%w: it has no log", ErrBehind)
+			return Position{}, fmt.Errorf("%w: it has no log", ErrBehind)
 		}
-		return Head{}, ErrNoHead
+		return Position{}, ErrNoHead
 	}
 	p, err := parsePosition(kv.Value)
 	if err != nil {
-		return Head{}, fmt.Errorf("%w: head: %w", ErrGap, err)
+		return Position{}, fmt.Errorf("%w: head: %w", ErrGap, err)
 	}
-	h := Head{p, kv.ModRevision}
 	switch {
 	case before.Epoch == "":
 	case p.Epoch != before.Epoch:
-		return h, fmt.Errorf("%w: %s, not %s", ErrEpoch, p.Epoch, before.Epoch)
+		return p, fmt.Errorf("%w: %s, not %s", ErrEpoch, p.Epoch, before.Epoch)
 	case p.Number < before.Number:
-		return h, fmt.Errorf("%w: its last entry is %d, not %d", ErrBehind, p.Number, before.Number)
+		return p, fmt.Errorf("%w: its last entry is %d, not %d", ErrBehind, p.Number, before.Number)
 	case p.Number == before.Number && p.Hash != before.Hash:
-		return h, fmt.Errorf("%w: entry %d", ErrDiverged, p.Number)
+		return p, fmt.Errorf("%w: entry %d", ErrDiverged, p.Number)
 	}
 	l.raise(p)
-	return h, nil
+	return p, nil
 }
 
 // raise notes that the log has come to a position.
@@ -127,10 +126,10 @@ func (l *Log) write(ctx context.Context, t transaction) (answer, error) {
 }
 
 // Head returns the head, as it is when it is called or later.
-func (l *Log) Head(ctx context.Context) (Head, error) {
+func (l *Log) Head(ctx context.Context) (Position, error) {
 	a, err := l.read(ctx, clientv3.OpGet(l.key("head")))
 	if err != nil {
-		return Head{}, err
+		return Position{}, err
 	}
 	return l.head(a.value(0), a.before)
 }

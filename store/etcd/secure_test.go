@@ -238,6 +238,7 @@ func TestOpen_Faults(t *testing.T) {
 		"needs its key":             {Endpoints: []string{"https://etcd-1:2379"}, Cert: filepath.Join(dir, "a.pem")},
 		"no such file":              {Endpoints: []string{"https://etcd-1:2379"}, CA: filepath.Join(dir, "missing.pem")},
 		"no PEM":                    {Endpoints: []string{"https://etcd-1:2379"}, CA: filepath.Join(dir, "empty.pem")},
+		"no slashes":                {Endpoints: []string{"http://etcd-1:2379"}, Prefix: "/reeve/log/"},
 		"a password needs":          {Endpoints: []string{"https://etcd-1:2379"}, Password: "secret"},
 		"tls: failed to find any PEM": {Endpoints: []string{"https://etcd-1:2379"}, Cert: filepath.Join(dir, "empty.pem"),
 			Key: filepath.Join(dir, "a.key")},

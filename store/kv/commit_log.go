@@ -257,6 +257,7 @@ func (s *commitLog) newCommitEntry(e *stream.Entry, text []byte, urgent bool) (*
 	return &stream.SealedEntry{
 		Epoch:  e.Epoch,
 		Number: e.Number,
+		Prev:   stream.Hash(e.Prev),
 		Hash:   e.Head().Hash,
 		Nonce:  e.Nonce,
 		Sealed: sealed,

@@ -9,6 +9,7 @@ import (
 type SealedEntry struct {
 	Epoch  string
 	Number uint64 // the first entry of an epoch has 1
+	Prev   Hash   // hash of the entry before it; zero for the first one
 	Hash   Hash   // hash of the encoded commit
 	Nonce  []byte // random; tells the commits of two processes apart
 	Sealed []byte // see Sealer
