@@ -77,8 +77,6 @@ func (n *Node) OnDuty() bool {
 
 // Run keeps this node in contact until ctx ends, and then gives up its key and its duties.
 func (n *Node) Run(ctx context.Context) {
-	n.log.applied = func(uint64) { n.wantReport() }
-	n.log.confirm = n.etcd.Await
 	var all sync.WaitGroup
 	defer all.Wait()
 	defer n.leave()
