@@ -131,7 +131,11 @@ func TestFrom_HangingMember(t *testing.T) {
 				t.Fatal("no answer")
 			}
 		}
+		known := time.Now()
 		follower.await(t, 2+round)
+		if took := time.Since(known); took > 4*time.Second {
+			t.Errorf("it took %v to find that the member hangs", took)
+		}
 		proxy.Set(etcdtest.Pass)
 	}
 	check(t, o, author)
@@ -158,6 +162,38 @@ func TestBeat_HangingMember(t *testing.T) {
 	}
 	if slowest < 300*time.Millisecond {
 		t.Error("the member that hangs was not asked")
+	}
+}
+
+// TestRequests_HangingMember does all else while one of two members hangs.
+func TestRequests_HangingMember(t *testing.T) {
+	t.Parallel()
+	server := etcdtest.Start(t)
+	first := begin(t, etcdtest.Options(server))
+	proxy := server.Proxy(t)
+	n := join(t, etcd.Options{Endpoints: []string{proxy.URL, server.URL}})
+	first.addMany(t, 20, 10)
+	must(t, n.follow(t.Context(), 20))
+	proxy.Set(etcdtest.HoldAll)
+	for number := range uint64(2) {
+		_, err := n.log.Join(t.Context(), etcd.Node{Name: "a"})
+		must(t, err)
+		must(t, n.log.Renew(t.Context()))
+		must(t, n.log.Report(t.Context(), etcd.Node{Name: "a", Applied: 20}))
+		if holder, err := n.log.TakeDuty(t.Context()); err != nil || holder != n.log.Lease() {
+			t.Errorf("%x has the duties, %v", holder, err)
+		}
+		if has, err := n.log.TakeTurn(t.Context()); err != nil || !has {
+			t.Errorf("it has the turn: %t, %v", has, err)
+		}
+		e := entry(10)
+		e.EndTurn = true
+		_, err = n.add(t.Context(), e)
+		must(t, err)
+		setBase(t, n, "copy", 10+number)
+		must(t, n.log.Trim(t.Context()))
+		must(t, n.log.LeaveDuty(t.Context()))
+		must(t, n.log.Leave(t.Context()))
 	}
 }
 
