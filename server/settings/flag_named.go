@@ -33,8 +33,8 @@ type namedBy struct {
 	comparing sync.Mutex // held while users are read; never wait for it in a transaction
 
 	users   map[store.Account]uint64 // hash of the subject
-	order   []store.Account          // the oldest first
-	changed map[store.Account]bool   // whose record may have changed
+	order   []store.Account          // users, the oldest first
+	changed map[store.Account]bool   // users whose record may have changed
 	changes uint64                   // number of changed subjects
 	used    uint64
 }
