@@ -273,7 +273,7 @@ func (f *Forwarder) askSignOut(req *web.Request, _ *web.None, w http.ResponseWri
 		return err
 	}
 	return f.sendPage(req, w, func(p *pages.HTMLPage) {
-		p.Title = p.Words.App.SignOut
+		p.Title, p.Texts = p.Words.App.SignOut, []string{p.Words.EndsAll}
 		p.AddButton(p.Words.App.SignOut)
 	})
 }
