@@ -89,31 +89,28 @@ func (s *commitLog) position() (at stream.Head) {
 	return at
 }
 
-// CommitPosition returns the position of the last entry of the log of commits that all reads see; ok is
+// CommitPosition returns epoch and number of the last entry of the log of commits that all reads see; ok is
 // false without a log. It is that of the caller's last write, or a later one.
-func (db *DB) CommitPosition() (at stream.Head, ok bool) {
+func (db *DB) CommitPosition() (epoch string, number uint64, ok bool) {
 	if db.commits == nil {
-		return at, false
+		return "", 0, false
 	}
-	at = db.commits.position()
-	return at, at.Epoch != ""
+	at := db.commits.position()
+	return at.Epoch, at.Number, at.Epoch != ""
 }
 
 // WaitForCommit waits until all reads see the entry at a position. It returns at once for a position of
-// another epoch, and without a log of commits. Only epoch and number of the position count. The error
-// wraps that of ctx if it ends first.
-func (db *DB) WaitForCommit(ctx context.Context, to stream.Head) error {
+// another epoch, and without a log of commits. The error wraps that of ctx if it ends first.
+func (db *DB) WaitForCommit(ctx context.Context, epoch string, number uint64) error {
 	s := db.commits
 	if s == nil {
 		return nil
 	}
-	if at := s.position(); at.Epoch != to.Epoch || at.Number >= to.Number {
+	if at := s.position(); at.Epoch != epoch || at.Number >= number {
 		return nil
 	}
-	w := s.awaited.add(to.Number)
-	if s.position().Number >= to.Number {
-		s.awaited.passed(s.position().Number)
-	}
+	w := s.awaited.add(number)
+	s.awaited.passed(s.position().Number) // it may have been reached since
 	var err error
 	select {
 	case <-w.reached:
@@ -121,7 +118,7 @@ func (db *DB) WaitForCommit(ctx context.Context, to stream.Head) error {
 	case <-s.ended:
 		err = s.refused.Load()
 	case <-ctx.Done():
-		err = fmt.Errorf("entry %d of the log of commits was not applied in time: %w", to.Number, ctx.Err())
+		err = fmt.Errorf("entry %d of the log of commits was not applied in time: %w", number, ctx.Err())
 	}
 	s.awaited.remove(func(other *wait) bool { return other == w })
 	return err
@@ -144,7 +141,7 @@ func (db *DB) WaitForLatest(ctx context.Context) error {
 	case head.Epoch != s.position().Epoch:
 		return fmt.Errorf("%w: the log is of the epoch %s", ErrOtherCopy, head.Epoch)
 	}
-	return db.WaitForCommit(ctx, head)
+	return db.WaitForCommit(ctx, head.Epoch, head.Number)
 }
 
 // headQuestions asks a log for its head, one question at a time.
