@@ -32,7 +32,8 @@ func HealthRoutes(o *Ops) []web.Route {
 				AlwaysServed: true,
 
 				Note: "Returns 200 while the server answers requests and lets users sign in, and 503 when " +
-					"it has begun to stop or writing has failed. With write=1 also 503 while the disk is " +
+					"it has begun to stop or writing has failed, or when it is one of several nodes and has " +
+					"lost contact or not caught up. With write=1 also 503 while the disk is " +
 					"full: then only sign-ins and deletions are possible.",
 			}),
 		web.Action("GET", "/system/health", "system.info", "Get the system's health",
