@@ -69,6 +69,8 @@ type program struct {
 	config    *config.Config
 	installed string // note that the data is that of the installed service; "" if it is not
 
+	node node // this server as one of several; nil for the only one
+
 	reloading sync.Mutex     // held while config is replaced
 	breached  *breached.List // leaked passwords, for serve; nil for none
 	log       zerolog.Logger

@@ -38,6 +38,22 @@ var serverCommands = []command{
 		help: "Print or set the level of the running server's log, until the next reload or start",
 		call: (*program).logLevel,
 	},
+	{
+		name: "cluster init",
+		help: "Begin a cluster with the data of this stopped server",
+		run:  (*program).clusterInit,
+	},
+	{
+		name: "cluster status",
+		help: "Print the nodes of the cluster and the members of etcd",
+		run:  (*program).clusterStatus,
+		json: true,
+	},
+	{
+		name: "cluster leave",
+		help: "Make the data of this stopped node independent of the cluster",
+		run:  (*program).clusterLeave,
+	},
 	{name: "top", help: "Print what the running server does now, and its slowest routes", call: (*program).top},
 	{
 		name: "support",
@@ -318,6 +334,7 @@ var plainCommands = []command{
 var groups = map[string]string{
 	"audit":   "Read, check and undo the change log",
 	"backup":  "Write, list and check backups",
+	"cluster": "Run several nodes with the same data",
 	"event":   "Follow changes",
 	"files":   "Move the contents of files",
 	"flag":    "Read and set feature flags",

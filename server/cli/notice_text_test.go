@@ -94,6 +94,9 @@ var (
 // terms, which few licenses share. A text without such a head is all terms.
 func splitLicense(text string) (head []string, body string) {
 	text = strings.ReplaceAll(text, "\r\n", "\n")
+	if apache.MatchString(text) {
+		return splitApache(text)
+	}
 	at := terms.FindStringIndex(text)
 	if at == nil {
 		return nil, strings.Trim(text, "\n ")
@@ -105,6 +108,33 @@ func splitLicense(text string) (head []string, body string) {
 		}
 	}
 	return head, strings.TrimSpace(text[at[0]:])
+}
+
+var (
+	apache    = regexp.MustCompile(`^\s*Apache License\s+Version 2\.0, January 2004`)
+	apacheEnd = "END OF TERMS AND CONDITIONS"
+)
+
+// splitApache is splitLicense for the Apache License. Its appendix says how to apply it, with a copyright
+// line that some components have filled in.
+func splitApache(text string) (head []string, body string) {
+	body, appendix, found := strings.Cut(text, apacheEnd)
+	if !found {
+		return nil, strings.Trim(text, "\n ")
+	}
+	for line := range strings.Lines(appendix) {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "Copyright") && !strings.Contains(line, "yyyy") {
+			head = append(head, line)
+		}
+		if strings.Contains(line, "limitations under the License.") {
+			_, rest, _ := strings.Cut(appendix, line)
+			if rest = strings.TrimSpace(rest); rest != "" { // further licenses follow
+				return nil, strings.Trim(text, "\n ")
+			}
+		}
+	}
+	return head, strings.Trim(body, "\n ") + "\n\n   " + apacheEnd
 }
 
 // kinds have the licenses that are allowed in the program, each with words that only it has.

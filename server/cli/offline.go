@@ -102,6 +102,9 @@ func (p *program) restore() (err error) {
 		}
 	}()
 
+	if err := p.noCluster(); err != nil {
+		return err
+	}
 	target, err := p.openTarget(p.args[0])
 	if err != nil {
 		return err

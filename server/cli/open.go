@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -62,7 +63,7 @@ func (p *program) open() (*store.DB, *auth.Auth, error) {
 		return seed.Create(tx)
 	}
 
-	db, err := store.Open(p.config.DataDir, options)
+	db, err := p.openStore(options)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -77,6 +78,29 @@ func (p *program) open() (*store.DB, *auth.Auth, error) {
 	}
 
 	return db, a, nil
+}
+
+// openStore opens the database, and before that this server as a node, if it is one of several.
+func (p *program) openStore(options store.Options) (db *store.DB, err error) {
+	if p.node, err = p.newNode(); err != nil {
+		return nil, err
+	}
+	if p.node == nil {
+		return store.Open(p.config.DataDir, options)
+	}
+	joining := options
+	options.CommitLog = p.node.CommitLog()
+	err = p.node.Prepare(context.Background(), joining, func() (err error) {
+		db, err = store.Open(p.config.DataDir, options)
+		return err
+	})
+	if err == nil {
+		err = p.node.Attach(db)
+	}
+	if err != nil {
+		return nil, errors.Join(err, p.node.Close())
+	}
+	return db, nil
 }
 
 // newServer returns a server that is not running, on the database. The caller closes its database.

@@ -24,8 +24,19 @@ import (
 // ballastBytes is the size of an allocation that delays the garbage collector.
 const ballastBytes = 24 << 20
 
-// serve runs the server until SIGTERM or SIGINT. The first start creates the database.
-func (p *program) serve() (err error) {
+// serve runs the server until SIGTERM or SIGINT. The first start creates the database. A node whose
+// records the log of commits no longer continues starts again, with a copy.
+func (p *program) serve() error {
+	for {
+		err := p.serveOnce()
+		if !errors.Is(err, errNeedsCopy) {
+			return err
+		}
+		p.log.Warn().Msg("this node starts again, to take a copy of the data")
+	}
+}
+
+func (p *program) serveOnce() (err error) {
 	// A log whose reader has ended, or a closed terminal, must not end the server.
 	signal.Ignore(syscall.SIGPIPE)
 	reload := make(chan os.Signal, 1)
@@ -56,7 +67,7 @@ func (p *program) serve() (err error) {
 		return err
 	}
 
-	defer func() { err = errors.Join(err, db.Close()) }()
+	defer func() { err = errors.Join(err, db.Close(), p.closeNode()) }()
 	p.warn(server.Warnings(&settings, db.Dir()))
 	// Go's scheduler gives a password hash one of its processors for a long time. With
 	// one more processor for each hash that can run at once, requests do not wait in
@@ -81,6 +92,9 @@ func (p *program) serve() (err error) {
 	signalled, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	ctx, end := context.WithCancel(context.Background())
+	defer end()
+	needsCopy, leave := p.runNode(db, end)
+	defer leave()
 	go func() {
 		<-signalled.Done()
 		service.Stopping() // before the server stops, or the process could end first
@@ -113,6 +127,9 @@ func (p *program) serve() (err error) {
 	})
 
 	p.log.Info().Msg("stopped")
+	if needsCopy() && signalled.Err() == nil {
+		err = errors.Join(err, errNeedsCopy)
+	}
 	return err
 }
 

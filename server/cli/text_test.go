@@ -63,6 +63,7 @@ func TestNoDatabase_Says(t *testing.T) {
 	writeText(t, file, "x\n")
 	needNone := map[string]string{ // with the reason
 		"serve": "makes it", "health": "asks the network", "backup list": "lists files",
+		"cluster init": "needs etcd", "cluster status": "asks etcd", "cluster leave": "needs reeve-cluster",
 		"backup check": "is about a backup", "restore": "makes it", "backup restore": "makes it",
 	}
 	for _, c := range commands {

@@ -28,7 +28,6 @@ type beats struct {
 	mu      sync.Mutex
 	all     []beat // newest question first
 	failure error  // why the last question was not answered; nil if it was
-	node    bool   // whether this node has its key
 	duty    bool   // whether this node has the duties
 
 	report chan struct{} // holds one value while the key of this node is to be written
@@ -38,6 +37,7 @@ type beats struct {
 type beat struct {
 	asked  time.Duration // see sinceBoot
 	number uint64        // last entry
+	node   bool          // whether this node had its key: after an answer without it, it must not answer requests
 }
 
 // Serving returns why this node must not answer requests now; nil if it may.
@@ -54,8 +54,11 @@ func (n *Node) Serving() error {
 		if now-b.asked >= beatValid {
 			break
 		}
-		fresh = true
-		if b.number <= state.At.Number && n.beats.node {
+		if !b.node {
+			fresh = false
+			break
+		}
+		if fresh = true; b.number <= state.At.Number {
 			return nil
 		}
 	}
@@ -74,8 +77,6 @@ func (n *Node) OnDuty() bool {
 
 // Run keeps this node in contact until ctx ends, and then gives up its key and its duties.
 func (n *Node) Run(ctx context.Context) {
-	n.log.applied = func(uint64) { n.wantReport() }
-	n.log.confirm = n.etcd.Await
 	var all sync.WaitGroup
 	defer all.Wait()
 	defer n.leave()
@@ -142,8 +143,8 @@ func (n *Node) beat(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	n.beats.add(beat{asked, b.Head.Number})
-	n.beats.node, n.beats.duty = b.Node != nil, b.Duty != 0 && b.Duty == n.etcd.Lease()
+	n.beats.add(beat{asked, b.Head.Number, b.Node != nil})
+	n.beats.duty = b.Duty != 0 && b.Duty == n.etcd.Lease()
 	return nil
 }
 
@@ -168,7 +169,7 @@ func (n *Node) self() etcd.Node {
 // renew keeps the lease, or gets one.
 func (n *Node) renew(ctx context.Context) error {
 	n.beats.mu.Lock()
-	has := n.beats.node || len(n.beats.all) == 0
+	has := len(n.beats.all) == 0 || n.beats.all[0].node
 	n.beats.mu.Unlock()
 	if n.etcd.Lease() != 0 && has {
 		if err := n.etcd.Renew(ctx); !errors.Is(err, etcd.ErrLease) {

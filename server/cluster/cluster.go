@@ -65,7 +65,9 @@ func Open(o Options) (*Node, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cluster: %w", err)
 	}
-	return &Node{options: o, etcd: log, log: newCommitLog(log), beats: beats{report: make(chan struct{}, 1)}}, nil
+	n := &Node{options: o, etcd: log, log: newCommitLog(log), beats: beats{report: make(chan struct{}, 1)}}
+	n.log.applied, n.log.confirm = func(uint64) { n.wantReport() }, log.Await
+	return n, nil
 }
 
 // Close ends the connections.
@@ -136,4 +138,27 @@ func (n *Node) initialized(ctx context.Context) (bool, error) {
 		return false, nil
 	}
 	return err == nil, err
+}
+
+// State is the state of a cluster.
+type State struct {
+	Head    etcd.Position
+	Base    etcd.Base
+	Duty    etcd.Lease // of the node that has the duties
+	Nodes   []*etcd.Node
+	Members []etcd.Member
+}
+
+// State asks etcd for the state of the cluster.
+func (n *Node) State(ctx context.Context) (s State, err error) {
+	s.Members = n.etcd.Members(ctx)
+	if s.Base, s.Head, err = n.etcd.Base(ctx); err != nil {
+		return s, err
+	}
+	if s.Nodes, err = n.etcd.Nodes(ctx); err != nil {
+		return s, err
+	}
+	beat, err := n.etcd.Beat(ctx)
+	s.Duty = beat.Duty
+	return s, err
 }

@@ -15,8 +15,8 @@ import (
 // commitLog is a stream.CommitLog in etcd.
 type commitLog struct {
 	etcd    *etcd.Log
-	applied func(number uint64)                            // see stream.CommitLog; nil for nothing
-	confirm func(ctx context.Context, number uint64) error // waits for other nodes; nil for nothing
+	applied func(number uint64) // see stream.CommitLog
+	confirm func(ctx context.Context, number uint64) error
 
 	mu    sync.Mutex
 	last  uint64        // highest number of an entry that was seen in the log
@@ -164,17 +164,10 @@ func named(err error) error {
 }
 
 // Applied implements stream.CommitLog.
-func (l *commitLog) Applied(number uint64) {
-	if l.applied != nil {
-		l.applied(number)
-	}
-}
+func (l *commitLog) Applied(number uint64) { l.applied(number) }
 
 // Confirm implements stream.CommitLog.
 func (l *commitLog) Confirm(number uint64) {
-	if l.confirm == nil {
-		return
-	}
 	ctx, cancel := context.WithTimeout(context.Background(), confirmTimeout)
 	defer cancel()
 	for ctx.Err() == nil {

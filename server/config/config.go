@@ -44,6 +44,7 @@ type Config struct {
 	LogLevel     string // debug, info, warn or error
 	ChangeLog    kv.LogLimits
 	Files        *kv.FileStorage // bucket that has the contents of files, too; nil for none
+	Cluster      *Cluster        // nil for one node
 	Warnings     []string
 
 	path    string            // argument of Load
@@ -102,7 +103,7 @@ func (c *Config) finish() error {
 	c.PublicURL = canonicalURL(c.values.String("server.public_url")) // Server reports any other
 	c.BcryptCost, c.Breached = c.values.Int("auth.bcrypt_cost"), c.values.String("auth.breached_passwords")
 	c.LoginLogDays, c.LoginLogRows = c.values.Int("security.login_log_days"), c.values.Int("security.login_log_rows")
-	return errors.Join(c.setChangeLog(), c.setFiles(), c.check())
+	return errors.Join(c.setChangeLog(), c.setFiles(), c.setCluster(), c.check())
 }
 
 // setChangeLog reads the limits of the change log.

@@ -29,7 +29,7 @@ func TestFrom_Damaged(t *testing.T) {
 	server := etcdtest.Start(t)
 	raw := client(t, clientv3.Config{Endpoints: []string{server.URL}})
 	entryOf := func(number uint64, previous etcd.Hash) (key, value string) {
-		return fmt.Sprintf("log/%s/%020d", epoch, number), fmt.Sprintf("\x01%s%s%s", etcd.Nonce{}, previous, etcd.Hash{byte(number)})
+		return fmt.Sprintf("log/%s/%020d", epoch, number), fmt.Sprintf("\x01\x00%s%s%s", etcd.Nonce{}, previous, etcd.Hash{byte(number)})
 	}
 	head := func(number uint64, hash etcd.Hash) string { return fmt.Sprintf("%s %d %x", epoch, number, hash) }
 	for name, c := range map[string]struct {

@@ -234,26 +234,16 @@ func (c *Collection[T]) Authorize(check func(tx *Tx, old *T) error) *Collection[
 }
 
 // Rights declares that records give rights. A commit that deletes or changes one is answered only when no
-// other process that has the records acts on the old one any more, see Options.CommitLog. uses clears the
-// fields whose change takes nothing away, such as the last use; nil for none. Rights returns the
+// other process that has the records acts on the old one any more, see Options.CommitLog. uses are the
+// names, in JSON, of fields whose change takes nothing away, such as the last use. Rights returns the
 // collection, for use in a declaration.
-func (c *Collection[T]) Rights(uses func(*T)) *Collection[T] {
-	c.untyped.takesAway = func(old, new record) bool {
-		if old == nil || new == nil {
-			return old != nil
-		}
-		before, after := *typed[T](old), *typed[T](new)
-		if uses != nil {
-			uses(&before)
-			uses(&after)
-		}
-		return !reflect.DeepEqual(before, after)
-	}
+func (c *Collection[T]) Rights(uses ...string) *Collection[T] {
+	c.untyped.givesRights(uses)
 	return c
 }
 
 // GivesRights reports whether records of the collection give rights.
-func (c *Collection[T]) GivesRights() bool { return c.untyped.takesAway != nil }
+func (c *Collection[T]) GivesRights() bool { return c.untyped.rights != nil }
 
 // Follow adds a function that writes, in other collections, what a change of a record requires. It
 // runs after every change, with system rights; old is nil for a new record, new for a deleted one.

@@ -158,7 +158,9 @@ func TestCommitLog_OtherCopy(t *testing.T) {
 		}
 	}
 	open(0, "")
-	open(1, "they are of none")
+	if _, err := Open(s.dirs[1], options); !errors.Is(err, errNoMember) {
+		t.Errorf("data that have left: %v", err)
+	}
 	options.CommitLog.Log = streamtest.New("OTHER")
 	open(0, "the log is of the epoch OTHER")
 	last, _ := s.log.Head(t.Context())

@@ -18,6 +18,10 @@ import (
 var errMember = errs.New(errs.Conflict,
 	"the data belong to a cluster: start with its configuration, or end that with `reeve cluster leave`")
 
+// errNoMember is the error for a log of commits and a directory whose records belong to none.
+var errNoMember = errs.New(errs.Conflict,
+	"the data belong to no cluster: begin one with them with `reeve cluster init`, or move them away to take those of the cluster")
+
 // BeginCommitLog begins an epoch for a log of commits: the records as they are now are the state before
 // its first entry. The database must be closed afterwards, and opened with the log.
 func (db *DB) BeginCommitLog() (head stream.Head, err error) {
@@ -46,8 +50,12 @@ func (db *DB) checkMember() error {
 		return err
 	})
 	switch {
-	case err != nil || !meta.Cluster:
+	case err != nil:
 		return err
+	case !meta.Cluster && db.commits != nil:
+		return errNoMember
+	case !meta.Cluster:
+		return nil
 	case db.options.LeaveCommitLog:
 		return db.setMember(false)
 	case db.commits == nil:

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"reflect"
+	"slices"
 	"strings"
 
 	"reeve/store/disk"
@@ -33,7 +34,7 @@ type collection struct {
 	disposable  bool       // see Collection.Disposable
 	undoable    bool       // see Collection.Undoable
 	log         logUse
-	takesAway   func(old, new record) bool // see Collection.Rights; nil for a collection without rights
+	rights      []int // fields whose change can take a right away, see Collection.Rights; nil for none
 }
 
 // logUse says whether changes of a collection are in the change log.
@@ -301,7 +302,7 @@ func (c *collection) store(tx *Tx, id ID, old record, oldValue []byte, v record)
 // sum the change of their checksums. It follows the blob of the record, see content. old or v is
 // nil for a record that is created or deleted.
 func (c *collection) updateIndexes(tx *Tx, id ID, old, v record, sum *uint64) error {
-	if c.takesAway != nil && tx.db.commits.inUse() && c.takesAway(old, v) {
+	if tx.db.commits.inUse() && c.takesAway(old, v) {
 		tx.changes.urgent = true
 	}
 	if err := c.content.follow(tx, old, v); err != nil {
@@ -337,4 +338,38 @@ func (c *collection) notFound(id ID) error { return notFound(c.noun(), id) }
 
 func notFound(noun string, id ID) error {
 	return errs.New(errs.NotFound, "%s %d not found", errs.Noun(noun), id)
+}
+
+// givesRights declares the fields whose change can take a right away: all but some.
+func (c *collection) givesRights(uses []string) {
+	known := 0
+	for i := range c.typ.NumField() {
+		name, _, _ := strings.Cut(c.typ.Field(i).Tag.Get("json"), ",")
+		if name != "" && slices.Contains(uses, name) {
+			known++
+			continue
+		}
+		c.rights = append(c.rights, i)
+	}
+	if known != len(uses) {
+		panic("kv: a field of " + c.name + " is unknown")
+	}
+}
+
+// takesAway reports whether a change of a record can take a right away. old or new is nil for a record
+// that is created or deleted.
+func (c *collection) takesAway(old, new record) bool {
+	if c.rights == nil || old == nil {
+		return false
+	}
+	if new == nil {
+		return true
+	}
+	before, after := reflect.ValueOf(old).Elem(), reflect.ValueOf(new).Elem()
+	for _, i := range c.rights {
+		if !reflect.DeepEqual(before.Field(i).Interface(), after.Field(i).Interface()) {
+			return true
+		}
+	}
+	return false
 }

@@ -49,7 +49,7 @@ type chip struct {
 
 var (
 	cages   = NewCollection[cage]("cage")
-	keepers = NewCollection[keeper]("keeper").Rights(func(k *keeper) { k.Seen = 0 })
+	keepers = NewCollection[keeper]("keeper").Rights("seen")
 
 	beasts      = NewCollection[beast]("beast")
 	beastByName = NewUniqueText(beasts, "name", fold.Name, func(b *beast) string {
