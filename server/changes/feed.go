@@ -80,13 +80,14 @@ func (all *Streams) Serve(req *web.Request, feed Feed, w http.ResponseWriter) er
 }
 
 // run sends events until the client is gone, too slow or no longer permitted, or until the server
-// shuts down.
+// shuts down or must not serve.
 func (st *served) run() {
+	halted := st.all.Halted()
 	beat := time.NewTimer(st.all.Beat)
 	defer beat.Stop()
 	for {
 		woken, err := st.feed.Next()
-		if err != nil {
+		if err != nil || st.req.Server.NotServing() != nil {
 			return // the client reconnects, and gets the error if it remains
 		}
 		if st.out.Len() > 0 {
@@ -108,6 +109,8 @@ func (st *served) run() {
 				return
 			}
 		case <-st.req.HTTP.Context().Done():
+			return
+		case <-halted:
 			return
 		case <-st.all.Ended:
 			return

@@ -14,15 +14,16 @@ import (
 )
 
 const (
-	streamPause  = 5 * time.Millisecond  // minimum interval in which streams are woken, and for each of them
-	streamEach   = 25 * time.Microsecond // this much more: all of them check their session, even if nothing is sent
-	streamBusy   = 25 * time.Millisecond // minimum interval while there are many writes
-	ManyEntries  = 20                    // number of entries between two wake-ups that counts as many writes
-	BusyAfter    = 4 * streamBusy        // how long IsBusy stays true after ManyEntries
-	streamRecent = 512                   // newest entries that are kept for streams, and
-	recentBytes  = 4 << 20               // their total length
-	streamBatch  = 200                   // entries that are read at once
-	maxFrames    = 4                     // texts that are kept of an entry, for callers with different roles
+	servingEvery = 250 * time.Millisecond // interval of questions whether this node serves
+	streamPause  = 5 * time.Millisecond   // minimum interval in which streams are woken, and for each of them
+	streamEach   = 25 * time.Microsecond  // this much more: all of them check their session, even if nothing is sent
+	streamBusy   = 25 * time.Millisecond  // minimum interval while there are many writes
+	ManyEntries  = 20                     // number of entries between two wake-ups that counts as many writes
+	BusyAfter    = 4 * streamBusy         // how long IsBusy stays true after ManyEntries
+	streamRecent = 512                    // newest entries that are kept for streams, and
+	recentBytes  = 4 << 20                // their total length
+	streamBatch  = 200                    // entries that are read at once
+	maxFrames    = 4                      // texts that are kept of an entry, for callers with different roles
 )
 
 // Streams wakes event streams after commits, and keeps the newest entries of the change log for
@@ -41,6 +42,7 @@ type Streams struct {
 	recent    []*StreamEntry // the newest entries, by number; empty while no stream is open
 	next      uint64         // number after the last entry of recent, or where it begins; 0 if no stream is open
 	woken     chan struct{}  // closed when there may be something new
+	halted    chan struct{}  // closed while this node does not serve, see web.Config.Serving; then replaced
 	Ended     chan struct{}  // closed when the server shuts down
 	Once      sync.Once
 }
@@ -86,6 +88,7 @@ func NewStreams(s *web.Server) *Streams {
 		Second: time.Second,
 		poke:   make(chan struct{}, 1),
 		woken:  make(chan struct{}),
+		halted: make(chan struct{}),
 		Ended:  make(chan struct{}),
 	}
 	s.DB.OnCommit(func(kv.Changes) { // all writes wait for it
@@ -97,12 +100,21 @@ func NewStreams(s *web.Server) *Streams {
 	return st
 }
 
-// Run wakes the streams until ctx ends.
+// Run wakes the streams until ctx ends, and ends them when this node stops serving.
 func (st *Streams) Run(ctx context.Context) {
+	var look <-chan time.Time
+	if st.s.Config.Serving != nil {
+		ticker := time.NewTicker(servingEvery)
+		defer ticker.Stop()
+		look = ticker.C
+	}
 	for {
 		select {
 		case <-ctx.Done():
 			return
+		case <-look:
+			st.noteServing(st.s.NotServing() == nil)
+			continue
 		case <-st.poke:
 		}
 
@@ -144,6 +156,31 @@ func (st *Streams) IsBusy() bool {
 
 // End ends all streams, since the server shuts down.
 func (st *Streams) End() { st.Once.Do(func() { close(st.Ended) }) }
+
+// noteServing ends all streams if this node has stopped serving.
+func (st *Streams) noteServing(serving bool) {
+	st.Mu.Lock()
+	defer st.Mu.Unlock()
+	halted := false
+	select {
+	case <-st.halted:
+		halted = true
+	default:
+	}
+	switch {
+	case halted && serving:
+		st.halted = make(chan struct{})
+	case !halted && !serving:
+		close(st.halted)
+	}
+}
+
+// Halted returns a channel that is closed when this node stops serving.
+func (st *Streams) Halted() <-chan struct{} {
+	st.Mu.Lock()
+	defer st.Mu.Unlock()
+	return st.halted
+}
 
 // follow reads the new entries, wakes the streams and returns the number of entries.
 func (st *Streams) follow() (n int, err error) {

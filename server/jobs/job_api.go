@@ -52,6 +52,7 @@ func readableJob(_ *store.Tx, req *web.Request, j *store.Job) (*store.Job, error
 }
 
 func getOwnJob(tx *store.Tx, req *web.Request, in *web.ByID) (*store.Job, error) {
+	req.NamePosition() // the client reads next what the job has written
 	j, err := ownJobs.Get(tx, req, in.ID)
 	if key := req.Actor.Key; err == nil && key != nil && !key.Personal && j.KeyID != key.ID {
 		return nil, store.Jobs.NotFound(in.ID) // a service key only sees what it has started itself
@@ -60,6 +61,7 @@ func getOwnJob(tx *store.Tx, req *web.Request, in *web.ByID) (*store.Job, error)
 }
 
 func getJob(tx *store.Tx, req *web.Request, in *web.ByID) (*store.Job, error) {
+	req.NamePosition()
 	return allJobs.Get(tx, req, in.ID)
 }
 

@@ -28,6 +28,7 @@ const tolerance = "Bodies may deviate from the schemas in form. Numbers and flag
 	"The change log keeps the reason for a change that the header X-Reason gives: up to 200 characters, percent-encoded where a header cannot have them. " +
 	"A user who acts as another one (POST /admin/list/{id}/act-as) sends that user's ID in the header X-Act-As of each request that is meant. " +
 	"To change a record only if it has not changed since it was read, send its ETag as If-Match, its version, or its updated_at, in any precision; if it has changed, the response is 409 stale. " +
+	"Of several nodes, each may get the next request: the response to a write has the header Reeve-Commit with the position of the change, and a request with that header waits up to 2 seconds until its node has the change, or gets 503 behind. Browsers send the position as a cookie. With the header Reeve-Read: latest, a request waits for all changes of other clients, too. " +
 	"HEAD is answered as GET is, without the body. " +
 	"All faults of a request are reported together, with 422 if a value is invalid; msg contains the first of them."
 

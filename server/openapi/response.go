@@ -2,6 +2,7 @@ package openapi
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"reflect"
 	"slices"
@@ -62,10 +63,16 @@ func responses(rt *web.Route, types *Schemas) Object {
 
 	for status, text := range rt.Answers {
 		answer := Object{"description": text}
-		if known, is := all[fmt.Sprint(status)].(Object); is && rt.Page {
+		known, is := all[fmt.Sprint(status)].(Object)
+		switch {
+		case is && rt.Page:
 			answer["content"] = known["content"]
-		} else if rt.Binary == web.HTMLMedia && status != http.StatusSeeOther {
-			answer["content"] = ok["content"]
+		case rt.Binary == web.HTMLMedia && status != http.StatusSeeOther:
+			content := maps.Clone(ok["content"].(Object))
+			if also, has := known["content"].(Object); has { // of errors for clients that want no page
+				maps.Copy(content, also)
+			}
+			answer["content"] = content
 		}
 		all[fmt.Sprint(status)] = answer
 	}

@@ -17,16 +17,23 @@ import (
 func HealthRoutes(o *Ops) []web.Route {
 	return []web.Route{
 		web.Action("GET", "/health", web.Public, "Check the server's health", o.health, web.Options{
+			AlwaysServed: true,
+
 			Note: "Returns 200 while the server can serve requests; for load balancers and supervisors.",
 		}),
 		web.Action("GET", "/health/live", web.Public, "Check that the server runs", live, web.Options{
+			AlwaysServed: true,
+
 			Note: "Returns 200 while the process answers. A supervisor restarts a server that does not; a " +
 				"full disk or one that is being drained is no reason.",
 		}),
 		web.Action("GET", "/health/ready", web.Public, "Check that the server is ready", o.ready,
 			web.Options{
+				AlwaysServed: true,
+
 				Note: "Returns 200 while the server answers requests and lets users sign in, and 503 when " +
-					"it has begun to stop or writing has failed. With write=1 also 503 while the disk is " +
+					"it has begun to stop or writing has failed, or when it is one of several nodes and has " +
+					"lost contact or not caught up. With write=1 also 503 while the disk is " +
 					"full: then only sign-ins and deletions are possible.",
 			}),
 		web.Action("GET", "/system/health", "system.info", "Get the system's health",
@@ -80,6 +87,9 @@ type cachedHealth struct {
 }
 
 func (o *Ops) health(req *web.Request, _ *web.None) (*healthOut, error) {
+	if err := req.Server.NotServing(); err != nil {
+		return nil, err
+	}
 	now := time.Now()
 	last := o.Cached.Load()
 	if last == nil || now.Sub(last.At) >= HealthCacheTime {

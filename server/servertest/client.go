@@ -25,12 +25,13 @@ import (
 
 // Reply is a response that has been checked against the OpenAPI document.
 type Reply struct {
-	T      testing.TB
-	Code   int
-	Header http.Header
-	Body   string
-	Sent   string // the request, for messages
-	Bytes  int    // size of the body as sent, which may be compressed
+	T       testing.TB
+	Code    int
+	Header  http.Header
+	Cookies []*http.Cookie // all that the response sets; Header lacks that with the position of a write
+	Body    string
+	Sent    string // the request, for messages
+	Bytes   int    // size of the body as sent, which may be compressed
 }
 
 // Parsed is the envelope of every JSON response.
@@ -80,7 +81,15 @@ func (in *Instance) answerOf(handler http.Handler, r *http.Request) *Reply {
 	if w.Header().Get("Content-Encoding") == "gzip" {
 		body = unzipped(in.T, w.Body)
 	}
-	a := &Reply{in.T, w.Code, w.Header(), body, r.Method + " " + r.URL.String(), bytes}
+	a := &Reply{
+		T:      in.T,
+		Code:   w.Code,
+		Header: w.Header(),
+		Body:   body,
+		Sent:   r.Method + " " + r.URL.String(),
+		Bytes:  bytes,
+	}
+	a.takePosition()
 	a.check(r)
 	return a
 }

@@ -72,14 +72,15 @@ type Instance struct {
 
 // Setup is the configuration that differs between instances.
 type Setup struct {
-	Config web.Config
-	Log    io.Writer // destination of the log, at debug level; nil for none
-	Seed   fs.FS
-	Must   bool // whether the first user must change the password
-	cost   int
-	File   string // file with the first user's generated password; "" for none
-	Leaked *breached.List
-	Drain  uint64 // entries of the change log from which they are moved to a segment; 0 for the default
+	Config  web.Config
+	Log     io.Writer // destination of the log, at debug level; nil for none
+	Seed    fs.FS
+	Must    bool // whether the first user must change the password
+	cost    int
+	File    string // file with the first user's generated password; "" for none
+	Leaked  *breached.List
+	commits *kv.CommitLogOptions // see WithCommitLog; nil for none
+	Drain   uint64               // entries of the change log from which they are moved to a segment; 0 for the default
 }
 
 // Start returns an instance with one signed-in user, "owner". Cleanup verifies the
@@ -152,6 +153,7 @@ func Open(t testing.TB, dir string, options ...func(*Setup)) *Instance {
 		Pages:     pages,
 		Seed:      seed.Create,
 		Upgrade:   seed.Upgrade,
+		CommitLog: su.commits,
 	}.DrainingFrom(su.Drain))
 	Must(t, err)
 	t.Cleanup(in.Close)

@@ -29,7 +29,11 @@ func (c *configRead) wait(seconds int64, out *web.Envelope) error {
 	control.SetWriteDeadline(time.Now().Add(limit + changes.StreamWrite))
 	over := time.NewTimer(limit)
 	defer over.Stop()
+	halted := c.reads.streams.Halted()
 	for last := false; ; {
+		if err := req.Server.NotServing(); err != nil {
+			return err
+		}
 		woken, known := c.reads.streams.Wake(), c.etag
 		err := c.again(func(tx *store.Tx) error {
 			if c.etag == known && last {
@@ -46,6 +50,8 @@ func (c *configRead) wait(seconds int64, out *web.Envelope) error {
 
 		select {
 		case <-woken:
+		case <-halted:
+			last = true
 		case <-over.C:
 			last = true
 		case <-c.reads.streams.Ended:

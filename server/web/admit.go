@@ -137,6 +137,9 @@ func (req *Request) EnterSession(tx *store.Tx, session *auth.Session) error {
 // as a use of the session. Use it only for requests that read: the actor has the proof of a
 // confirmation that came later.
 func (req *Request) Proceed(tx *store.Tx) error {
+	if err := req.Server.NotServing(); err != nil {
+		return err
+	}
 	if req.Session == nil {
 		return nil
 	}

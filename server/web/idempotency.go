@@ -308,6 +308,7 @@ func (req *Request) settle(out *Envelope, failed error) {
 
 // replay writes the stored response of a completed request to out.
 func (req *Request) replay(out *Envelope, done *store.CompletedRequest) error {
+	req.NamePosition() // the client may not have got that of the write
 	if done.Answer == nil {
 		return errs.New(errs.Conflict,
 			"this request was already carried out; its response is not stored").Coded("already_done")

@@ -42,6 +42,7 @@ type limits struct {
 	Streams     *limit.Limit
 	Tests       *limit.Limit // tests of webhooks
 	MailTests   *limit.Limit
+	Waiting     *limit.Limit // requests that wait for a position of the log of commits
 	answers     *limit.Limit // bytes of responses being sent
 	refusals    *limit.Limit // refused HTTP/2 requests
 	Rate        *limit.Limit // counts transfers that were too slow; holds nothing
@@ -64,6 +65,8 @@ func newLimits(connections int) *limits {
 			errs.Say("too many test events are being sent")),
 		MailTests: limit.New("mail_tests", maxMailTests,
 			errs.Say("too many test mails are being sent")),
+		Waiting: limit.New("waiting_reads", maxWaiting,
+			errs.Say("too many requests are waiting for changes of other nodes")),
 		answers: limit.New("answers", answerMemory,
 			errs.Say("too many responses are being sent")),
 		refusals: limit.New("refusals", maxRefusals,
@@ -74,7 +77,7 @@ func newLimits(connections int) *limits {
 
 func (l *limits) All() []*limit.Limit {
 	return []*limit.Limit{l.Connections, l.Bodies, l.BodyMemory, l.Uploads, l.Pictures, l.Backups,
-		l.Streams, l.Tests, l.MailTests, l.answers, l.refusals, l.Rate}
+		l.Streams, l.Tests, l.MailTests, l.Waiting, l.answers, l.refusals, l.Rate}
 }
 
 // held is an amount of a limit that was acquired.

@@ -24,6 +24,8 @@ const metricsPath = "/metrics"
 func MetricRoutes() []Route {
 	return []Route{
 		Raw(metricsPath, MetricsToken, "Get metrics", "text/plain", readMetrics, Options{
+			AlwaysServed: true,
+
 			Note: "Returns metrics in the text format of Prometheus.",
 		}),
 	}

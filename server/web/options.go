@@ -11,6 +11,8 @@ type Options struct {
 	AllowedBeforePasswordChange bool // usable while the password must be changed
 	AllowedBeforeFactor         bool // usable while a second factor must be set up
 
+	AlwaysServed bool // usable at a node that must not serve, and never waits: what it says need not be current
+
 	AllowedForCommands bool // usable by commands on the machine, although every user may: it is about no account
 
 	RequiresScopeAll  bool   // requires the data scope all, since the response cannot be limited to another

@@ -42,6 +42,7 @@ type Request struct {
 	Origin      store.Origin // origin of writes in the change log
 	idempotency *idempotency // nil without an Idempotency-Key
 	entry       audit.Head   // entry of the last write in the change log; zero for none
+	wrote       atomic.Bool  // whether the response names the position of this node, see nameCommit
 	Observed    observed
 	Opened      time.Duration // time until a stream was open
 	clientForm  url.Values    // form that was read before the request was authenticated; nil for none
@@ -78,6 +79,10 @@ func (s *Server) NewRequest(w http.ResponseWriter, r *http.Request) *Request {
 		req.DB = s.DB.WithRecorder(nil)
 	} else {
 		req.DB = s.DB.WithRecorder(&req.Observed.watch)
+	}
+	if _, _, ok := s.DB.CommitPosition(); ok {
+		req.DB = req.DB.Marking(&req.wrote)
+		req.Writer.heading = req.nameCommit
 	}
 	return req
 }
@@ -164,6 +169,9 @@ func (s *Server) run(rt *Route, req *Request) (err error) {
 	}()
 	out := newEnvelope(rt.Protocol)
 	defer out.release()
+	if err := req.enter(rt); err != nil {
+		return err
+	}
 	done, err := s.make(rt, req, out)
 	if done || err != nil {
 		return err
@@ -350,6 +358,8 @@ type statusWriter struct {
 	bytes  int64 // size of the body
 	err    error // error of the connection
 
+	heading func() // called before the headers are sent; nil for nothing
+
 	headOnly bool // whether the handler ends at the first byte of a body, which the client does not get: it may be long or endless
 	cut      bool // whether it has ended so
 }
@@ -358,10 +368,19 @@ type statusWriter struct {
 var errHeadOnly = errors.New("the response to HEAD has no body")
 
 func (w *statusWriter) WriteHeader(code int) {
-	if w.status == 0 {
-		w.status = code
-	}
+	w.begin(code)
 	w.ResponseWriter.WriteHeader(code)
+}
+
+// begin notes the status, when the headers are about to be sent.
+func (w *statusWriter) begin(code int) {
+	if w.status != 0 {
+		return
+	}
+	w.status = code
+	if w.heading != nil {
+		w.heading()
+	}
 }
 
 func (w *statusWriter) Write(b []byte) (int, error) {
@@ -372,9 +391,7 @@ func (w *statusWriter) Write(b []byte) (int, error) {
 		w.cut = true
 		return 0, errHeadOnly
 	}
-	if w.status == 0 {
-		w.status = http.StatusOK
-	}
+	w.begin(http.StatusOK)
 
 	n, err := w.ResponseWriter.Write(b)
 	w.bytes += int64(n)

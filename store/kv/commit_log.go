@@ -61,17 +61,25 @@ type commitLog struct {
 	ended   chan struct{}               // closed when refused is set
 	refused atomic.Pointer[errs.Error]  // why no entries are applied any more; nil while they are
 	contact atomic.Pointer[error]       // why no entries are received now; nil while they are
-	at      atomic.Pointer[stream.Head] // last entry that was applied or appended; nil before the first
+	at      atomic.Pointer[stream.Head] // last entry that was applied or appended, and that all reads see; nil before the first
 	stats   commitLogStats
 
 	confirming confirming
+	awaited    *awaited
+	heads      headQuestions
 }
 
 func newCommitLog(o *CommitLogOptions) *commitLog {
 	if o == nil {
 		return nil
 	}
-	return &commitLog{CommitLogOptions: *o, incoming: make(chan stream.SealedEntry, maxApply), ended: make(chan struct{})}
+	return &commitLog{
+		CommitLogOptions: *o,
+		incoming:         make(chan stream.SealedEntry, maxApply),
+		ended:            make(chan struct{}),
+		awaited:          newAwaited(),
+		heads:            headQuestions{turn: make(chan struct{}, 1)},
+	}
 }
 
 // arrivals returns the channel of entries to apply, and that of the time at which the waiting ones are
@@ -111,9 +119,7 @@ func (db *DB) CommitLog() (state CommitLogState, ok bool) {
 		Unknown: s.stats.unknown.Load(),
 		Applied: s.stats.applied.Load(),
 	}
-	if at := s.at.Load(); at != nil {
-		state.At = *at
-	}
+	state.At = s.position()
 	if err := s.contact.Load(); err != nil {
 		state.Contact = *err
 	}

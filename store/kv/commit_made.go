@@ -5,10 +5,6 @@ package kv
 func (db *DB) concluded(number int, changes *changes, fresh map[AnyCache]computed, batch []*job) {
 	db.marker.committed(number)
 	db.indexer.wake()
-	if db.commits != nil {
-		at := db.stream.head
-		db.commits.at.Store(&at)
-	}
 	for c, f := range fresh {
 		generation := db.swap(c, f.value)
 		recordCacheEvent(batch, CacheEvent{
@@ -27,6 +23,9 @@ func (db *DB) concluded(number int, changes *changes, fresh map[AnyCache]compute
 
 	if len(changes.released) > 0 && db.files != nil {
 		db.files.released(changes.released)
+	}
+	if db.commits != nil {
+		db.commits.reached(db.stream.head) // last, since a caller that waits for it reads what the caches and hooks have
 	}
 }
 

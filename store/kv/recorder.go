@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"reeve/store/audit"
@@ -103,6 +104,7 @@ type Handle struct {
 	conclude  func(*Tx) error // nil for nothing; see Concluding
 	essential bool            // see Essential
 	entry     *audit.Head     // see Noting
+	wrote     *atomic.Bool    // see Marking
 }
 
 // Essential returns the database for an operation that must be possible when disk space is low,
@@ -138,6 +140,12 @@ func (db Handle) Noting(entry *audit.Head) Handle {
 	return db
 }
 
+// Marking returns the database for writes that set wrote when they are committed.
+func (db Handle) Marking(wrote *atomic.Bool) Handle {
+	db.wrote = wrote
+	return db
+}
+
 // Concluding returns the database for writes at whose end conclude runs, unless the write function
 // fails.
 func (db Handle) Concluding(conclude func(*Tx) error) Handle {
@@ -152,7 +160,7 @@ func (db Handle) View(actor Principal, fn func(*Tx) error) error {
 
 // Update is DB.Update with recording and authorization.
 func (db Handle) Update(actor Principal, fn func(*Tx) error) error {
-	return db.DB.update(&job{
+	err := db.DB.update(&job{
 		actor:     actor,
 		fn:        fn,
 		recorder:  db.recorder,
@@ -163,6 +171,10 @@ func (db Handle) Update(actor Principal, fn func(*Tx) error) error {
 		essential: db.essential,
 		entry:     db.entry,
 	})
+	if err == nil && db.wrote != nil {
+		db.wrote.Store(true)
+	}
+	return err
 }
 
 // NewUpload is DB.NewUpload with recording.

@@ -61,6 +61,7 @@ type Client struct {
 	http    *http.Client
 	warned  *sometimes
 	flags   *flagCache
+	commits *commits
 }
 
 // New returns a client. The error is about the options; New does not connect.
@@ -77,6 +78,7 @@ func New(o Options) (*Client, error) {
 		retries: o.Retries,
 		logger:  o.Logger,
 		warned:  new(sometimes),
+		commits: new(commits),
 		flags:   &flagCache{age: o.FlagAge, sets: map[[sha256.Size]byte]*flagSet{}},
 	}
 	if strings.ContainsFunc(c.key, func(r rune) bool { return r <= ' ' || r > '~' }) {

@@ -150,6 +150,7 @@ func (s *eventStream) connect(ctx context.Context) error {
 	}
 
 	req.Header = a.header
+	c.commits.add(req.Header)
 	res, err := c.http.Do(req)
 	if err != nil {
 		if ctx.Err() != nil {

@@ -144,11 +144,13 @@ func (c *Client) sendOnce(ctx context.Context, a *attempt) (*response, error) {
 	}
 
 	req.Header = a.header.Clone()
+	c.commits.add(req.Header)
 	res, err := c.http.Do(req)
 	if err != nil {
 		return nil, err
 	}
 
+	c.commits.note(res.Header)
 	defer res.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(res.Body, maxResponse+1))
 	if err == nil && len(body) > maxResponse {

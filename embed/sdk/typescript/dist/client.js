@@ -10,6 +10,7 @@ export class Reeve {
 	#options
 	#key
 	#flags
+	#commit = {}
 	constructor(options) {
 		this.url = baseURL('url', options.url, /^https?:\/\/[^?#@]+$/i)
 		this.origin = options.origin && baseURL('origin', options.origin, /^https?:\/\/[^/?#@]+\/?$/i)
@@ -23,6 +24,7 @@ export class Reeve {
 	as(token) {
 		const other = new Reeve({...this.#options, key: token})
 		other.#flags = this.#flags
+		other.#commit = this.#commit
 		return other
 	}
 	secret(use) {
@@ -40,6 +42,7 @@ export class Reeve {
 		const values = Object.entries(query).flatMap(([name, value]) => [value ?? []].flat().map(one => [name, `${one}`]))
 		return send({
 			fetch: this.#options.fetch ?? fetch,
+			commit: this.#commit,
 			timeout: this.timeout,
 			retries: this.#options.retries ?? 3,
 			...options,
@@ -94,7 +97,13 @@ export class Reeve {
 		const own = this.#options.fetch ?? fetch
 		const credential = this.#key ? {Authorization: `Bearer ${this.#key}`} : {}
 		const fixed = {redirect: 'manual', credentials: 'omit', cache: 'no-store'}
-		return followEvents((path, headers, signal) => own(this.url + path, {...fixed, headers: {...headers, ...credential}, signal}), this.timeout, types, options)
+		return followEvents(
+			(path, headers, signal) =>
+				own(this.url + path, {...fixed, headers: {...headers, ...credential, ...(this.#commit.at && {'Reeve-Commit': this.#commit.at})}, signal}),
+			this.timeout,
+			types,
+			options
+		)
 	}
 }
 function baseURL(name, text, pattern) {

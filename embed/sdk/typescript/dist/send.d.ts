@@ -30,7 +30,13 @@ export interface Sending {
     /** Whether it does the same when it is carried out twice. */
     repeatable: boolean;
     fetch: typeof fetch;
+    /** Position of the last write, which the request sends and a response replaces. */
+    commit: Commit;
 }
+/** Position of the last write, such as `EPOCH-7`: any node of Reeve that gets it has that write. */
+export type Commit = {
+    at?: string;
+};
 /** A response with its whole body. */
 export interface Received {
     /** HTTP status; 0 if there was no response. */

@@ -29,12 +29,19 @@ function after(milliseconds, signal, fn) {
 		signal?.removeEventListener('abort', fn)
 	}
 }
-async function sendOnce({url, timeout, signal, fetch, ...init}) {
+function note(commit, at) {
+	const {at: last = ''} = commit
+	const epoch = last.split('-')[0]
+	if (at && (at.split('-')[0] !== epoch || (at.length - last.length || Number(at > last)) > 0)) commit.at = at
+}
+async function sendOnce({url, timeout, signal, fetch, commit, ...init}) {
 	const stop = new AbortController()
 	const end = after(timeout, signal, () => stop.abort())
 	try {
+		if (commit.at) init.headers['Reeve-Commit'] = commit.at
 		const response = await fetch(url, {...init, signal: stop.signal, redirect: 'manual', credentials: 'omit'})
 		const {ok, status, headers} = response
+		note(commit, headers.get('Reeve-Commit'))
 		const text = await response.text()
 		return {status, headers, text, error: ok || status === 304 ? undefined : failureOf(url, status, headers, text)}
 	} catch (cause) {

@@ -3,7 +3,7 @@ import { type Config, type ConfigQuery, follow } from './config.js'
 import { type EventsOptions, follow as followEvents, type StreamEvent } from './events.js'
 import { type FlagContext, type FlagDetails, FlagReader } from './flag.js'
 import type { SignInOptions, Step } from './login.js'
-import { parse, type Received, type ReeveError, send } from './send.js'
+import { type Commit, parse, type Received, type ReeveError, send } from './send.js'
 import type { AppPermission, CallArguments, CommonOptions, Data, FlagKey, FlagValue, Method, Path, Permission, Realm, Settings } from './types.js'
 
 /** Options of a client. */
@@ -56,6 +56,7 @@ export class Reeve {
   readonly #options: ReeveOptions
   readonly #key: string
   #flags: FlagReader
+  #commit: Commit = {}
 
   /** Does not connect. Throws a TypeError if an option is not valid. */
   constructor(options: ReeveOptions) {
@@ -73,6 +74,7 @@ export class Reeve {
   as(token: string): Reeve {
     const other = new Reeve({ ...this.#options, key: token })
     other.#flags = this.#flags
+    other.#commit = this.#commit
     return other
   }
 
@@ -115,6 +117,7 @@ export class Reeve {
     const values = Object.entries(query).flatMap(([name, value]) => [value ?? []].flat().map((one) => [name, `${one}`]))
     return send({
       fetch: this.#options.fetch ?? fetch,
+      commit: this.#commit,
       timeout: this.timeout,
       retries: this.#options.retries ?? 3,
       ...options,
@@ -282,7 +285,8 @@ export class Reeve {
     // A redirect could lead the credential to another server.
     const fixed: RequestInit = { redirect: 'manual', credentials: 'omit', cache: 'no-store' }
     return followEvents(
-      (path, headers, signal) => own(this.url + path, { ...fixed, headers: { ...headers, ...credential }, signal }),
+      (path, headers, signal) =>
+        own(this.url + path, { ...fixed, headers: { ...headers, ...credential, ...(this.#commit.at && { 'Reeve-Commit': this.#commit.at }) }, signal }),
       this.timeout,
       types,
       options,

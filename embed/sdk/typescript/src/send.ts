@@ -35,7 +35,12 @@ export interface Sending {
   /** Whether it does the same when it is carried out twice. */
   repeatable: boolean
   fetch: typeof fetch
+  /** Position of the last write, which the request sends and a response replaces. */
+  commit: Commit
 }
+
+/** Position of the last write, such as `EPOCH-7`: any node of Reeve that gets it has that write. */
+export type Commit = { at?: string }
 
 /** A response with its whole body. */
 export interface Received {
@@ -84,13 +89,22 @@ function after(milliseconds: number, signal: AbortSignal | undefined, fn: () => 
   }
 }
 
-async function sendOnce({ url, timeout, signal, fetch, ...init }: Sending): Promise<Received> {
+// note keeps the position of a response, unless it is an older one of the same epoch.
+function note(commit: Commit, at: string | null): void {
+  const { at: last = '' } = commit
+  const epoch = last.split('-')[0]
+  if (at && (at.split('-')[0] !== epoch || (at.length - last.length || Number(at > last)) > 0)) commit.at = at
+}
+
+async function sendOnce({ url, timeout, signal, fetch, commit, ...init }: Sending): Promise<Received> {
   const stop = new AbortController()
   const end = after(timeout, signal, () => stop.abort())
   try {
+    if (commit.at) init.headers['Reeve-Commit'] = commit.at
     // A redirect could lead the credential to another server.
     const response = await fetch(url, { ...(init as RequestInit), signal: stop.signal, redirect: 'manual', credentials: 'omit' })
     const { ok, status, headers } = response
+    note(commit, headers.get('Reeve-Commit'))
     const text = await response.text()
     return { status, headers, text, error: ok || status === 304 ? undefined : failureOf(url, status, headers, text) }
   } catch (cause) {

@@ -1,0 +1,124 @@
+package servertest
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"reeve/server/web"
+	"reeve/store/kv"
+	"reeve/store/stream/streamtest"
+)
+
+// Nodes are instances with the same records and one log of commits.
+type Nodes struct {
+	T   testing.TB
+	Log *streamtest.Log
+	All []*Instance
+}
+
+// WithCommitLog opens the instance with a log of commits, which its data must belong to.
+func WithCommitLog(log *kv.CommitLogOptions) func(*Setup) {
+	return func(su *Setup) { su.commits = log }
+}
+
+// StartNodes starts an instance, and returns copies of it with one log of commits. A user is signed in at
+// all of them, "owner".
+func StartNodes(t testing.TB, n int, options ...func(*Setup)) *Nodes {
+	t.Helper()
+	return NodesOf(Start(t, options...), n, options...)
+}
+
+// NodesOf returns nodes with the records and tokens of an instance, which is closed.
+func NodesOf(first *Instance, n int, options ...func(*Setup)) *Nodes {
+	t := first.T
+	t.Helper()
+	head, err := first.DB.BeginCommitLog()
+	Must(t, err)
+	first.Close()
+	s := &Nodes{T: t, Log: streamtest.New(head.Epoch)}
+	for i := range n {
+		dir := filepath.Join(t.TempDir(), "data")
+		Must(t, os.CopyFS(dir, os.DirFS(first.Dir)))
+		log := WithCommitLog(&kv.CommitLogOptions{Log: s.Log, Author: fmt.Sprint("node ", i)})
+		in := Open(t, dir, append(slices.Clip(options), log)...)
+		maps.Copy(in.Tokens, first.Tokens)
+		in.Last.Store(first.Last.Load())
+		s.All = append(s.All, in)
+	}
+	return s
+}
+
+// Traveller is a client behind a load balancer that sends each of its requests to the next node.
+type Traveller struct {
+	*Nodes
+	Token    string // sent in the header Authorization; "" for none
+	Position string // last Reeve-Commit; sent unless Silent
+	Silent   bool   // whether it sends no header with a position
+	Cookies  map[string]string
+	At       int // node of the next request
+}
+
+// Call sends a request to the next node. The client keeps cookies if it has a map for them.
+func (c *Traveller) Call(method, url, body string) *Reply {
+	c.T.Helper()
+	in := c.All[c.At%len(c.All)]
+	c.At++
+	r := in.Request(method, url, body, "nobody")
+	if c.Token != "" {
+		r.Header.Set("Authorization", "Bearer "+c.Token)
+	}
+	if c.Position != "" && !c.Silent {
+		r.Header.Set("Reeve-Commit", c.Position)
+	}
+	for name, value := range c.Cookies {
+		r.AddCookie(&http.Cookie{Name: name, Value: value})
+	}
+	a := in.Send(r)
+	if at := a.Header.Get("Reeve-Commit"); at != "" {
+		c.Position = at
+	}
+	for _, cookie := range a.Cookies {
+		if c.Cookies != nil {
+			c.Cookies[cookie.Name] = cookie.Value
+		}
+	}
+	return a
+}
+
+// OK is like Call, but the request must succeed.
+func (c *Traveller) OK(method, url, body string) *Reply {
+	c.T.Helper()
+	a := c.Call(method, url, body)
+	if a.Code != http.StatusOK {
+		c.T.Fatalf("%s at node %d: %d %s", a.Sent, (c.At-1)%len(c.All), a.Code, a.Body)
+	}
+	return a
+}
+
+// takePosition checks the cookie with the position of a write, and takes it away from the header, so that
+// the other cookies can be compared.
+func (a *Reply) takePosition() {
+	a.T.Helper()
+	a.Cookies = (&http.Response{Header: a.Header}).Cookies()
+	position := a.Header.Get("Reeve-Commit")
+	lines := a.Header["Set-Cookie"]
+	i := slices.IndexFunc(lines, func(line string) bool { return strings.Contains(line, web.CommitName) })
+	if i < 0 {
+		return
+	}
+	want := Marked.CommitCookie(false) + "=" + position + "; Path=/; Max-Age=600; HttpOnly; SameSite=Lax"
+	if position == "" || lines[i] != want {
+		a.T.Errorf("%s: the cookie of the position %q is %q", a.Sent, position, lines[i])
+	}
+	if lines = slices.Delete(slices.Clone(lines), i, i+1); len(lines) == 0 {
+		delete(a.Header, "Set-Cookie")
+	} else {
+		a.Header["Set-Cookie"] = lines
+	}
+}

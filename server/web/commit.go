@@ -1,0 +1,163 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+
+	"reeve/server/limit"
+	"reeve/store/errs"
+)
+
+// With several nodes, each request may come to another one. The response to a write names the position
+// of the write in the log of commits, and a request that names it reads what was written, at any node. A
+// browser sends the position in a cookie.
+const (
+	commitHeader = "Reeve-Commit"
+	readHeader   = "Reeve-Read"
+	readLatest   = "latest"
+	CommitName   = "reeve_commit" // of the cookie
+
+	commitCookieLife = 10 * time.Minute // beyond the delay of a node that serves
+	maxBehind        = 2 * time.Second  // time that a request waits
+)
+
+// Limits of requests that wait for a position. A forged position holds a place for maxBehind.
+const (
+	maxWaiting           = 1000
+	MaxWaitingPerAddress = maxWaiting / 2
+)
+
+// CommitCookie returns the name of the cookie with the position of the last write.
+func (s *Server) CommitCookie(secure bool) string {
+	return s.CookieName(CommitName+s.Cookies.Session, secure)
+}
+
+// NamePosition lets the response name the position of this node, as that to a write does, since the client
+// learns of a write of another request.
+func (req *Request) NamePosition() { req.wrote.Store(true) }
+
+// nameCommit sets the headers of a response with the position of this node, if the request has written.
+func (req *Request) nameCommit() {
+	if !req.wrote.Load() {
+		return
+	}
+	epoch, number, ok := req.Server.DB.CommitPosition()
+	if !ok {
+		return
+	}
+	position := EventID(epoch, number)
+	req.Writer.Header()[commitHeader] = []string{position}
+	if len(req.HTTP.Header["Authorization"]) == 0 { // a browser, perhaps
+		secure := req.Secure()
+		req.SetCookie(req.Server.HiddenCookie(req.Server.CommitCookie(secure), position,
+			int(commitCookieLife/time.Second), secure))
+	}
+}
+
+// commitSent returns the highest position of an epoch that the client has sent; 0 for none.
+func (req *Request) commitSent(epoch string) (number uint64) {
+	note := func(text string) {
+		if sent, digits, ok := strings.Cut(strings.TrimSpace(text), "-"); ok && sent == epoch {
+			if n, err := strconv.ParseUint(digits, 10, 64); err == nil {
+				number = max(number, n)
+			}
+		}
+	}
+	for _, text := range req.HTTP.Header[commitHeader] {
+		note(text)
+	}
+	if len(req.HTTP.Header["Cookie"]) > 0 {
+		for _, c := range req.sentAs(false, func(_, secure bool) string { return req.Server.CommitCookie(secure) }) {
+			note(c.Value)
+		}
+	}
+	return number
+}
+
+// catchUp waits until this node has what the client has written or read elsewhere.
+func (req *Request) catchUp() error {
+	db := req.Server.DB
+	epoch, at, ok := db.CommitPosition()
+	if !ok {
+		return nil
+	}
+	latest := false
+	if read := req.HTTP.Header[readHeader]; len(read) > 0 {
+		if len(read) > 1 || strings.TrimSpace(read[0]) != readLatest {
+			return errs.Field(errs.Malformed, readHeader, "must be latest")
+		}
+		latest = true
+	}
+	to := req.commitSent(epoch)
+	if !latest && to <= at {
+		return nil
+	}
+
+	place := &held{
+		limit:  req.Server.Limits.Waiting,
+		n:      1,
+		shares: []limit.Share{{Client: req.ClientKey(), Most: MaxWaitingPerAddress}},
+	}
+	if place.acquire() != nil {
+		return errBehind()
+	}
+	defer place.release()
+	ctx, cancel := context.WithTimeout(req.HTTP.Context(), maxBehind)
+	defer cancel()
+	var err error
+	if latest {
+		err = db.WaitForLatest(ctx)
+	}
+	if err == nil {
+		err = db.WaitForCommit(ctx, epoch, to)
+	}
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return errBehind()
+	case err != nil:
+		return retried(err)
+	}
+	return req.Server.NotServing() // it may have been long
+}
+
+// errBehind is the answer to a request that this node can't serve yet. It has no cause, which would be
+// logged with every request.
+func errBehind() error {
+	return errs.New(errs.Busy, "this node has not applied the change that the request names yet; try again, or at another node").
+		Coded("behind").After(limit.Retry)
+}
+
+// NotServing returns why this node must not answer requests now; nil if it may.
+func (s *Server) NotServing() error {
+	if s.Config.Serving == nil {
+		return nil
+	}
+	if err := s.Config.Serving(); err != nil {
+		return retried(err)
+	}
+	return nil
+}
+
+// retried returns an error with which the client is told to try again.
+func retried(err error) error {
+	e := *errs.Of(err) // a copy, since others may have it
+	if e.RetryAfter == 0 && e.Kind == errs.Busy {
+		e.RetryAfter = limit.Retry
+	}
+	return &e
+}
+
+// enter returns an error if this node can't serve a request of a route now. Requests of clients that have
+// seen more than this node wait for it.
+func (req *Request) enter(rt *Route) error {
+	if rt.AlwaysServed {
+		return nil
+	}
+	if err := req.Server.NotServing(); err != nil {
+		return err
+	}
+	return req.catchUp()
+}
