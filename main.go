@@ -6,7 +6,6 @@
 package main
 
 import (
-	_ "embed"
 	"fmt"
 	"os"
 
@@ -16,13 +15,8 @@ import (
 // version is raised with every release, and with every change of the schema.
 const version = "0.16.6"
 
-// notice names the software in the program, with its licenses.
-//
-//go:embed embed/NOTICE
-var notice string
-
 func main() {
-	release := cli.Release{Version: version, Notice: notice, Config: "/etc/reeve/config.toml", Data: "/var/lib/reeve"}
+	release := cli.Release{Version: version, Config: "/etc/reeve/config.toml", Data: "/var/lib/reeve"}
 	if err := cli.Run(release, os.Args[1:], os.Stdout, os.Stderr); err != nil {
 		fmt.Fprintln(os.Stderr, "reeve:", err)
 		os.Exit(cli.ExitCode(err))

@@ -10,7 +10,10 @@
 package embed
 
 import (
+	"bytes"
+	"compress/gzip"
 	"embed"
+	"io"
 	"strings"
 )
 
@@ -56,6 +59,21 @@ var Mail embed.FS
 //
 //go:embed common-passwords.txt
 var common string
+
+// notice is the text of NOTICE, compressed: it is read by few, and would be 70 kB of the program.
+//
+//go:embed NOTICE.gz
+var notice []byte
+
+// Notice returns the text that names the software in the program, with its licenses.
+func Notice() (string, error) {
+	r, err := gzip.NewReader(bytes.NewReader(notice))
+	if err != nil {
+		return "", err
+	}
+	text, err := io.ReadAll(r)
+	return string(text), err
+}
 
 // CommonPasswords returns the set of rejected passwords, in lower case.
 func CommonPasswords() map[string]bool {

@@ -34,6 +34,7 @@ import (
 
 	"reeve/auth"
 	"reeve/auth/breached"
+	"reeve/embed"
 	"reeve/server/config"
 	"reeve/store"
 	"reeve/store/disk"
@@ -44,7 +45,6 @@ import (
 // knows them.
 type Release struct {
 	Version string
-	Notice  string // the text of NOTICE
 	Config  string // path of the configuration of an installed service; "" for none
 	Data    string // data directory of an installed service, unless its configuration names another
 }
@@ -276,7 +276,10 @@ func (p *program) build() string {
 
 // printNotice prints NOTICE.
 func (p *program) printNotice() error {
-	_, err := io.WriteString(p.out, p.Notice)
+	text, err := embed.Notice()
+	if err == nil {
+		_, err = io.WriteString(p.out, text)
+	}
 	return err
 }
 

@@ -1,10 +1,13 @@
 package cli
 
 import (
+	"bytes"
+	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -13,6 +16,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"reeve/embed"
 )
 
 var updateNotice = flag.Bool("update", false, "write NOTICE")
@@ -43,9 +48,19 @@ func TestNotice_UpToDate(t *testing.T) {
 	})
 	want := n.String()
 	if *updateNotice {
-		if err := os.WriteFile(root+"/embed/NOTICE", []byte(want), 0o644); err != nil {
+		var packed bytes.Buffer
+		w, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+		if err == nil {
+			_, err = io.WriteString(w, want)
+		}
+		if err = errors.Join(err, w.Close(), os.WriteFile(root+"/embed/NOTICE", []byte(want), 0o644),
+			os.WriteFile(root+"/embed/NOTICE.gz", packed.Bytes(), 0o644)); err != nil {
 			t.Fatal(err)
 		}
+		return // the program has what was there when it was built
+	}
+	if printed, err := embed.Notice(); err != nil || printed != want {
+		t.Errorf("NOTICE.gz is not NOTICE: `go test ./server/cli -run Notice -update` writes it: %v", err)
 	}
 	if have := read(t, root+"/embed/NOTICE"); have != want {
 		t.Errorf("NOTICE is out of date: `go test ./server/cli -run Notice -update` writes it\n%s",

@@ -68,6 +68,9 @@ func (p *program) serveOnce() (err error) {
 	}
 
 	defer func() { err = errors.Join(err, db.Close(), p.closeNode()) }()
+	if p.node != nil {
+		settings.Serving = p.node.Serving
+	}
 	p.warn(server.Warnings(&settings, db.Dir()))
 	// Go's scheduler gives a password hash one of its processors for a long time. With
 	// one more processor for each hash that can run at once, requests do not wait in
