@@ -192,10 +192,18 @@ func (n *Node) renewBase(ctx context.Context) error {
 		return fmt.Errorf("store a base copy: %w", err)
 	}
 	if err := n.etcd.SetBase(ctx, made); err != nil {
-		return errors.Join(fmt.Errorf("store a base copy: %w", err), n.options.Bucket.Delete(ctx, made.Name))
+		err = fmt.Errorf("store a base copy: %w", err)
+		if errors.Is(err, etcd.ErrOldBase) {
+			return errors.Join(err, n.options.Bucket.Delete(ctx, made.Name))
+		}
+		return err // after another error, etcd may name the copy
 	}
 	if err := n.etcd.Trim(ctx); err != nil {
-		return fmt.Errorf("remove old entries: %w", err)
+		err = fmt.Errorf("remove old entries: %w", err)
+		if errors.Is(err, etcd.ErrNoCompaction) {
+			return errors.Join(err, n.sweepBases(ctx, made.Name, base.Name))
+		}
+		return err
 	}
 	return n.sweepBases(ctx, made.Name, base.Name)
 }

@@ -3,16 +3,15 @@ package etcd
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
-
-	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
-// Times of Await. A node serves for at most a second after it has sent a Beat whose answer had its key.
+// Times of Await. A node serves for at most a second after it has sent a Beat whose answer had its key and
+// no entry that it lacks.
 const (
-	expelAfter = 500 * time.Millisecond  // after which a node that lacks an entry loses its key
-	gonePeriod = 1500 * time.Millisecond // after which a node whose key is missing does not serve
+	gonePeriod = 1500 * time.Millisecond // after which a node does not serve that has no key, or lacks an entry
 	mostPoll   = 25 * time.Millisecond
 )
 
@@ -72,30 +71,19 @@ func (l *Log) leaving() bool {
 	return false
 }
 
-// Await returns when no other node serves without an entry: each that has a key has reported the entry,
-// and those that lost theirs have noticed. A node that does not report it within half a second is
-// expelled, so that one that hangs takes two seconds. Which nodes there were, it knows from the answers
-// to Beat, Nodes and itself: call Beat every 250 ms.
+// Await returns when no other node serves without an entry that was in the log before the call: each that
+// has a key has reported the entry, and those that lost theirs have noticed; or after one and a half
+// seconds, when answers to Beat from before the entry count no more. Which nodes there were, it knows from
+// the answers to Beat, Nodes and itself: call Beat every 250 ms.
 func (l *Log) Await(ctx context.Context, number uint64) error {
 	begun, poll := time.Now(), time.Millisecond
-	for {
+	for time.Since(begun) < gonePeriod {
 		nodes, err := l.Nodes(ctx)
 		if err != nil {
 			return err
 		}
-		lacking, own := false, l.Lease()
-		for _, n := range nodes {
-			if n.Lease == own || n.Applied >= number {
-				continue
-			}
-			lacking = true
-			if time.Since(begun) < expelAfter {
-				continue
-			}
-			if err := l.Expel(ctx, n); err != nil {
-				return err
-			}
-		}
+		own := l.Lease()
+		lacking := slices.ContainsFunc(nodes, func(n *Node) bool { return n.Lease != own && n.Applied < number })
 		if !lacking && !l.leaving() {
 			return nil
 		}
@@ -107,15 +95,5 @@ func (l *Log) Await(ctx context.Context, number uint64) error {
 		case <-time.After(poll):
 		}
 	}
-}
-
-// Expel removes the key of a node, unless the node has written it since Nodes returned it. The node
-// finds it missing with its next Beat.
-func (l *Log) Expel(ctx context.Context, n *Node) error {
-	key := l.nodeKey(n.Lease)
-	_, err := l.write(ctx, transaction{
-		when: []clientv3.Cmp{clientv3.Compare(clientv3.ModRevision(key), "=", n.revision)},
-		then: []clientv3.Op{clientv3.OpDelete(key)},
-	})
-	return err
+	return nil
 }

@@ -1,12 +1,13 @@
 package etcd_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
+	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"reeve/store/etcd"
 	"reeve/store/etcd/etcdtest"
@@ -34,12 +35,12 @@ func TestNode_KeyAndLease(t *testing.T) {
 	must(t, a.Report(t.Context(), first))
 	all, err := b.Nodes(t.Context())
 	must(t, err)
-	if diff := cmp.Diff([]*etcd.Node{&first, &second}, all, cmpopts.IgnoreUnexported(etcd.Node{})); diff != "" {
+	if diff := cmp.Diff([]*etcd.Node{&first, &second}, all); diff != "" {
 		t.Error(diff)
 	}
 	beat, err := a.Beat(t.Context())
 	must(t, err)
-	if diff := cmp.Diff(&first, beat.Node, cmpopts.IgnoreUnexported(etcd.Node{})); diff != "" {
+	if diff := cmp.Diff(&first, beat.Node); diff != "" {
 		t.Error(diff)
 	}
 	first.Sealed = make([]byte, 4<<10+1)
@@ -47,16 +48,13 @@ func TestNode_KeyAndLease(t *testing.T) {
 		t.Errorf("a larger summary: %v", err)
 	}
 
-	// A node that was expelled does not come back by reporting.
-	first.Sealed = nil
-	must(t, a.Report(t.Context(), first))
-	must(t, b.Expel(t.Context(), all[0])) // it has reported since
-	if beat, err := a.Beat(t.Context()); err != nil || beat.Node == nil || len(beat.Nodes) != 2 {
-		t.Errorf("before it is expelled: %+v, %v", beat, err)
+	// A node whose key was removed does not come back by reporting.
+	if len(beat.Nodes) != 2 {
+		t.Errorf("the nodes are %x", beat.Nodes)
 	}
-	expel(t, b, first.Lease)
+	removeKey(t, server, first.Lease)
 	if beat, err := a.Beat(t.Context()); err != nil || beat.Node != nil {
-		t.Errorf("after it was expelled: %+v, %v", beat.Node, err)
+		t.Errorf("after its key was removed: %+v, %v", beat.Node, err)
 	}
 	wants(t, a.Report(t.Context(), etcd.Node{Name: "a"}), etcd.ErrLease)
 	again, err := a.Join(t.Context(), etcd.Node{Name: "a"})
@@ -71,15 +69,11 @@ func TestNode_KeyAndLease(t *testing.T) {
 	}
 }
 
-func expel(t testing.TB, l *etcd.Log, lease etcd.Lease) {
+// removeKey removes the key of a node, as an operator could.
+func removeKey(t testing.TB, s *etcdtest.Server, lease etcd.Lease) {
 	t.Helper()
-	all, err := l.Nodes(t.Context())
+	_, err := client(t, clientv3.Config{Endpoints: []string{s.URL}}).Delete(t.Context(), fmt.Sprintf("reeve/node/%x", lease))
 	must(t, err)
-	for _, n := range all {
-		if n.Lease == lease {
-			must(t, l.Expel(t.Context(), n))
-		}
-	}
 }
 
 func TestDuty_OneHolder(t *testing.T) {
@@ -125,7 +119,7 @@ func TestDuty_OneHolder(t *testing.T) {
 
 	// A node without a key has lost contact: it gets no duties.
 	must(t, a.LeaveDuty(t.Context()))
-	expel(t, b, first)
+	removeKey(t, server, first)
 	_, err = a.TakeDuty(t.Context())
 	wants(t, err, etcd.ErrLease)
 }

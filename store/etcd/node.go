@@ -22,8 +22,6 @@ type Node struct {
 	Version string `json:"version"`
 	Applied uint64 `json:"applied"` // number of the last entry that it has applied
 	Sealed  []byte `json:"sealed"`  // sealed summary, at most 4 KiB
-
-	revision int64 // revision of etcd at which its key was written
 }
 
 // Limits of nodes.
@@ -50,7 +48,7 @@ func parseLease(text string) (Lease, error) {
 }
 
 func (l *Log) node(kv *mvccpb.KeyValue) (n *Node, err error) {
-	n = &Node{revision: kv.ModRevision}
+	n = &Node{}
 	if err := json.Unmarshal(kv.Value, n); err != nil {
 		return nil, fmt.Errorf("node %s: %w", kv.Key, err)
 	}
