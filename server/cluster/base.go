@@ -229,8 +229,8 @@ func (n *Node) sweepBases(ctx context.Context, kept ...string) error {
 // baseSeen is a base copy that this node has seen.
 type baseSeen struct {
 	name  string
-	at    time.Time // when it was seen first
-	bytes int64     // of the entries that had been received
+	at    time.Time // time at which it was seen first
+	bytes int64     // size of the entries that had been received
 }
 
 func (o *Options) baseEvery() time.Duration {

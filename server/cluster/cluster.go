@@ -43,10 +43,10 @@ type Node struct {
 	log     *commitLog
 	db      *store.DB // nil before Attach
 	beats   beats
-	based   *baseSeen // of the goroutine of the duties
+	based   *baseSeen // newest base copy; for the goroutine of the duties
 }
 
-// fileName is the name of a file in the data directory with what a node remembers of its cluster.
+// fileName is the name of the file in the data directory that has the ID of the etcd cluster.
 const fileName = "cluster"
 
 // remembered is the content of the file.
@@ -144,7 +144,7 @@ func (n *Node) initialized(ctx context.Context) (bool, error) {
 type State struct {
 	Head    etcd.Position
 	Base    etcd.Base
-	Duty    etcd.Lease // of the node that has the duties
+	Duty    etcd.Lease // lease of the node that has the duties
 	Nodes   []*etcd.Node
 	Members []etcd.Member
 }

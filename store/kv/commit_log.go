@@ -45,7 +45,7 @@ type CommitLogOptions struct {
 // commitLog is the log of commits of an open database.
 type commitLog struct {
 	CommitLogOptions
-	incoming chan stream.SealedEntry // from the goroutine that follows the log to the writer
+	incoming chan stream.SealedEntry // entries on their way to the writer
 
 	// Set by openCommitLog, before the first commit that uses the log.
 	joined bool

@@ -49,7 +49,7 @@ type Opener struct {
 	identities []age.Identity
 
 	mu   sync.Mutex
-	keys map[string]*dataKey // by their wrapped form
+	keys map[string]*dataKey // keys by their wrapped form
 }
 
 // maxOpenerKeys is the maximum number of data keys that an Opener keeps.

@@ -1,4 +1,4 @@
-// Package streamtest contains a log of commits in memory, for tests of what appends to one and follows it.
+// Package streamtest contains a log of commits in memory, for tests.
 package streamtest
 
 import (
