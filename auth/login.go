@@ -237,7 +237,7 @@ func open(tx *store.Tx, account store.Account, in Attempt, device *deviceUse,
 		Provider: row.Provider, Means: proof.means()}
 	session.UserID, session.AppUserID = account.IDs()
 	if proof.arrival != nil && !account.App {
-		session.ExpiresAt = tx.Now().Add(time.Duration(store.ProviderSessionHours.Get(tx)) * time.Hour)
+		session.ExpiresAt = providerSessionEnd(tx)
 	}
 	if proof.arrival != nil && proof.code == nil && proof.passkey == nil && !proof.arrival.AuthTime.IsZero() {
 		session.ProvedAt = kv.TimeOf(proof.arrival.AuthTime) // the provider may have asked for nothing today

@@ -213,11 +213,14 @@ func (a *Auth) proveByProvider(s *Session, arrival string, token tokenHash, full
 		return err
 	}
 	known := func(tx *store.Tx) error {
-		who, err := store.AccountOfPerson(tx, &from.Person)
-		if err == nil && who != s.account {
+		i, err := store.IdentityOfPerson(tx, &from.Person)
+		if err == nil && (i == nil || i.Account() != s.account) {
 			err = errOtherPerson
 		}
-		return err
+		if err != nil || s.isHeld() || *full {
+			return err
+		}
+		return endsWith(tx, s.ID, i, from)
 	}
 	err = a.renewProof(s, ByProvider, token, known)
 	if errs.Is(err, errs.Full) {
@@ -225,6 +228,29 @@ func (a *Auth) proveByProvider(s *Session, arrival string, token tokenHash, full
 		return a.db.View(store.System, known)
 	}
 	return err
+}
+
+// endsWith makes a session end with that at the provider that has confirmed it, and at the latest when
+// one that was opened there now would.
+func endsWith(tx *store.Tx, session store.ID, i *store.Identity, from *Arrival) error {
+	if _, err := store.Sessions.UpdateQuietly(tx, session, func(s *store.Session) error {
+		s.ExpiresAt = min(s.ExpiresAt, providerSessionEnd(tx))
+		return nil
+	}); err != nil {
+		return err
+	}
+	return store.EndWithProvider(tx, &store.ProviderSession{
+		SessionID:  session,
+		IdentityID: i.ID,
+		ProviderID: from.Person.ProviderID,
+		SID:        from.SID,
+	}, from.EndURL)
+}
+
+// providerSessionEnd returns the time at which a session of a user ends that is opened with a provider
+// now.
+func providerSessionEnd(tx *store.Tx) store.Time {
+	return tx.Now().Add(time.Duration(store.ProviderSessionHours.Get(tx)) * time.Hour)
 }
 
 var errOtherPerson = errs.New(errs.Denied,

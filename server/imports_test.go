@@ -19,6 +19,7 @@ import (
 var mayImport = map[string][]string{
 	"reeve/server/cli": {"reeve/auth", "reeve/auth/breached", "reeve/embed",
 		"reeve/server", "reeve/server/backup", "reeve/server/config", "reeve/server/local", "reeve/server/manual",
+		"reeve/server/cluster", "reeve/store/etcd", // in a program built with the tag cluster
 		"reeve/server/ops", "reeve/store/copies",
 		"reeve/server/people", "reeve/server/sdk", "reeve/server/service", "reeve/server/setup", "reeve/server/web", "reeve/server/webhook",
 		"reeve/store",
@@ -26,6 +27,8 @@ var mayImport = map[string][]string{
 	"reeve/server/backup": {"reeve/server/target", "reeve/server/web", "reeve/store", "reeve/store/audit",
 		"reeve/store/copies", "reeve/store/disk", "reeve/store/errs", "reeve/store/kv"},
 	"reeve/server/target": {"reeve/store/copies", "reeve/store/s3"},
+	"reeve/server/cluster": {"reeve/store", "reeve/store/copies", "reeve/store/disk", "reeve/store/errs", "reeve/store/etcd",
+		"reeve/store/kv", "reeve/store/seal", "reeve/store/stream"},
 	"reeve/server/config": {"reeve/server/monitor", "reeve/server/redis", "reeve/server/target", "reeve/store/s3",
 		"reeve/server/outgoing", "reeve/server/web", "reeve/store", "reeve/store/kv", "reeve/store/fold"},
 	"reeve/server": {"reeve/auth", "reeve/server/account", "reeve/server/backup",

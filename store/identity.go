@@ -25,7 +25,8 @@ type Identity struct {
 	kv.Timestamps
 }
 
-// ProviderSession is what a session that was opened with a provider needs to end with the one there.
+// ProviderSession is what a session that was opened or confirmed with a provider needs to end with the
+// one there.
 type ProviderSession struct {
 	Ident
 	SessionID  ID        `json:"session_id"`
@@ -186,21 +187,18 @@ func (i *Identity) give(tx *Tx, now Granted) error {
 	return err
 }
 
-// AccountOfPerson returns the account that is linked to a person; the zero value for none. The provider
-// must still sign in to the realm.
-func AccountOfPerson(tx *Tx, in *Person) (Account, error) {
+// IdentityOfPerson returns the identity of a person; nil if no account is linked to the person. The
+// provider must still sign in to the realm.
+func IdentityOfPerson(tx *Tx, in *Person) (*Identity, error) {
 	p, err := Providers.Get(tx, in.ProviderID)
 	if err == nil && !p.Serves(in.App) {
 		err = errProviderOff
 	}
 	if err != nil {
-		return Account{}, ignoreMissingAs(err, errProviderOff)
+		return nil, ignoreMissingAs(err, errProviderOff)
 	}
 	i, err := IdentityByPerson.Get(tx, personKey(in.App, in.Issuer, in.Subject))
-	if err != nil {
-		return Account{}, ignoreMissing(err)
-	}
-	return i.Account(), nil
+	return i, ignoreMissing(err)
 }
 
 // ConfirmingProvider returns a provider with which an account can confirm who it is in a session: the
@@ -244,11 +242,29 @@ func SignedInWith(tx *Tx, identity ID, in *Person, session ID, sid, endURL strin
 		return err
 	}
 
-	s := &ProviderSession{SessionID: session, IdentityID: identity, ProviderID: in.ProviderID, SID: sid}
+	return EndWithProvider(tx, &ProviderSession{SessionID: session, IdentityID: identity, ProviderID: in.ProviderID, SID: sid}, endURL)
+}
+
+// EndWithProvider makes a session end with one at a provider, which replaces an earlier one at the same
+// provider. endURL is the address at which the browser ends that one; "" for none.
+func EndWithProvider(tx *Tx, s *ProviderSession, endURL string) (err error) {
 	if endURL != "" {
 		if s.EndURL, err = tx.Seal(endURLPlace(s), endURL); err != nil {
 			return err
 		}
+	}
+	for known, err := range ProviderBySession.All(tx, s.SessionID) {
+		if err != nil {
+			return err
+		}
+		if known.ProviderID != s.ProviderID {
+			continue
+		}
+		_, err = ProviderSessions.Update(tx, known.ID, func(v *ProviderSession) error {
+			v.IdentityID, v.SID, v.EndURL = s.IdentityID, s.SID, s.EndURL
+			return nil
+		})
+		return err
 	}
 	return ProviderSessions.Create(tx, s)
 }
@@ -295,7 +311,7 @@ func ProviderEndURL(tx *Tx, session ID) (string, error) {
 	return address, nil
 }
 
-// endProviderSessions ends sessions that were opened with a provider.
+// endProviderSessions ends sessions that were opened or confirmed with a provider.
 func endProviderSessions(tx *Tx, opened iter.Seq2[*ProviderSession, error]) error {
 	var ids []ID
 	for s, err := range opened {

@@ -43,6 +43,8 @@ func TestConsolePasswordOff(t *testing.T) {
 	p.click("button", "Save")
 	p.see("Saved")
 	refuses("clerk", "password_off")
+	p.click("link", "clerk")
+	p.see("Sign in with a password: No")
 	edit()
 	p.choose("Sign in with a password", "As the roles and settings say")
 	p.click("button", "Save")
@@ -54,7 +56,8 @@ func TestConsolePasswordOff(t *testing.T) {
 	p.toggle("Passwords off", true)
 	p.looksGood("password-off-role")
 	p.click("button", "Save")
-	p.gone("Passwords off")
+	p.see("Role Staff saved")
+	p.row("Staff").see("Passwords off")
 	refuses("clerk", "password_off")
 
 	c.want(200, "PUT", "/system/setting", values("security.password_sign_in", false))
@@ -67,9 +70,15 @@ func TestConsolePasswordOff(t *testing.T) {
 	p.looksGood("password-off-own")
 
 	at := console(t, server)
+	at.before(`new MutationObserver(() => { if (document.querySelector('input')) window.asked = true })
+		.observe(document, { childList: true, subtree: true })`)
 	at.open("/")
 	at.see("Continue with Company")
 	at.gone("Username")
+	asked := true
+	if err := evaluate(at, "window.asked === true", &asked); err != nil || asked {
+		t.Errorf("a password was asked for at first: %v", err)
+	}
 	at.looksGood("password-off-sign-in-first")
 	at.expect(403, "/admin/login")
 	at.click("button", "Sign in with a password")

@@ -73,8 +73,10 @@ func TestConsoleProvider(t *testing.T) {
 	p.see("<b>markup</b>")
 	p.see("ann@example.org")
 	p.looksGood("provider-test")
-	p.press("Escape")
+	p.click("button", "Enable")
+	p.see("Company enabled")
 	p.at("/system/provider")
+	p.row("Company").see("Enabled")
 
 	p.click("link", "Company")
 	p.see(server.url + "/auth/provider/company/callback")
@@ -82,9 +84,8 @@ func TestConsoleProvider(t *testing.T) {
 	p.click("menuitem", "Edit")
 	p.see("The stored secret stays")
 	p.choose("People without an account", "Always get one")
-	p.toggle("Enabled", true)
 	p.click("button", "Save")
-	p.see("No one is connected yet")
+	p.see("No one is connected yet. Connect your own account")
 
 	there.Alter = func(claims map[string]any) { claims["auth_time"] = time.Now().Add(-time.Hour).Unix() }
 	other := console(t, server)

@@ -317,6 +317,8 @@ func TestForward_RefusalIsAPage(t *testing.T) {
 		w := ask(append(navigates, "Accept-Language", language)...)
 		if w.Code != 403 || !strings.HasPrefix(w.Header().Get("Content-Type"), "text/html") ||
 			!strings.Contains(w.Body.String(), text) ||
+			!strings.Contains(w.Body.String(), "ada") ||
+			!strings.Contains(w.Body.String(), `href="/.reeve/sign-out"`) ||
 			!strings.Contains(w.Body.String(), `lang="`+language) {
 			t.Errorf("%s: %d %s", language, w.Code, w.Body)
 		}

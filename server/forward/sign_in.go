@@ -1,6 +1,7 @@
 package forward
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -239,8 +240,8 @@ func hasToken(req *web.Request, origin string) bool {
 	}) == nil
 }
 
-// showForwardFault sends a page for people that says why they can't open a page of a program. to is
-// the path to try again with; nil for none.
+// showForwardFault sends a page for people that says why they can't open a page of a program, and to
+// those who are signed in, as whom they are. to is the path to try again with; nil for none.
 func (f *Forwarder) showForwardFault(req *web.Request, w http.ResponseWriter, e *errs.Error,
 	to *string) error {
 	var p *pages.HTMLPage
@@ -255,6 +256,10 @@ func (f *Forwarder) showForwardFault(req *web.Request, w http.ResponseWriter, e 
 	req.Shown = e           // so that it is counted and recorded
 	p.Logo, p.Base = "", "" // the page is on the origin of the program
 	p.Status, p.Title, p.Texts = web.Status[errs.Denied].Code, p.Words.Refused, []string{pages.Sentence(e, req.Language())}
+	if req.Actor.Username != "" && e.Code != "cross_origin" {
+		p.Texts = append(p.Texts, fmt.Sprintf(p.Words.AskFor, req.Actor.Username))
+		p.Links = []pages.PageLink{{Path: signOutPath, Text: p.Words.App.SignOut}}
+	}
 	if to != nil {
 		p.Title, p.Next = p.Words.Unfinished, pages.PageLink{Path: *to, Text: p.Words.Continue}
 	}
@@ -268,7 +273,7 @@ func (f *Forwarder) askSignOut(req *web.Request, _ *web.None, w http.ResponseWri
 		return err
 	}
 	return f.sendPage(req, w, func(p *pages.HTMLPage) {
-		p.Title = p.Words.App.SignOut
+		p.Title, p.Texts = p.Words.App.SignOut, []string{p.Words.EndsAll}
 		p.AddButton(p.Words.App.SignOut)
 	})
 }

@@ -48,7 +48,7 @@ func TestForwardSignOut(t *testing.T) {
 	two.signIn("/", "ada")
 
 	page := one.visit("", "/.reeve/sign-out", "Accept-Language", "zh")
-	if page.Code != 200 || !strings.Contains(page.Body.String(), `<form method="post">`) || !strings.Contains(page.Body.String(), "退出") ||
+	if page.Code != 200 || !strings.Contains(page.Body.String(), `<form method="post">`) || !strings.Contains(page.Body.String(), "您将同时退出控制台") ||
 		page.Header().Get("Referrer-Policy") != "same-origin" || page.Header().Get("Cache-Control") != "no-store" {
 		t.Errorf("%d %v %s", page.Code, page.Header(), page.Body)
 	}

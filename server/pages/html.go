@@ -38,7 +38,7 @@ type Pages struct {
 type pageTexts struct {
 	Password, Again, SignIn, Contact, ToProduct, Differ, Rules, RulesUsed, DoneTitle, Invalid, Busy, Registered string
 
-	Refused, Unfinished, Continue string // texts about programs behind a proxy
+	Refused, AskFor, EndsAll, Unfinished, Continue string // texts about programs behind a proxy
 
 	Titles, Intro, Submit, Done map[string]string // texts by purpose of the link
 

@@ -93,7 +93,7 @@ func (p *HTMLPage) refuseLink(req *web.Request, e *errs.Error) {
 	if e.Unwrap() != nil {
 		req.Shown = e // so that its cause is logged
 	}
-	p.Texts, p.Forms, p.Status = []string{e.Msg.In(req.Language())}, nil, web.Status[e.Kind].Code
+	p.Texts, p.Forms, p.Status = []string{Sentence(e, req.Language())}, nil, web.Status[e.Kind].Code
 }
 
 type openLinkIn struct {

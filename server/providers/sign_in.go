@@ -153,7 +153,9 @@ func (p *Providers) beginTest(req *web.Request, in *web.ByID) (*linkURL, error) 
 type testOut struct {
 	Fault    string         `json:"fault" doc:"Why the provider has not said who the person is, in the language of the request; empty otherwise"`
 	Code     string         `json:"fault_code" doc:"Code of fault, as errorCode of a sign-in has it; empty otherwise"`
+	ID       store.ID       `json:"provider_id" doc:"ID of the provider; 0 after a fault"`
 	Provider string         `json:"provider_name" doc:"Title of the provider"`
+	Status   store.Flag     `json:"provider_status" doc:"1 if the provider is enabled"`
 	Issuer   string         `json:"issuer"`
 	Subject  string         `json:"subject"`
 	Email    string         `json:"email"`
@@ -182,6 +184,7 @@ func (p *Providers) testResult(req *web.Request, _ *web.None) (*testOut, error) 
 	}
 	who := &from.Person
 	out := &testOut{
+		ID:       who.ProviderID,
 		Provider: from.Provider,
 		Issuer:   who.Issuer,
 		Subject:  who.Subject,
@@ -196,7 +199,7 @@ func (p *Providers) testResult(req *web.Request, _ *web.None) (*testOut, error) 
 	return out, req.DB.View(store.System, func(tx *store.Tx) error {
 		v, err := store.Providers.Get(tx, who.ProviderID)
 		if err == nil {
-			out.Accepted = store.Flag(v.Accepts(who.Email, who.Verified))
+			out.Status, out.Accepted = v.Status, store.Flag(v.Accepts(who.Email, who.Verified))
 		}
 		return err
 	})

@@ -186,28 +186,30 @@ func TestSignIn_SecondFactor(t *testing.T) {
 	}
 }
 
+// loggedOut sends a logout token of the provider, and returns the status.
+func (w *world) loggedOut(token string) int {
+	r := w.Request("POST", "/auth/provider/idp/logout", "logout_token="+token, "nobody")
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	return w.Send(r).Code
+}
+
 // Back-channel logout ends the sessions at once, by session or by person, and each message works once.
 func TestBackChannelLogout(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, `"creates":"always"`)
-	logout := func(token string) int {
-		r := w.Request("POST", "/auth/provider/idp/logout", "logout_token="+token, "nobody")
-		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-		return w.Send(r).Code
-	}
 	for n, without := range []string{"sub", "sid"} {
 		w.browser().known()
 		w.idp.Alter = func(claims map[string]any) { delete(claims, without) }
 		token := w.idp.LogoutToken(fmt.Sprint("message", n))
 		w.idp.Alter = nil
-		if code := logout(token); code != 200 {
+		if code := w.loggedOut(token); code != 200 {
 			t.Errorf("without %s: %d", without, code)
 		}
 		if a := w.Call("GET", "/admin/info", "", "person"); a.Code != 401 {
 			t.Errorf("without %s, the session lives: %d", without, a.Code)
 		}
 		w.browser().known()
-		if code := logout(token); code == 200 {
+		if code := w.loggedOut(token); code == 200 {
 			t.Error("a message was accepted twice")
 		}
 		if a := w.Call("GET", "/admin/info", "", "person"); a.Code != 200 {
@@ -224,11 +226,11 @@ func TestBackChannelLogout(t *testing.T) {
 		"without an ID":     func(c map[string]any) { delete(c, "jti") },
 	} {
 		w.idp.Alter = alter
-		if code := logout(w.idp.LogoutToken("x" + name)); code != 403 && code != 400 {
+		if code := w.loggedOut(w.idp.LogoutToken("x" + name)); code != 403 && code != 400 {
 			t.Errorf("a token %s: %d", name, code)
 		}
 	}
-	if code := logout(w.idp.Token("")); code == 200 {
+	if code := w.loggedOut(w.idp.Token("")); code == 200 {
 		t.Error("an ID token ends sessions")
 	}
 	w.idp.Alter = nil

@@ -35,12 +35,13 @@ const (
 // FlagStreams tell OpenFeature clients when to evaluate their flags again.
 type FlagStreams struct {
 	streams *changes.Streams
+	named   *NamedUsers
 	links   *web.LinkSigner
 	seed    maphash.Seed // seed of the states, which thus disclose nothing of the rules
 }
 
-func NewFlagStreams(streams *changes.Streams) *FlagStreams {
-	return &FlagStreams{streams, web.NewLinkSigner(), maphash.MakeSeed()}
+func NewFlagStreams(streams *changes.Streams, named *NamedUsers) *FlagStreams {
+	return &FlagStreams{streams, named, web.NewLinkSigner(), maphash.MakeSeed()}
 }
 
 // route is the stream of the protocol.
@@ -141,15 +142,17 @@ type flagFeed struct {
 	sent  time.Time // time of the last event
 	owed  bool      // whether an event must follow, even if the state becomes the known one again
 
-	now  string     // current state
-	of   flagBasis  // data from which it was computed
-	next store.Time // time at which it may change without new data
+	now   string     // current state
+	flags uint64     // state without the users that a key has named
+	of    flagBasis  // data from which it was computed
+	next  store.Time // time at which it may change without new data
 }
 
 // flagBasis is what a state depends on, besides the time.
 type flagBasis struct {
 	settings *store.SettingSet
 	policy   *store.Policy
+	apps     *store.Policy
 	fields   *store.CustomFieldSet
 	actor    *store.Actor
 }
@@ -196,7 +199,8 @@ func (f *flagFeed) tell() error {
 
 // look authorizes the caller and finds the current state.
 func (f *flagFeed) look() error {
-	return f.req.Server.DB.View(store.Anonymous, func(tx *store.Tx) error {
+	renewed := false
+	err := f.req.Server.DB.View(store.Anonymous, func(tx *store.Tx) error {
 		actor, err := f.req.Renew(tx)
 		if err != nil {
 			return err
@@ -205,18 +209,33 @@ func (f *flagFeed) look() error {
 			return errFlagLink
 		}
 
-		of := flagBasis{store.SettingCache.Get(tx), store.PolicyOf(tx, actor),
+		of := flagBasis{store.SettingCache.Get(tx), store.PolicyOf(tx, actor), store.AppPolicyCache.Get(tx),
 			store.CustomFieldCache.Get(tx), actor}
-		if of == f.of && tx.Now() < f.next {
+		if renewed = of != f.of; !renewed && tx.Now() < f.next {
 			return nil
 		}
 		f.of = of
 		return f.compute(tx)
 	})
+	if err != nil {
+		return err
+	}
+
+	state := f.flags
+	if f.of.actor.Key != nil {
+		n, err := f.all.named.changesOf(f.req.Server.DB, f.of.actor, renewed)
+		if err != nil {
+			return err
+		}
+		state = maphash.Comparable(f.all.seed, [2]uint64{state, n})
+	}
+	f.now = strconv.FormatUint(state, 36)
+	return nil
 }
 
 // compute finds the state: the flags that the caller may evaluate, when they were changed, how many
-// of their times have passed, and the user of a session. A client may have evaluated a flag between
+// of their times have passed, and the user of a session. The users that a key has named are added later,
+// see NamedUsers. A client may have evaluated a flag between
 // two changes that cancel each other out, so that the value alone is not enough.
 func (f *flagFeed) compute(tx *store.Tx) error {
 	var sum maphash.Hash
@@ -243,6 +262,6 @@ func (f *flagFeed) compute(tx *store.Tx) error {
 		sum.Write(text)
 	}
 
-	f.now = strconv.FormatUint(sum.Sum64(), 36)
+	f.flags = sum.Sum64()
 	return nil
 }

@@ -28,7 +28,7 @@ func FlagRoutes(streams *FlagStreams) []web.Route {
 					"gives 304 while nothing has changed. eventStreams says where to be told of changes.",
 			}),
 		web.Following(&ofrep, "POST", "/ofrep/v1/evaluate/flags/:key", web.AnyRealm,
-			"Evaluate a flag", evaluateFlag, web.Options{
+			"Evaluate a flag", streams.evaluateFlag, web.Options{
 				ReadOnly: true,
 				Note: "OpenFeature Remote Evaluation Protocol: returns a value, never the rules. Flags in " +
 					"public groups can be evaluated without a token, others need the permission " +
@@ -103,9 +103,12 @@ type flagEvaluations struct {
 	EventStreams []flagEventStream `json:"eventStreams" doc:"Streams that tell when to evaluate the flags again"`
 }
 
-func evaluateFlag(req *web.Request, in *flagIn) (out *FlagEvaluation, err error) {
-	return out, req.DB.View(req.Actor, func(tx *store.Tx) error {
-		subject, err := flagSubject(req, tx, in.Context)
+func (fs *FlagStreams) evaluateFlag(req *web.Request, in *flagIn) (out *FlagEvaluation, err error) {
+	var named mention
+	defer func() { fs.note(req, named, err) }()
+	return out, req.DB.View(req.Actor, func(tx *store.Tx) (err error) {
+		var subject *feature.Subject
+		subject, named, err = fs.subject(req, tx, in.Context)
 		if err != nil {
 			return err
 		}
@@ -123,8 +126,10 @@ func evaluateFlag(req *web.Request, in *flagIn) (out *FlagEvaluation, err error)
 func (fs *FlagStreams) evaluateFlags(req *web.Request,
 	in *flagsIn) (out web.Encoded[flagEvaluations], err error) {
 	all := flagEvaluations{Flags: []FlagEvaluation{}}
-	err = req.DB.View(req.Actor, func(tx *store.Tx) error {
-		subject, err := flagSubject(req, tx, in.Context)
+	var named mention
+	err = req.DB.View(req.Actor, func(tx *store.Tx) (err error) {
+		var subject *feature.Subject
+		subject, named, err = fs.subject(req, tx, in.Context)
 		if err != nil {
 			return err
 		}
@@ -149,7 +154,7 @@ func (fs *FlagStreams) evaluateFlags(req *web.Request,
 		all.EventStreams = fs.streamOf(req, tx)
 		return nil
 	})
-	if err != nil {
+	if fs.note(req, named, err); err != nil {
 		return out, err
 	}
 
@@ -193,38 +198,48 @@ func (f *FlagEvaluation) warn(of *store.FlagSetting, s *feature.Subject, req *we
 
 func timeOf(t store.Time) time.Time { return time.UnixMicro(int64(t)).UTC() }
 
-// flagSubject returns whom flags are evaluated for. Of a session, it is the user as stored,
+// note remembers a user whom the caller, an API key, has named in an evaluation that has succeeded.
+func (fs *FlagStreams) note(req *web.Request, named mention, err error) {
+	if err == nil && named.who.ID != 0 {
+		fs.named.note(req.Actor.Key.ID, named)
+	}
+}
+
+// subject returns whom flags are evaluated for. Of a session, it is the user as stored,
 // whatever the context says. An API key states it; a user in its data scope is taken as stored.
 // Anybody else has no identity.
-func flagSubject(req *web.Request, tx *store.Tx, context map[string]any) (*feature.Subject, error) {
-	a := req.Actor
-	switch {
-	case a.Key == nil && a.ID != 0:
-		return store.FlagSubject(tx, a)
+func (fs *FlagStreams) subject(req *web.Request, tx *store.Tx,
+	context map[string]any) (s *feature.Subject, named mention, err error) {
+	if a := req.Actor; a.Key == nil && a.ID != 0 {
+		s, err = store.FlagSubject(tx, a)
+		return s, named, err
 	}
 
-	s, err := statedSubject(context)
-	if err != nil || a.Key == nil {
-		return s, err
+	s, err = statedSubject(context)
+	if err != nil || req.Actor.Key == nil {
+		return s, named, err
 	}
 
 	account, ok := store.ParseSubject(s.Key)
-	if ok {
-		known, err := store.KnownSubject(tx, account)
-		if err != nil {
-			return nil, err
-		}
-		if known != nil {
-			for name, text := range s.Attributes {
-				if _, own := known.Attributes[name]; !own {
-					known.Attributes[name] = text
-				}
-			}
-			return known, nil
+	if !ok {
+		return s, named, statedIdentity(tx, s, context)
+	}
+	known, err := store.KnownSubject(tx, account)
+	if err == nil {
+		named, err = fs.named.mentionOf(account, known)
+	}
+	if err != nil {
+		return nil, named, err
+	}
+	if known == nil {
+		return s, named, statedIdentity(tx, s, context)
+	}
+	for name, text := range s.Attributes {
+		if _, own := known.Attributes[name]; !own {
+			known.Attributes[name] = text
 		}
 	}
-
-	return s, statedIdentity(tx, s, context)
+	return known, named, nil
 }
 
 // identity are the attributes that only API keys can state.

@@ -354,6 +354,11 @@ func (r *runner) update(k *kind, op *operation, id store.ID) error {
 }
 
 func (r *runner) remove(k *kind, op *operation) error {
+	if op.losesValues() {
+		if err := requireStillNoValues(r.tx, op.Key, op.ID); err != nil {
+			return err
+		}
+	}
 	changes, err := r.tx.Track(func() error {
 		_, err := r.routes[k.remove].Within(r.tx, r.req, r.pathIDs(k, op.Key, op.ID), nil)
 		if err != nil {

@@ -215,14 +215,38 @@ func (r *reader) checkUnused(k *kind, c *Change, lost gone) error {
 		return nil
 	}
 
-	n, err := store.CustomValues(r.s.tx, c.id)
+	return requireNoValues(r.s.tx, c.Key, c.id)
+}
+
+// requireNoValues returns an error if a custom field has values. It reads all records of the realm.
+func requireNoValues(tx *store.Tx, key string, id store.ID) error {
+	n, err := store.CustomValues(tx, id)
 	if err == nil && n > 0 {
 		noun := "user"
-		if strings.HasPrefix(c.Key, store.AppRealm+".") {
+		if isOfApp(key) {
 			noun = "app user"
 		}
 		err = errs.New(errs.Conflict, "the field has values of %s, which would be lost; keep it in the file, or delete it yourself first",
 			errs.Number(n, noun)).Coded("prune_values")
 	}
 	return err
+}
+
+// isOfApp reports whether a custom field is one of app users.
+func isOfApp(key string) bool { return strings.HasPrefix(key, store.AppRealm+".") }
+
+// maxComparedInWrite is the number of records that are read while others wait to write.
+const maxComparedInWrite = 5000
+
+// requireStillNoValues is requireNoValues in the transaction that deletes the field, for values that were
+// entered since the plan was made. It looks for none if there are too many records.
+func requireStillNoValues(tx *store.Tx, key string, id store.ID) error {
+	count := store.Users.Count
+	if isOfApp(key) {
+		count = store.AppUsers.Count
+	}
+	if n, err := count(tx); err != nil || n > maxComparedInWrite {
+		return err
+	}
+	return requireNoValues(tx, key, id)
 }

@@ -91,8 +91,8 @@ func prunedState(t *testing.T, in *servertest.Instance) map[string]kv.Fields {
 }
 
 // TestSetup_FailedPruningRestores prunes a setup by a job that fails, because something uses by then
-// what it has yet to delete: keys, webhooks and providers are back with their secrets, roles have their
-// permissions, and users have the values of the custom field.
+// what it has yet to delete, or a custom field has values by then: keys, webhooks and providers are back with
+// their secrets, roles have their permissions, and users have the values of the custom field.
 func TestSetup_FailedPruningRestores(t *testing.T) {
 	t.Parallel()
 	in := commandLine(t)
@@ -116,6 +116,7 @@ func TestSetup_FailedPruningRestores(t *testing.T) {
 		"a permission has a child": func(in *servertest.Instance, _ store.ID) {
 			in.OK("POST", "/admin/rule", fmt.Sprintf(`{"key":"accept.order","name":"O","type":2,"parent_id":%d}`, accept), "owner")
 		},
+		"a user has a value of a custom field": func(*servertest.Instance, store.ID) {},
 	} {
 		t.Run(name, func(t *testing.T) {
 			after := servertest.Open(t, copied(t, interrupted))

@@ -221,6 +221,24 @@ func TestAppend_SentTwice(t *testing.T) {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	must(t, second.follow(t.Context(), 4))
+
+	// The other copies certainly do not come to etcd: the first one has.
+	proxy.Set(etcdtest.HoldAnswers)
+	e, at = entry(10), second.head
+	short, cancel = context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	go func() {
+		first.follow(t.Context(), 5)
+		proxy.Set(etcdtest.Refuse)
+	}()
+	if r, err = second.log.Append(short, at, e); r.Outcome != etcd.Unknown || !errors.Is(err, etcd.ErrUnreachable) {
+		t.Fatalf("%v, %v", r.Outcome, err)
+	}
+	proxy.Set(etcdtest.Pass)
+	if r, err = second.log.Resolve(t.Context(), at, e); err != nil || r.Outcome != etcd.Won || r.Head.Number != 5 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	must(t, second.apply(e))
 	check(t, o, first, second)
 }
 

@@ -81,10 +81,11 @@ func (l *Log) SetBase(ctx context.Context, b Base) error {
 	}
 	b.Before = old.Number
 	a, err := l.write(ctx, transaction{
-		when: []clientv3.Cmp{clientv3.Compare(clientv3.ModRevision(l.key("base")), "=", revision)},
-		then: []clientv3.Op{clientv3.OpPut(l.key("base"), b.encode())},
+		when:  []clientv3.Cmp{clientv3.Compare(clientv3.ModRevision(l.key("base")), "=", revision)},
+		then:  []clientv3.Op{clientv3.OpPut(l.key("base"), b.encode())},
+		other: []clientv3.Op{clientv3.OpGet(l.key("base"))},
 	})
-	if err == nil && !a.Succeeded {
+	if err == nil && !a.Succeeded && (a.value(0) == nil || string(a.value(0).Value) != b.encode()) {
 		err = ErrOldBase
 	}
 	return err
@@ -140,13 +141,14 @@ func (l *Log) compact(ctx context.Context, revision int64) error {
 	if revision == 0 {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
-	defer cancel()
-	_, err := l.client.Compact(ctx, revision)
-	if errors.Is(err, rpctypes.ErrCompacted) {
-		return nil // another node has, or etcd by itself
-	}
-	if err = named(err); errors.Is(err, ErrPermission) {
+	err := call(ctx, func(ctx context.Context) error {
+		_, err := l.client.Compact(ctx, revision)
+		if errors.Is(err, rpctypes.ErrCompacted) {
+			return nil // another node has, or etcd by itself
+		}
+		return err
+	})
+	if errors.Is(err, ErrPermission) {
 		return ErrNoCompaction
 	}
 	return err

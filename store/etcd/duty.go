@@ -107,18 +107,20 @@ func (l *Log) TakeTurn(ctx context.Context) (bool, error) {
 	if l.Lease() == 0 {
 		return false, ErrLease
 	}
-	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
-	defer cancel()
-	granted, err := l.client.Grant(ctx, turnSeconds)
+	lease, err := l.grant(ctx, turnSeconds)
 	if err != nil {
-		return false, named(err)
+		return false, err
 	}
 	key := l.key("turn")
 	a, err := l.write(ctx, transaction{
-		when: []clientv3.Cmp{clientv3.Compare(clientv3.CreateRevision(key), "=", 0)},
-		then: []clientv3.Op{clientv3.OpPut(key, leaseText(l.Lease()), clientv3.WithLease(granted.ID))},
+		when:  []clientv3.Cmp{clientv3.Compare(clientv3.CreateRevision(key), "=", 0)},
+		then:  []clientv3.Op{clientv3.OpPut(key, leaseText(l.Lease()), clientv3.WithLease(clientv3.LeaseID(lease)))},
+		other: []clientv3.Op{clientv3.OpGet(key)},
 	})
-	return err == nil && a.Succeeded, err
+	if err != nil || a.Succeeded {
+		return err == nil, err
+	}
+	return a.value(0) != nil && string(a.value(0).Value) == leaseText(l.Lease()), nil
 }
 
 // turn decodes the turn of another node.

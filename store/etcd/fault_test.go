@@ -305,6 +305,12 @@ func TestEtcd_Restored(t *testing.T) {
 	if r.Outcome != etcd.Refused || !errors.Is(err, etcd.ErrDiverged) {
 		t.Errorf("%v, %v", r.Outcome, err)
 	}
+	_, err = n.log.Beat(t.Context())
+	wants(t, err, etcd.ErrDiverged)
+	r, err = etcdtest.Open(t, o).Append(t.Context(), n.head, entry(10)) // which does not know of the position before
+	if r.Outcome != etcd.Refused || !errors.Is(err, etcd.ErrDiverged) {
+		t.Errorf("%v, %v", r.Outcome, err)
+	}
 	other.addMany(t, 5, 100)
 	if _, err := n.log.Append(t.Context(), n.head, entry(10)); !errors.Is(err, etcd.ErrDiverged) && !errors.Is(err, etcd.ErrTrimmed) {
 		t.Errorf("after others went on: %v", err)

@@ -12,6 +12,7 @@ import (
 
 const (
 	pageEntries = 16                     // entries of one answer, each of at most 1 MiB
+	beginTime   = time.Second            // after which a watch is given up that has not begun
 	stallTime   = 500 * time.Millisecond // after which a watch is given up that lacks a known entry
 	quietTime   = 5 * time.Second        // after which a watch that sends nothing is begun again
 )
@@ -137,8 +138,12 @@ func (f *follower) entries(kvs []*mvccpb.KeyValue) (all []*Entry, err error) {
 func (f *follower) watch(ctx context.Context, from int64) error {
 	ctx, cancel := context.WithCancel(clientv3.WithRequireLeader(ctx))
 	defer cancel()
+	beginning := time.AfterFunc(beginTime, cancel) // the client waits for the member that it has chosen
 	responses := f.client.Watch(ctx, f.key("head"), clientv3.WithRange(f.afterLog()), clientv3.WithRev(from),
 		clientv3.WithFilterDelete(), clientv3.WithFragment())
+	if !beginning.Stop() {
+		return errAgain
+	}
 	ticker := time.NewTicker(stallTime)
 	defer ticker.Stop()
 	quiet := time.Now().Add(quietTime)

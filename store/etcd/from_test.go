@@ -116,22 +116,29 @@ func TestFrom_HangingMember(t *testing.T) {
 	server := etcdtest.Start(t)
 	o := etcdtest.Options(server)
 	author := begin(t, o)
-	proxy := server.Proxy(t)
-	follower := join(t, etcd.Options{Endpoints: []string{proxy.URL, server.URL}}).start(t)
+	proxies := []*etcdtest.Proxy{server.Proxy(t), server.Proxy(t)}
+	follower := join(t, etcd.Options{Endpoints: []string{proxies[0].URL, proxies[1].URL}}).start(t)
 	author.addMany(t, 1, 10)
 	follower.await(t, 1)
-	for round := range uint64(4) { // the watch is at one or the other
+	for round := range 4 { // the watch is at one or the other
+		proxy := proxies[round%2]
 		proxy.Set(etcdtest.HoldAll)
-		author.addMany(t, 1, 10)
-		for begun := time.Now(); ; {
-			if b, err := follower.log.Beat(t.Context()); err == nil && b.Head.Number == 2+round {
-				break
+		for range 2 { // with a new watch at the second one
+			author.addMany(t, 1, 10)
+			for begun := time.Now(); ; {
+				if b, err := follower.log.Beat(t.Context()); err == nil && b.Head == author.head {
+					break
+				}
+				if time.Since(begun) > patience {
+					t.Fatal("no answer")
+				}
 			}
-			if time.Since(begun) > patience {
-				t.Fatal("no answer")
+			known := time.Now()
+			follower.await(t, author.head.Number)
+			if took := time.Since(known); took > 4*time.Second {
+				t.Errorf("it took %v to find that the member hangs", took)
 			}
 		}
-		follower.await(t, 2+round)
 		proxy.Set(etcdtest.Pass)
 	}
 	check(t, o, author)
@@ -159,6 +166,38 @@ func TestBeat_HangingMember(t *testing.T) {
 	if slowest < 300*time.Millisecond {
 		t.Error("the member that hangs was not asked")
 	}
+}
+
+// TestRequests_HangingMember does all else while one of two members does what it is asked, but does not
+// answer.
+func TestRequests_HangingMember(t *testing.T) {
+	t.Parallel()
+	server := etcdtest.Start(t)
+	first := begin(t, etcdtest.Options(server))
+	proxy := server.Proxy(t)
+	n := join(t, etcd.Options{Endpoints: []string{proxy.URL, server.URL}})
+	first.addMany(t, 20, 10)
+	must(t, n.follow(t.Context(), 20))
+	proxy.Set(etcdtest.HoldAnswers)
+	_, err := n.log.Join(t.Context(), etcd.Node{Name: "a"})
+	must(t, err)
+	must(t, n.log.Renew(t.Context()))
+	must(t, n.log.Report(t.Context(), etcd.Node{Name: "a", Applied: 20}))
+	if holder, err := n.log.TakeDuty(t.Context()); err != nil || holder != n.log.Lease() {
+		t.Errorf("%x has the duties, %v", holder, err)
+	}
+	if has, err := n.log.TakeTurn(t.Context()); err != nil || !has {
+		t.Errorf("it has the turn: %t, %v", has, err)
+	}
+	e := entry(10)
+	e.EndTurn = true
+	_, err = n.add(t.Context(), e)
+	must(t, err)
+	setBase(t, n, "copy", 10)
+	setBase(t, n, "copy", 20)
+	must(t, n.log.Trim(t.Context()))
+	must(t, n.log.LeaveDuty(t.Context()))
+	must(t, n.log.Leave(t.Context()))
 }
 
 // TestFrom_Compaction lets etcd forget the history under a follower that is cut off.

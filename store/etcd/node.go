@@ -71,6 +71,18 @@ func (l *Log) setLease(lease Lease) {
 	l.lease = lease
 }
 
+// grant returns a new lease.
+func (l *Log) grant(ctx context.Context, seconds int64) (lease Lease, err error) {
+	err = call(ctx, func(ctx context.Context) error {
+		granted, err := l.client.Grant(ctx, seconds)
+		if err == nil {
+			lease = Lease(granted.ID)
+		}
+		return err
+	})
+	return lease, err
+}
+
 // Join gives this node a new lease, and writes its key. The lease ends 10 seconds after the last call
 // of Join or Renew.
 func (l *Log) Join(ctx context.Context, n Node) (Lease, error) {
@@ -78,15 +90,12 @@ func (l *Log) Join(ctx context.Context, n Node) (Lease, error) {
 	if err != nil {
 		return 0, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
-	defer cancel()
-	granted, err := l.client.Grant(ctx, leaseSeconds)
+	lease, err := l.grant(ctx, leaseSeconds)
 	if err != nil {
-		return 0, named(err)
+		return 0, err
 	}
-	lease := Lease(granted.ID)
 	if _, err := l.write(ctx, transaction{
-		then: []clientv3.Op{clientv3.OpPut(l.nodeKey(lease), value, clientv3.WithLease(granted.ID))},
+		then: []clientv3.Op{clientv3.OpPut(l.nodeKey(lease), value, clientv3.WithLease(clientv3.LeaseID(lease)))},
 	}); err != nil {
 		return 0, err
 	}
@@ -96,10 +105,10 @@ func (l *Log) Join(ctx context.Context, n Node) (Lease, error) {
 
 // Renew prolongs the lease of this node. ErrLease says that it has ended: Join gives it a new one.
 func (l *Log) Renew(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
-	defer cancel()
-	_, err := l.client.KeepAliveOnce(ctx, clientv3.LeaseID(l.Lease()))
-	return named(err)
+	return call(ctx, func(ctx context.Context) error {
+		_, err := l.client.KeepAliveOnce(ctx, clientv3.LeaseID(l.Lease()))
+		return err
+	})
 }
 
 // Report replaces the key of this node. ErrLease says that its lease has ended, or that another node
@@ -127,10 +136,11 @@ func (l *Log) Leave(ctx context.Context) error {
 	if lease == 0 {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
-	defer cancel()
-	_, err := l.client.Revoke(ctx, clientv3.LeaseID(lease))
-	if err = named(err); err == nil || errors.Is(err, ErrLease) {
+	err := call(ctx, func(ctx context.Context) error {
+		_, err := l.client.Revoke(ctx, clientv3.LeaseID(lease))
+		return err
+	})
+	if err == nil || errors.Is(err, ErrLease) {
 		l.setLease(0)
 		return nil
 	}

@@ -104,25 +104,43 @@ func (l *Log) raise(p Position) {
 	}
 }
 
-// read sends a transaction without comparisons that only reads, until it is answered or the time of a
-// request is over: another member may answer.
-func (l *Log) read(ctx context.Context, ops ...clientv3.Op) (answer, error) {
+// repeat calls a function until it returns no error, or one that another call would return as well, or
+// the time of a request is over. Each call may be answered by another member. That the one before has
+// had an effect must not matter.
+func repeat(ctx context.Context, attempt func(ctx context.Context, timeout time.Duration) error) error {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	wait, last := pause{}, error(nil)
-	for attempt := 0; ; attempt++ {
-		a, _, err := l.send(ctx, attemptTimeout(attempt), transaction{then: ops})
+	for n := 0; ; n++ {
+		err := attempt(ctx, attemptTimeout(n))
 		last = latest(ctx, last, err)
-		if err == nil || fatal(err) || !wait.sleep(ctx) {
-			return a, last
+		if err == nil || hopeless(err) || errors.Is(err, ErrLease) || !wait.sleep(ctx) {
+			return last
 		}
 	}
 }
 
-// write sends a transaction once.
-func (l *Log) write(ctx context.Context, t transaction) (answer, error) {
-	a, _, err := l.send(ctx, requestTimeout, t)
+// call repeats a request of the client that is not a transaction.
+func call(ctx context.Context, request func(ctx context.Context) error) error {
+	return repeat(ctx, func(ctx context.Context, timeout time.Duration) error {
+		ctx, cancel := context.WithTimeout(ctx, timeout)
+		defer cancel()
+		return named(request(ctx))
+	})
+}
+
+// write repeats a transaction.
+func (l *Log) write(ctx context.Context, t transaction) (a answer, err error) {
+	err = repeat(ctx, func(ctx context.Context, timeout time.Duration) (err error) {
+		a, _, err = l.send(ctx, timeout, t)
+		return err
+	})
 	return a, err
+}
+
+// read repeats a transaction that only reads.
+func (l *Log) read(ctx context.Context, ops ...clientv3.Op) (answer, error) {
+	return l.write(ctx, transaction{then: ops})
 }
 
 // Head returns the head, as it is when it is called or later.

@@ -3918,8 +3918,12 @@ export type Test = {
   /** Code of fault, as errorCode of a sign-in has it; empty otherwise */
   fault_code: string
   issuer: string
+  /** ID of the provider; 0 after a fault */
+  provider_id: number
   /** Title of the provider */
   provider_name: string
+  /** 1 if the provider is enabled */
+  provider_status: 0 | 1
   /** IDs of the roles that the mappings would give */
   role_ids: number[]
   subject: string

@@ -4,6 +4,7 @@ package etcdtest
 import (
 	"bytes"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
@@ -80,15 +81,16 @@ func StartCluster(t testing.TB, members int, args ...string) []*Server {
 	return all
 }
 
+// freePorts returns addresses that are free. They are below the ports that systems give to connections:
+// one of these could take an address before the server does, or while it is restarted.
 func freePorts(t testing.TB, n int) (all []string) {
 	t.Helper()
-	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
+	for len(all) < n {
+		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 10_000+rand.IntN(22_000)))
+		if err == nil {
+			defer l.Close()
+			all = append(all, l.Addr().String())
 		}
-		defer l.Close()
-		all = append(all, l.Addr().String())
 	}
 	return all
 }

@@ -26,6 +26,7 @@ const (
 	Pass        Mode = iota
 	HoldAnswers      // requests are passed on, answers are held
 	HoldAll          // requests and answers are held
+	Refuse           // connections are closed, and new ones at once
 )
 
 // Proxy starts a proxy of a member.
@@ -47,6 +48,10 @@ func (s *Server) Proxy(t testing.TB) *Proxy {
 			in, err := l.Accept()
 			if err != nil {
 				return
+			}
+			if p.refuses() {
+				in.Close()
+				continue
 			}
 			out, err := net.Dial("tcp", to.Host)
 			if err != nil {
@@ -113,12 +118,21 @@ func (p *Proxy) wait(to net.Conn, held Mode) bool {
 	return p.all[to]
 }
 
+func (p *Proxy) refuses() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.mode == Refuse
+}
+
 // Set changes the mode.
 func (p *Proxy) Set(m Mode) {
 	p.mu.Lock()
-	defer p.mu.Unlock()
 	p.mode = m
 	p.changed.Broadcast()
+	p.mu.Unlock()
+	if m == Refuse {
+		p.Cut()
+	}
 }
 
 // Cut closes the connections there are. What they hold is lost.

@@ -208,13 +208,16 @@ function Credentials({ again, linking, onEnter, onSecond, onLink, first, childre
   const [busy, setBusy] = useState(false)
   const [passkey, setPasskey] = useState<Passkey>()
   const [provider, setProvider] = useState<Providers>()
+  const [settled, setSettled] = useState(false) // it is known whether passwords are asked for
   const [arrived] = useState(() => !again && takeArrival())
   const [opened, setOpened] = useState(false) // the password was asked for
   const alone = !!provider?.alone && !opened && !linking
   const ended = arrived ? '' : endedHint(again)
   useEffect(() => {
     passkeys().then(setPasskey, () => {}) // the password is enough
-    providers(arrived).then(setProvider, (cause) => arrived && setProblem(failureText(cause)))
+    providers(arrived)
+      .then(setProvider, (cause) => arrived && setProblem(failureText(cause)))
+      .finally(() => setSettled(true))
   }, [arrived])
 
   // next goes on after the first step of a sign-in.
@@ -236,6 +239,7 @@ function Credentials({ again, linking, onEnter, onSecond, onLink, first, childre
     }
   }
 
+  if (!settled) return <form aria-busy="true" className="waiting" />
   return (
     <form onSubmit={(event) => void submit(event)}>
       {first && <p className="hint">{t('sign_in.first')}</p>}

@@ -12,6 +12,7 @@ export const first = {
   'sign_in.ended': 'Your session expired. Sign in to continue where you left off.',
   'sign_in.again': 'Your session expired. Sign in to continue: what you typed is still here.',
   'error.session_password_off': 'Signing in with a password was turned off for you. Sign in with a provider or a passkey.',
+  'error.password_off': 'Signing in with a password is turned off for you. Use a sign-in provider or a passkey.',
   'error.session_network': 'Your session works only in the network in which you signed in. Sign in again.',
   'forgot': 'Forgot password?',
   'forgot.contact': 'Forgot your password? Contact: {contact}',

@@ -26,6 +26,7 @@ export const providers = {
   'providers.realm.required': 'Choose at least one',
   'providers.people': 'People',
   'providers.people.empty': 'No one is connected yet.',
+  'providers.people.connect': 'No one is connected yet. Connect your own account under My account → Security.',
   // Form
   'providers.group.provider': 'Provider',
   'providers.group.client': 'Registration at the provider',
@@ -123,6 +124,8 @@ export const providers = {
   'providers.disconnected': '{name} disconnected.',
   'providers.delete.text': 'People can’t sign in with it any more. This is only possible while no one is connected to it.',
   'providers.created': '{name} created. Test it, then enable it.',
+  'providers.enable': 'Enable',
+  'providers.enabled': '{name} enabled. People can sign in with it now.',
   // Test
   'providers.test': 'Test',
   'providers.test.of': 'Test: {name}',

@@ -133,7 +133,8 @@ export const rights = {
   'role.factor': 'Require a second factor',
   'role.password_off': 'Passwords off',
   'role.password_off.help': 'Members can’t sign in with a password, but with a sign-in provider or a passkey. Sessions that a password has opened end.',
-  'app_role.password_off.help': 'App users with the role can’t sign in with a password, but with a sign-in provider. Sessions that a password has opened end.',
+  'app_role.password_off.help':
+    'App users with the role can’t sign in with a password, but with a sign-in provider or a passkey. Sessions that a password has opened end.',
   'role.factor.help': 'Members must set one up within the days given in the settings; then they can’t do anything else until they have.',
   'role.locked': 'You can’t grant a permission you don’t have.',
   'role.owner': 'The owner role has every permission, including future ones, and can’t be changed.',

@@ -13,6 +13,7 @@ export const first: Record<keyof typeof en, string> = {
   'sign_in.ended': '登录已过期，请重新登录后继续。',
   'sign_in.again': '登录已过期，请重新登录后继续：您输入的内容仍然保留。',
   'error.session_password_off': '您的密码登录已关闭，请使用登录提供方或通行密钥登录。',
+  'error.password_off': '您不能使用密码登录，请使用登录提供方或通行密钥。',
   'error.session_network': '您的会话仅限在登录时所在的网络中使用，请重新登录。',
   'forgot': '忘记密码？',
   'forgot.contact': '忘记密码？请联系：{contact}',

@@ -27,6 +27,7 @@ export const providers: Record<keyof typeof en, string> = {
   'providers.realm.required': '请至少选择一项',
   'providers.people': '人员',
   'providers.people.empty': '尚无人员连接。',
+  'providers.people.connect': '还没有人连接。可在“我的账号 → 安全”中连接您自己的账号。',
   // Form
   'providers.group.provider': '提供方',
   'providers.group.client': '在提供方的注册',
@@ -121,6 +122,8 @@ export const providers: Record<keyof typeof en, string> = {
   'providers.disconnected': '已断开 {name} 的连接。',
   'providers.delete.text': '人员将不能再用它登录。仅当无人与它连接时才能删除。',
   'providers.created': '已创建 {name}。请先测试，再启用。',
+  'providers.enable': '启用',
+  'providers.enabled': '已启用 {name}，现在可以用它登录。',
   // Test
   'providers.test': '测试',
   'providers.test.of': '测试：{name}',

@@ -135,7 +135,7 @@ export const rights: Record<keyof typeof en, string> = {
   'role.factor': '要求双重验证',
   'role.password_off': '停用密码',
   'role.password_off.help': '成员不能用密码登录，只能使用登录提供方或通行密钥；用密码打开的会话随即失效。',
-  'app_role.password_off.help': '拥有该角色的应用用户不能用密码登录，只能使用登录提供方；用密码打开的会话随即失效。',
+  'app_role.password_off.help': '拥有该角色的应用用户不能用密码登录，只能使用登录提供方或通行密钥；用密码打开的会话随即失效。',
   'role.factor.help': '成员必须在设置规定的天数内启用；逾期后，在启用之前无法进行其他操作。',
   'role.locked': '您不能授予自己没有的权限。',
   'role.owner': '所有者角色拥有全部权限（包括将来新增的），不能修改。',

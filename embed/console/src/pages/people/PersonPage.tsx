@@ -194,6 +194,7 @@ function Profile<P extends Person>({ user, custom, places, mark, further }: Own<
               t('people.never')
             ),
           },
+          { label: t('people.password_sign_in'), children: t(`people.password_sign_in.${user.password_sign_in || 'role'}`) },
           ...(further?.(user) ?? []),
           ...fieldItems(custom, user.fields),
           { label: t('created_at'), children: <Time at={user.created_at} /> },

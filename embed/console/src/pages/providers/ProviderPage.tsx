@@ -142,7 +142,7 @@ function People({ of, reload }: { of: Provider; reload: () => Promise<void> }) {
     <List<Person>
       list={list}
       search
-      empty={t('providers.people.empty')}
+      empty={t(of.users && of.status ? 'providers.people.connect' : 'providers.people.empty')}
       columns={[
         {
           title: t('providers.account'),

@@ -73,7 +73,7 @@ function ProviderList() {
         ]}
       />
       {actions.panels}
-      <Suspense>{result && <TestResult open={tested} onClose={() => list.set({ tested: undefined })} />}</Suspense>
+      <Suspense>{result && <TestResult open={tested} enables={changes} onClose={() => list.set({ tested: undefined })} />}</Suspense>
     </>
   )
 }

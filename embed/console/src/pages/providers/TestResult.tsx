@@ -1,8 +1,9 @@
 import { Alert, Descriptions, Flex, Tag, theme, Typography } from 'antd'
 import { useEffect, useState } from 'react'
-import { Failure, get } from '../../api/request'
+import { Failure, get, put } from '../../api/request'
 import type { Test } from '../../api/types'
 import { t } from '../../i18n'
+import { useAction } from '../../ui/useAction'
 import { ViewDrawer } from '../../ui/ViewDrawer'
 import { words } from '../../ui/words'
 import { Given } from './Given'
@@ -11,8 +12,11 @@ import { textOf } from './preset'
 // A test that has failed at the provider says why.
 type Result = Test & { fault?: string }
 
-// TestResult shows what a provider has said in a test, and what the mappings would give.
-export function TestResult({ open, onClose }: { open: boolean; onClose: () => void }) {
+// TestResult shows what a provider has said in a test, and what the mappings would give. A provider that is still disabled can
+// be enabled here, by those who may.
+export function TestResult({ open, enables, onClose }: { open: boolean; enables: boolean; onClose: () => void }) {
+  const { notify } = useAction()
+  const [busy, setBusy] = useState(false)
   const [result, setResult] = useState<Result>()
   const [problem, setProblem] = useState('')
   useEffect(() => {
@@ -23,11 +27,26 @@ export function TestResult({ open, onClose }: { open: boolean; onClose: () => vo
     return () => stop.abort()
   }, [])
   const fault = problem || result?.fault
+
+  async function enable({ provider_id: id, provider_name: name }: Result) {
+    setBusy(true)
+    try {
+      await put(`/system/provider/${id}`, { status: 1 })
+      notify(t('providers.enabled', { name }))
+      onClose()
+    } catch (cause) {
+      if (!(cause instanceof Failure)) throw cause // already shown
+    } finally {
+      setBusy(false)
+    }
+  }
+
   return (
     <ViewDrawer
       open={open}
       loading={!result && !fault}
       title={fault ? t('providers.test.fault') : result?.provider_name ? t('providers.test.result', { name: result.provider_name }) : t('providers.test')}
+      action={enables && !fault && result?.provider_status === 0 && { label: t('providers.enable'), busy, onClick: () => void enable(result) }}
       onClose={onClose}
     >
       {fault ? (

@@ -4,7 +4,7 @@ import { Link } from 'react-router'
 import { given, t } from '../../i18n'
 
 type Props = {
-  role: { name: string; description: string; status: number }
+  role: { name: string; description: string; status: number; password_off: number }
   to?: string // address that opens the role
   onOpen?: () => void // what opens a role without an address
   children?: ReactNode
@@ -29,6 +29,7 @@ export function RoleName({ role, to, onOpen, children }: Props) {
           )}
         </Typography.Text>
         {role.status === 0 && <Tag variant="filled">{t('disabled')}</Tag>}
+        {role.password_off === 1 && <Tag variant="filled">{t('role.password_off')}</Tag>}
         {children}
       </Flex>
       {role.description && (
