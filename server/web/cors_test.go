@@ -102,9 +102,15 @@ func TestCORS_ConfiguredOriginsOnly(t *testing.T) {
 			}
 		}
 
-		if got := a.Header.Get("Access-Control-Allow-Headers"); !strings.Contains(got,
-			"Authorization") || !strings.Contains(got, "Content-Type") {
-			t.Errorf("preflight from %q: headers %q", origin, got)
+		got := strings.Split(a.Header.Get("Access-Control-Allow-Headers"), ", ")
+		for _, name := range []string{"Authorization", "Content-Type", "Reeve-Commit", "Reeve-Read"} {
+			if !slices.Contains(got, name) {
+				t.Errorf("preflight from %q: headers %q lack %s", origin, got, name)
+			}
+		}
+		exposed := from(in, origin, "GET", "/health", false).Header.Get("Access-Control-Expose-Headers")
+		if !slices.Contains(strings.Split(exposed, ", "), "Reeve-Commit") {
+			t.Errorf("from %q: exposed are %q", origin, exposed)
 		}
 	}
 }
