@@ -264,11 +264,11 @@ func TestCommitLog_LargeEntries(t *testing.T) {
 	before, updates := s.number(), s.dbs[0].stats.updates.Load()
 	var done []chan error
 	s.dbs[0].writing <- struct{}{} // so that they are one batch
-	text := make([]byte, 150_000)
-	rand.Read(text)
 	for i := range 8 {
 		c := make(chan error, 1)
 		done = append(done, c)
+		text := make([]byte, 150_000)
+		rand.Read(text)
 		go func() {
 			c <- s.dbs[0].Update(System, func(tx *Tx) error {
 				return cages.Create(tx, &cage{Name: fmt.Sprintf("%d %x", i, text)})

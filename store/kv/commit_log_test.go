@@ -365,6 +365,8 @@ func TestCommitLog_RightsAreConfirmed(t *testing.T) {
 	s := newNodes(t, 1, Options{Schema: loggedZoo()})
 	db := s.dbs[0]
 	hang, asked := make(chan struct{}), make(chan uint64, 10)
+	goOn := sync.OnceFunc(func() { close(hang) })
+	t.Cleanup(goOn)
 	s.log.Confirmed = func(number uint64) {
 		asked <- number
 		<-hang
@@ -398,7 +400,7 @@ func TestCommitLog_RightsAreConfirmed(t *testing.T) {
 		t.Fatal("two goroutines ask")
 	case <-time.After(20 * time.Millisecond):
 	}
-	close(hang)
+	goOn()
 	noErr(t, <-done)
 	noErr(t, <-done)
 	shut(t, db)
