@@ -49,8 +49,12 @@ func (p *program) newNode() (node, error) {
 // errNeedsCopy is the error of a server that ended because its node needs a copy.
 var errNeedsCopy = errors.New("this node needs a copy of the data")
 
-// runNode keeps the node of a server in contact until leave is called. It calls end when the node needs a
-// copy, which needsCopy reports afterwards.
+// contactTimeout is the time that a node gets to come into contact with the others before it accepts
+// connections.
+const contactTimeout = 5 * time.Second
+
+// runNode keeps the node of a server in contact until leave is called, and returns when it is, or after a
+// while. It calls end when the node needs a copy, which needsCopy reports afterwards.
 func (p *program) runNode(db *store.DB, end func()) (needsCopy func() bool, leave func()) {
 	if p.node == nil {
 		return func() bool { return false }, func() {}
@@ -72,6 +76,9 @@ func (p *program) runNode(db *store.DB, end func()) (needsCopy func() bool, leav
 			}
 		}
 	})
+	for begun := time.Now(); p.node.Serving() != nil && time.Since(begun) < contactTimeout; {
+		time.Sleep(10 * time.Millisecond)
+	}
 	return needs.Load, func() {
 		cancel()
 		running.Wait()

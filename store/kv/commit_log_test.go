@@ -391,8 +391,8 @@ func TestCommitLog_RightsAreConfirmed(t *testing.T) {
 		_, err := keepers.Update(tx, 1, func(k *keeper) error { k.Name = "changed"; return nil })
 		return err
 	})
-	update(t, db, seen) // does not wait
-	eventually(t, "the second change is in the log", func() bool { return s.number() == 8 })
+	eventually(t, "the second change is in the log", func() bool { return s.number() == 7 }) // or it could share a commit with the next
+	update(t, db, seen)                                                                      // does not wait
 	select {
 	case err := <-done:
 		t.Fatalf("a write returned before the others were asked: %v", err)

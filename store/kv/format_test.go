@@ -26,7 +26,7 @@ func TestFileFormat_Kept(t *testing.T) {
 		"kv.fileMeta schema int", "kv.fileMeta version string", "kv.fileMeta restored bool",
 		"kv.fileMeta salvaged,omitempty bool", "kv.fileMeta suspects,omitempty []kv.suspect",
 		"kv.fileMeta more_suspects,omitempty bool", "kv.fileMeta generation,omitempty string",
-		"kv.fileMeta replaced,omitempty *audit.Head", "kv.fileMeta withdrawn,omitempty json.RawMessage",
+		"kv.fileMeta replaced,omitempty *audit.Head", "kv.fileMeta cluster,omitempty bool", "kv.fileMeta withdrawn,omitempty json.RawMessage",
 		"blob.Meta format int", "blob.Meta instance string",
 		"blob.Entry place uint64", "blob.Entry size int64", "blob.Entry chunk int64",
 	})
