@@ -44,7 +44,7 @@ func TestConsolePasswordOff(t *testing.T) {
 	p.see("Saved")
 	refuses("clerk", "password_off")
 	p.click("link", "clerk")
-	p.see("Sign in with a password: No")
+	p.see("Sign in with a password\nNo")
 	edit()
 	p.choose("Sign in with a password", "As the roles and settings say")
 	p.click("button", "Save")
