@@ -22,7 +22,6 @@ type node interface {
 	Attach(db *store.DB) error
 	Run(ctx context.Context)
 	Serving() error
-	OnDuty() bool
 	State(ctx context.Context) (clusterState, error)
 	Close() error
 }

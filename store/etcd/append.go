@@ -34,8 +34,8 @@ type Result struct {
 // works until it is decided whether the entry is in the log: an error comes with Refused, with Unknown
 // when the context ends before, and with Lost if this node must not go on.
 //
-// After Unknown, this node must neither apply another entry, nor serve, nor forget this one, until
-// Resolve has returned Won or Lost.
+// After Unknown, the entry may still come into the log. Resolve finds out; a caller that follows the log
+// does not need it, since the entry comes as that of another node would, or another one takes its number.
 func (l *Log) Append(ctx context.Context, at Position, e *Entry) (Result, error) {
 	e.Number, e.Previous = at.Number+1, at.Hash
 	if len(e.Sealed) > MostSealed {
