@@ -27,7 +27,7 @@ var mayImport = map[string][]string{
 	"reeve/server/backup": {"reeve/server/target", "reeve/server/web", "reeve/store", "reeve/store/audit",
 		"reeve/store/copies", "reeve/store/disk", "reeve/store/errs", "reeve/store/kv"},
 	"reeve/server/target": {"reeve/store/copies", "reeve/store/s3"},
-	"reeve/server/cluster": {"reeve/store", "reeve/store/copies", "reeve/store/disk", "reeve/store/errs", "reeve/store/etcd",
+	"reeve/server/cluster": {"reeve/server/web", "reeve/store", "reeve/store/copies", "reeve/store/disk", "reeve/store/errs", "reeve/store/etcd",
 		"reeve/store/kv", "reeve/store/seal", "reeve/store/stream"},
 	"reeve/server/config": {"reeve/server/monitor", "reeve/server/redis", "reeve/server/target", "reeve/store/s3",
 		"reeve/server/outgoing", "reeve/server/web", "reeve/store", "reeve/store/kv", "reeve/store/fold"},

@@ -290,12 +290,12 @@ func TestServing_Ends(t *testing.T) {
 	var stopped atomic.Bool
 	shared := errs.New(errs.Busy, "the server is shutting down").Coded("node_alone")
 	in := servertest.Start(t, func(su *servertest.Setup) {
-		su.Config.Serving = func() error {
+		su.Config.Cluster = &servertest.Node{NotServing: func() error {
 			if stopped.Load() {
 				return shared
 			}
 			return nil
-		}
+		}}
 	})
 	in.Server.Streams.Beat = time.Hour // only the node itself can end a stream
 	url := in.Live()

@@ -42,7 +42,7 @@ type Streams struct {
 	recent    []*StreamEntry // the newest entries, by number; empty while no stream is open
 	next      uint64         // number after the last entry of recent, or where it begins; 0 if no stream is open
 	woken     chan struct{}  // closed when there may be something new
-	halted    chan struct{}  // closed while this node does not serve, see web.Config.Serving; then replaced
+	halted    chan struct{}  // closed while this node does not serve, see web.Cluster; then replaced
 	Ended     chan struct{}  // closed when the server shuts down
 	Once      sync.Once
 }
@@ -103,7 +103,7 @@ func NewStreams(s *web.Server) *Streams {
 // Run wakes the streams until ctx ends, and ends them when this node stops serving.
 func (st *Streams) Run(ctx context.Context) {
 	var look <-chan time.Time
-	if st.s.Config.Serving != nil {
+	if st.s.Config.Cluster != nil {
 		ticker := time.NewTicker(servingEvery)
 		defer ticker.Stop()
 		look = ticker.C

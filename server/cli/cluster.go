@@ -10,6 +10,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"reeve/server/web"
 	"reeve/store"
 	"reeve/store/kv"
 )
@@ -21,8 +22,7 @@ type node interface {
 	Prepare(ctx context.Context, o store.Options, open func() error) error
 	Attach(db *store.DB) error
 	Run(ctx context.Context)
-	Serving() error
-	State(ctx context.Context) (clusterState, error)
+	web.Cluster
 	Close() error
 }
 
@@ -99,34 +99,6 @@ func (p *program) noCluster() error {
 	return errors.New("the configuration has cluster.etcd: this command would change the data of one node only; stop all nodes, remove cluster.etcd, run it, and begin a new cluster with these data")
 }
 
-// clusterState is what reeve cluster status prints.
-type clusterState struct {
-	Epoch  string          `json:"epoch"`
-	Number uint64          `json:"number"` // last entry in the log
-	Base   uint64          `json:"base"`   // last entry in the newest base copy
-	Nodes  []clusterNode   `json:"nodes"`
-	Etcd   []clusterMember `json:"etcd"`
-}
-
-type clusterNode struct {
-	Name    string `json:"name"`
-	Version string `json:"version"`
-	Applied uint64 `json:"applied"` // last entry that it has reported
-	Duties  bool   `json:"duties"`
-}
-
-type clusterMember struct {
-	Endpoint  string   `json:"endpoint"`
-	Error     string   `json:"error"` // why there is no answer; "" if there is
-	Version   string   `json:"version"`
-	Leader    bool     `json:"leader"`
-	LatencyMS int64    `json:"latency_ms"`
-	Bytes     int64    `json:"bytes"`
-	Used      int64    `json:"used_bytes"`
-	Quota     int64    `json:"quota_bytes"`
-	Alarms    []string `json:"alarms"`
-}
-
 // withNode calls fn with the node of the configuration.
 func (p *program) withNode(fn func(node) error) error {
 	n, err := p.newNode()
@@ -193,15 +165,11 @@ func (p *program) clusterStatus() error {
 		}
 		fmt.Fprintln(w, "\nETCD\tVERSION\tLEADER\tANSWER\tMIB USED\tMIB\tPROBLEM")
 		for _, m := range state.Etcd {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%d\t%s\n", m.Endpoint, m.Version, yes(m.Leader), m.latency(), m.Used>>20, m.Bytes>>20,
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%d\t%s\n", m.Endpoint, m.Version, yes(m.Leader), m.Latency(), m.Used>>20, m.Bytes>>20,
 				oneLine(strings.Join(append(m.Alarms, m.Error), " ")))
 		}
 		return w.Flush()
 	})
-}
-
-func (m *clusterMember) latency() string {
-	return (time.Duration(m.LatencyMS) * time.Millisecond).String()
 }
 
 func yes(is bool) string {

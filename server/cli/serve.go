@@ -69,7 +69,7 @@ func (p *program) serveOnce() (err error) {
 
 	defer func() { err = errors.Join(err, db.Close(), p.closeNode()) }()
 	if p.node != nil {
-		settings.Serving = p.node.Serving
+		settings.Cluster = p.node
 	}
 	p.warn(server.Warnings(&settings, db.Dir()))
 	// Go's scheduler gives a password hash one of its processors for a long time. With

@@ -29,6 +29,7 @@ type beats struct {
 	all     []beat // newest question first
 	failure error  // why the last question was not answered; nil if it was
 	duty    bool   // whether this node has the duties
+	live    int    // number of nodes that have a key
 
 	report chan struct{} // holds one value while the key of this node is to be written
 }
@@ -73,6 +74,13 @@ func (n *Node) OnDuty() bool {
 	n.beats.mu.Lock()
 	defer n.beats.mu.Unlock()
 	return n.beats.duty && len(n.beats.all) > 0 && sinceBoot()-n.beats.all[0].asked < beatValid
+}
+
+// Live returns the number of nodes in contact, as it was at the last answer.
+func (n *Node) Live() int {
+	n.beats.mu.Lock()
+	defer n.beats.mu.Unlock()
+	return max(1, n.beats.live)
 }
 
 // Run keeps this node in contact until ctx ends, and then gives up its key and its duties.
@@ -144,7 +152,7 @@ func (n *Node) beat(ctx context.Context) error {
 		return err
 	}
 	n.beats.add(beat{asked, b.Head.Number, b.Node != nil})
-	n.beats.duty = b.Duty != 0 && b.Duty == n.etcd.Lease()
+	n.beats.duty, n.beats.live = b.Duty != 0 && b.Duty == n.etcd.Lease(), len(b.Nodes)
 	return nil
 }
 

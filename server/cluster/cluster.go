@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"reeve/server/web"
 	"reeve/store"
 	"reeve/store/copies"
 	"reeve/store/disk"
@@ -140,25 +141,47 @@ func (n *Node) initialized(ctx context.Context) (bool, error) {
 	return err == nil, err
 }
 
-// State is the state of a cluster.
-type State struct {
-	Head    etcd.Position
-	Base    etcd.Base
-	Duty    etcd.Lease // lease of the node that has the duties
-	Nodes   []*etcd.Node
-	Members []etcd.Member
-}
-
 // State asks etcd for the state of the cluster.
-func (n *Node) State(ctx context.Context) (s State, err error) {
-	s.Members = n.etcd.Members(ctx)
-	if s.Base, s.Head, err = n.etcd.Base(ctx); err != nil {
+func (n *Node) State(ctx context.Context) (web.NodesState, error) {
+	s := web.NodesState{Nodes: []web.NodeState{}, Etcd: []web.EtcdMember{}}
+	for _, m := range n.etcd.Members(ctx) {
+		s.Etcd = append(s.Etcd, memberState(m))
+	}
+	base, head, err := n.etcd.Base(ctx)
+	if err != nil {
 		return s, err
 	}
-	if s.Nodes, err = n.etcd.Nodes(ctx); err != nil {
+	s.Epoch, s.Number, s.Base = head.Epoch, head.Number, base.Number
+	nodes, err := n.etcd.Nodes(ctx)
+	if err != nil {
 		return s, err
 	}
 	beat, err := n.etcd.Beat(ctx)
-	s.Duty = beat.Duty
+	for _, one := range nodes {
+		s.Nodes = append(s.Nodes, web.NodeState{
+			Name:    one.Name,
+			Version: one.Version,
+			Applied: one.Applied,
+			Duties:  one.Lease == beat.Duty,
+			Self:    one.Lease == n.etcd.Lease(),
+		})
+	}
 	return s, err
+}
+
+func memberState(m etcd.Member) web.EtcdMember {
+	out := web.EtcdMember{
+		Endpoint:  m.Endpoint,
+		Version:   m.Version,
+		Leader:    m.Leader,
+		LatencyMS: m.Latency.Milliseconds(),
+		Bytes:     m.Size,
+		Used:      m.Used,
+		Quota:     m.Quota,
+		Alarms:    append([]string{}, m.Faults...),
+	}
+	if m.Err != nil {
+		out.Error = m.Err.Error()
+	}
+	return out
 }

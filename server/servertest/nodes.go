@@ -1,6 +1,7 @@
 package servertest
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"net/http"
@@ -8,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"reeve/server/web"
@@ -53,6 +55,27 @@ func NodesOf(first *Instance, n int, options ...func(*Setup)) *Nodes {
 	}
 	return s
 }
+
+// Node is what a server is told of its cluster in a test.
+type Node struct {
+	NotServing func() error // nil for a node that serves
+	Off        atomic.Bool  // whether another node has the duties
+	Others     atomic.Int64 // nodes in contact besides this one
+	Told       web.NodesState
+}
+
+func (n *Node) Serving() error {
+	if n.NotServing == nil {
+		return nil
+	}
+	return n.NotServing()
+}
+
+func (n *Node) OnDuty() bool { return !n.Off.Load() }
+
+func (n *Node) Live() int { return 1 + int(n.Others.Load()) }
+
+func (n *Node) State(context.Context) (web.NodesState, error) { return n.Told, nil }
 
 // Traveller is a client behind a load balancer that sends each of its requests to the next node.
 type Traveller struct {

@@ -132,10 +132,10 @@ func errBehind() error {
 
 // NotServing returns why this node must not answer requests now; nil if it may.
 func (s *Server) NotServing() error {
-	if s.Config.Serving == nil {
+	if s.Config.Cluster == nil {
 		return nil
 	}
-	if err := s.Config.Serving(); err != nil {
+	if err := s.Config.Cluster.Serving(); err != nil {
 		return retried(err)
 	}
 	return nil

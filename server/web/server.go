@@ -76,10 +76,7 @@ type Config struct {
 	WebhookAllow     outgoing.Allow // destinations of webhooks beyond the Internet
 	ProviderAllow    outgoing.Allow // sign-in providers beyond the Internet
 	Effective        []ConfigValue  // configuration for display, secrets masked
-
-	// Serving returns why this server must not answer requests now; nil if it may. It is called with every
-	// request. Nil for a server that is the only one.
-	Serving func() error
+	Cluster          Cluster        // this server as one of several; nil for the only one
 }
 
 // Timeouts and limits of HTTP connections.
