@@ -55,6 +55,7 @@ type Runner struct {
 	s         *web.Server
 	kinds     map[string]Kind
 	Turn      chan struct{}   // contains a token while a job runs
+	Lost      time.Duration   // lostAfter, except in tests
 	stop      atomic.Bool     // the server is shutting down: jobs stop before their next step
 	ctx       context.Context // ends the work of jobs then
 	cancel    context.CancelFunc
@@ -73,6 +74,7 @@ func NewJobs(s *web.Server, kinds map[string]Kind) *Runner {
 		s:       s,
 		kinds:   kinds,
 		Turn:    make(chan struct{}, 1),
+		Lost:    lostAfter,
 		ctx:     ctx,
 		cancel:  cancel,
 		nudged:  make(chan struct{}, 1),

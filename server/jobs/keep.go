@@ -101,7 +101,7 @@ func (js *Runner) Resume() error {
 		}
 		if err == nil && js.s.Config.Cluster != nil {
 			var lost []store.ID
-			lost, err = lostJobs(tx)
+			lost, err = js.lostJobs(tx)
 			ids = append(ids, lost...)
 		}
 		return err
@@ -114,7 +114,7 @@ func (js *Runner) Resume() error {
 
 // lostJobs returns the jobs in preparation whose node has stored no step of them for so long that it must
 // have ended.
-func lostJobs(tx *store.Tx) (lost []store.ID, err error) {
+func (js *Runner) lostJobs(tx *store.Tx) (lost []store.ID, err error) {
 	ids, err := store.JobsIn(tx, store.JobPreparing)
 	for _, id := range ids {
 		j, err := store.Jobs.Get(tx, id)
@@ -128,7 +128,7 @@ func lostJobs(tx *store.Tx) (lost []store.ID, err error) {
 			}
 			at = max(at, step.CreatedAt)
 		}
-		if at.Add(lostAfter) < tx.Now() {
+		if at.Add(js.Lost) < tx.Now() {
 			lost = append(lost, id)
 		}
 	}
