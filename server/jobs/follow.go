@@ -35,6 +35,9 @@ func (js *Runner) follow(id store.ID) <-chan struct{} {
 		defer close(ended)
 		for {
 			changed := js.nextChange()
+			if js.s.OnDuty() {
+				js.begin(id)
+			}
 			goesOn := false
 			err := js.s.DB.View(store.System, func(tx *store.Tx) error {
 				j, err := store.Jobs.Get(tx, id)
@@ -48,10 +51,7 @@ func (js *Runner) follow(id store.ID) <-chan struct{} {
 			case <-changed:
 			case <-js.ctx.Done():
 				return
-			case <-time.After(dutyStep):
-				if js.s.OnDuty() {
-					<-js.Start(id)
-				}
+			case <-time.After(dutyStep): // this node may have the duties now
 			}
 		}
 	})

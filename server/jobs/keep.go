@@ -66,7 +66,7 @@ func (js *Runner) Keep(ctx context.Context) {
 
 func (js *Runner) resume() {
 	for _, id := range js.Abandoned { // each time, since failing a job is a write that can fail
-		js.Start(id)
+		js.begin(id)
 	}
 	if err := js.Resume(); err != nil {
 		js.s.Log.Error().Err(err).Msg("continuing jobs failed")
@@ -107,7 +107,7 @@ func (js *Runner) Resume() error {
 		return err
 	})
 	for _, id := range ids {
-		js.Start(id)
+		js.begin(id)
 	}
 	return err
 }

@@ -7,12 +7,18 @@ import (
 	"reeve/store/errs"
 )
 
-// Start runs a job in the background unless it is already running, or leaves it to the node with the
-// duties. The channel is closed when the job has ended or must be continued later.
+// Start lets a job run in the background, in a cluster at the node with the duties. The channel is closed
+// when the job has ended or, without a cluster, must be continued later.
 func (js *Runner) Start(id store.ID) <-chan struct{} {
-	if !js.s.OnDuty() {
+	if js.s.Config.Cluster != nil {
 		return js.follow(id)
 	}
+	return js.begin(id)
+}
+
+// begin runs a job in the background unless it is already running. The channel is closed when the job has
+// ended or must be continued later.
+func (js *Runner) begin(id store.ID) <-chan struct{} {
 	js.mu.Lock()
 	defer js.mu.Unlock()
 	if ended := js.ended[id]; ended != nil {
