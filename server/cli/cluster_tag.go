@@ -9,7 +9,7 @@ import (
 )
 
 func init() {
-	openNode = func(p *program) (node, error) {
+	openNode = func(p *program, anew bool) (node, error) {
 		c := p.config.Cluster
 		n, err := cluster.Open(cluster.Options{
 			Etcd: etcd.Options{
@@ -23,11 +23,12 @@ func init() {
 			},
 			Name:    c.Node,
 			Version: p.Version,
+			Anew:    anew,
 			Dir:     p.config.DataDir,
 			Bucket:  p.config.Files.Storage.(copies.Target), // every bucket is one
 			Log:     func(text string, err error) { p.log.Warn().Err(err).Msg(text) },
 		})
 		return n, err
 	}
-	leaveCluster = cluster.Leave
+	leaveCluster, forgetCluster = cluster.Leave, cluster.Forget
 }

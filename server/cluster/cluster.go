@@ -31,6 +31,7 @@ type Options struct {
 	Version string        // version of the program
 	Dir     string        // data directory
 	Bucket  copies.Target // has the base copies
+	Anew    bool          // whether the etcd cluster may be another one than before, because the data replace its own
 	Log     func(text string, err error)
 
 	BaseEvery time.Duration // time after which there is a new base copy; 0 for the default
@@ -53,6 +54,7 @@ const fileName = "cluster"
 // remembered is the content of the file.
 type remembered struct {
 	Etcd uint64 `json:"etcd,string"` // ID of the etcd cluster
+	Kept string `json:"kept"`        // directory with the data that the last copy has replaced; "" for none
 }
 
 // Open returns a node. It does not connect, unless etcd has users.
@@ -61,7 +63,9 @@ func Open(o Options) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.Etcd.Cluster = known.Etcd
+	if o.Etcd.Cluster = known.Etcd; o.Anew {
+		o.Etcd.Cluster = 0
+	}
 	log, err := etcd.Open(o.Etcd)
 	if err != nil {
 		return nil, fmt.Errorf("cluster: %w", err)
@@ -108,7 +112,12 @@ func (n *Node) save() error {
 	if err != nil || id == 0 || id == known.Etcd {
 		return err
 	}
-	text, err := json.Marshal(remembered{id})
+	known.Etcd = id
+	return n.write(known)
+}
+
+func (n *Node) write(known remembered) error {
+	text, err := json.Marshal(known)
 	if err != nil {
 		return err
 	}
@@ -128,6 +137,15 @@ func Leave(dir string, o store.Options) error {
 	err = db.Close()
 	if removed := os.Remove(filepath.Join(dir, fileName)); !errors.Is(removed, fs.ErrNotExist) {
 		err = errors.Join(err, removed)
+	}
+	return err
+}
+
+// Forget lets a stopped node take the data of the cluster at its next start, also of one on another etcd.
+func Forget(dir string) error {
+	err := os.Remove(filepath.Join(dir, fileName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
 	}
 	return err
 }
