@@ -100,12 +100,12 @@ func (p *program) closeNode() error {
 	return p.node.Close()
 }
 
-// noCluster returns an error if the data are those of several nodes: a command would change those of one.
+// noCluster returns an error if a restore would replace the data of one of several nodes.
 func (p *program) noCluster() error {
 	if p.config.Cluster == nil {
 		return nil
 	}
-	return errors.New("the configuration has cluster.etcd: this command would change the data of one node only; stop all nodes, remove cluster.etcd, run it, and begin a new cluster with these data")
+	return errors.New("the configuration has cluster.etcd, and this would replace the data of one node only: use `reeve cluster restore`")
 }
 
 // withNode calls fn with the node of the configuration, see newNode.
@@ -216,8 +216,7 @@ func (p *program) chooseNode() error {
 	}
 	wanted, _ := p.flags.GetUint64("entry") // the flag exists
 	switch {
-	case head.Epoch == "":
-		return errors.New("the data in this directory have never been those of a cluster")
+	case head.Epoch == "": // after `reeve cluster leave`
 	case !p.flags.Changed("entry"):
 		return fmt.Errorf("the data in this directory end with entry %d of the epoch %s: run this on all nodes, and then with --entry NUMBER on the one with the highest number", head.Number, head.Epoch)
 	case wanted != head.Number:
