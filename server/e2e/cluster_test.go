@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -18,11 +19,7 @@ import (
 
 // several is the program for several nodes, built once.
 var several = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "reeve-cluster")
-	if err != nil {
-		return "", err
-	}
-	path := filepath.Join(dir, "reeve-cluster")
+	path := filepath.Join(filepath.Dir(binary), "reeve-cluster")
 	build := exec.Command("go", "build", "-tags", "cluster,grpcnotrace", "-o", path, "reeve")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
@@ -31,20 +28,21 @@ var several = sync.OnceValues(func() (string, error) {
 	return path, nil
 })
 
-// cluster are nodes of a test, with an etcd and a bucket.
+// cluster are nodes of a test, with members of etcd and a bucket.
 type cluster struct {
 	t       *testing.T
 	program string
 	dir     string // has the directory and the configuration of each node
-	etcd    *etcdtest.Server
+	etcd    []*etcdtest.Server
 	s3      *s3test.Server
 
 	addresses map[string]string // of the nodes
+	links     map[string]*link  // between a node and a server, by the name and the URL; nil for direct connections
 }
 
-func newCluster(t *testing.T) *cluster {
+func newCluster(t *testing.T, members int) *cluster {
 	t.Helper()
-	c := &cluster{t: t, dir: t.TempDir(), etcd: etcdtest.Start(t), s3: s3test.Start(t), addresses: map[string]string{}}
+	c := &cluster{t: t, dir: t.TempDir(), etcd: etcdtest.StartCluster(t, members), s3: s3test.Start(t), addresses: map[string]string{}}
 	var err error
 	if c.program, err = several(); err != nil {
 		t.Fatal(err)
@@ -66,6 +64,11 @@ func (c *cluster) data(name string) string { return filepath.Join(c.dir, name) }
 func (c *cluster) config(name string) string {
 	c.t.Helper()
 	path, o := filepath.Join(c.dir, name+".toml"), c.s3.Options()
+	var endpoints []string
+	for _, member := range c.etcd {
+		endpoints = append(endpoints, strconv.Quote(c.through(name, member.URL)))
+	}
+	o.Endpoint = c.through(name, o.Endpoint)
 	c.write(path, fmt.Sprintf(`
 [data]
 dir = %q
@@ -77,9 +80,21 @@ secret_key = %q
 path_style = true
 [cluster]
 node = %q
-etcd = [%q]
-`, c.data(name), o.Endpoint, o.Bucket, o.AccessKey, o.SecretKey, name, c.etcd.URL))
+etcd = [%s]
+`, c.data(name), o.Endpoint, o.Bucket, o.AccessKey, o.SecretKey, name, strings.Join(endpoints, ", ")))
 	return path
+}
+
+// through returns the URL at which a node reaches a server.
+func (c *cluster) through(name, url string) string {
+	if c.links == nil {
+		return url
+	}
+	key := name + " " + url
+	if c.links[key] == nil {
+		c.links[key] = newLink(c.t, strings.TrimPrefix(url, "http://"))
+	}
+	return "http://" + c.links[key].address
 }
 
 func (c *cluster) command(words ...string) *exec.Cmd {
@@ -145,7 +160,7 @@ func (c *client) has(url, text string) {
 // TestCluster begins a cluster, lets a second node join, uses a session of one at the other, kills a node, and
 // makes its data independent.
 func TestCluster(t *testing.T) {
-	s := newCluster(t)
+	s := newCluster(t, 1)
 	if r := run(t, "serve", "--listen", "127.0.0.1:0", "--config", s.config("a")); r.code == 0 || !strings.Contains(r.err, "reeve-cluster") {
 		t.Errorf("the program for one node: %d\n%s", r.code, r.err)
 	}
@@ -177,7 +192,7 @@ func TestCluster(t *testing.T) {
 // TestCluster_Epochs restores a backup while another node runs, upgrades, and begins again with the data of a
 // node when etcd is lost.
 func TestCluster_Epochs(t *testing.T) {
-	s := newCluster(t)
+	s := newCluster(t, 1)
 	s.succeed("a", "cluster", "init")
 	a := s.serve("a")
 	s.giveKey("a", "b")
@@ -218,7 +233,7 @@ func TestCluster_Epochs(t *testing.T) {
 
 	a.stop()
 	b.stop()
-	s.etcd = etcdtest.Start(t)
+	s.etcd = etcdtest.StartCluster(t, 1)
 	r := s.on("a", "cluster", "restore", "--from-node")
 	number := regexp.MustCompile(`end with entry ([0-9]+)`).FindStringSubmatch(r.err)
 	if r.code == 0 || number == nil {
