@@ -58,7 +58,7 @@ func (n *Node) storeBase(ctx context.Context, db *store.DB) (base etcd.Base, err
 		_, err := b.WriteTo(out)
 		return err
 	})
-	return etcd.Base{Epoch: head.Epoch, Number: head.Number, Name: name}, err
+	return etcd.Base{Epoch: head.Epoch, Number: head.Number, Name: name, At: time.Now().UTC().Truncate(time.Second)}, err
 }
 
 // instanceIn returns the installation of a base copy.

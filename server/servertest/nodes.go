@@ -1,6 +1,7 @@
 package servertest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"reeve/server/web"
 	"reeve/store/kv"
@@ -58,11 +60,16 @@ func NodesOf(first *Instance, n int, options ...func(*Setup)) *Nodes {
 
 // Node is what a server is told of its cluster in a test.
 type Node struct {
+	Label      string       // name of this node; "" for a
 	NotServing func() error // nil for a node that serves
 	Off        atomic.Bool  // whether another node has the duties
 	Others     atomic.Int64 // nodes in contact besides this one
 	Told       web.NodesState
+	Untold     error // why etcd does not tell the state; nil if it does
+	Figures    web.NodeFigures
 }
+
+func (n *Node) Name() string { return cmp.Or(n.Label, "a") }
 
 func (n *Node) Serving() error {
 	if n.NotServing == nil {
@@ -75,7 +82,13 @@ func (n *Node) OnDuty() bool { return !n.Off.Load() }
 
 func (n *Node) Live() int { return 1 + int(n.Others.Load()) }
 
-func (n *Node) State(context.Context) (web.NodesState, error) { return n.Told, nil }
+func (n *Node) State(context.Context) (web.NodesState, error) { return n.Told, n.Untold }
+
+func (n *Node) Health() web.Part {
+	return web.NodesHealth(&n.Told, n.Serving(), n.Untold, time.Now())
+}
+
+func (n *Node) WriteMetrics(out *web.Samples) { web.WriteNodeMetrics(out, &n.Figures, &n.Told) }
 
 // Traveller is a client behind a load balancer that sends each of its requests to the next node.
 type Traveller struct {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
@@ -13,10 +14,11 @@ import (
 
 // Base names the base copy from which a node starts.
 type Base struct {
-	Epoch  string `json:"epoch"`
-	Number uint64 `json:"number"` // number of the last entry in it
-	Name   string `json:"name"`   // name of the copy
-	Before uint64 `json:"before"` // number of the base copy before it; entries up to it may be deleted
+	Epoch  string    `json:"epoch"`
+	Number uint64    `json:"number"`      // number of the last entry in it
+	Name   string    `json:"name"`        // name of the copy
+	At     time.Time `json:"at,omitzero"` // time of the copy, by the clock of its node; zero if unknown
+	Before uint64    `json:"before"`      // number of the base copy before it; entries up to it may be deleted
 }
 
 func (b Base) encode() string {
