@@ -103,7 +103,7 @@ func TestNodeMenu_OnlyWithSeveralNodes(t *testing.T) {
 func TestNodeName_InResponses(t *testing.T) {
 	t.Parallel()
 	in, n := startNode(t)
-	hook := in.Create("/system/webhook", `{"name":"Hook","url":"https://example.org/","types":["user.created"]}`)
+	hook := in.Create("/system/webhook", `{"url":"https://example.org/","types":["*"]}`)
 	lists := []string{
 		"/system/monitor/request", "/system/monitor/auth", "/system/monitor/query", "/system/monitor/cache", "/system/monitor/redis",
 		"/system/monitor/stats", "/system/monitor/trace", "/system/webhook/" + strconv.FormatUint(hook, 10) + "/delivery",
@@ -143,7 +143,7 @@ func TestNodesHealth_States(t *testing.T) {
 		"alarm": {change: func(s *web.NodesState) { s.Etcd[1].Alarms = []string{"alarm:CORRUPT"} }, state: web.Failed,
 			texts: []string{"etcd has raised an alarm: alarm:CORRUPT", "etcd 已发出警报"}},
 		"quota": {change: func(s *web.NodesState) { s.Etcd[0].Bytes = s.Etcd[0].Quota * 81 / 100 }, state: web.Degraded,
-			texts: []string{"has 81 % of its quota", "已占配额的 81%"}},
+			texts: []string{"has 80 % of its quota", "已占配额的 80%"}},
 		"almost quota": {change: func(s *web.NodesState) { s.Etcd[0].Bytes = s.Etcd[0].Quota * 79 / 100 }, state: web.Healthy, texts: []string{"2 nodes"}},
 		"lost node":    {change: func(s *web.NodesState) { s.Nodes[0].Contact = false }, state: web.Degraded, texts: []string{"nodes have lost contact within the last hour: a", "失去联系"}},
 		"behind": {change: func(s *web.NodesState) { s.Nodes[0].Behind = 1000 }, state: web.Degraded,
