@@ -6,6 +6,7 @@ import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
 import { Chart } from '../../ui/Chart'
 import { count } from '../../ui/format'
+import { OnNode } from '../../ui/OnNode'
 import { Records } from '../../ui/Records'
 import { useLive } from '../../ui/useLive'
 import { useWider } from '../../ui/useWider'
@@ -49,6 +50,7 @@ export function EventList({ kind }: { kind: Kind }) {
         <SpanBar span={span} set={set} live={list.live} reload={reload} loading={list.loading} />
         {may('system.monitor.stats') && <Counts stats={stats} onRange={(a, b) => set({ ...inAddress(a * 1000, b * 1000), live: undefined })} />}
       </Flex>
+      <OnNode node={list.node} />
       {kind === 'redis' && <Targets />}
       <Filters kind={kind} params={list.params} set={set} narrowed={list.narrowed} clear={list.clear} routes={routes} />
       {list.live && list.failure && <Alert type="warning" showIcon style={{ marginBottom: 16 }} title={words(list.failure)} />}
