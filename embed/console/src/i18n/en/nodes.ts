@@ -4,7 +4,7 @@ export const nodes = {
   'nodes.nodes': 'Nodes',
   'nodes.empty': 'No nodes are known while etcd does not answer.',
   'nodes.name': 'Node',
-  'nodes.self': 'answers you',
+  'nodes.self': 'this node',
   'nodes.duties': 'duties',
   'nodes.duties.what': 'Does what only one node does at a time: mails, webhooks, jobs and base copies',
   'nodes.lost': 'no contact',

@@ -6,7 +6,7 @@ export const nodes: Record<keyof typeof en, string> = {
   'nodes.nodes': '节点',
   'nodes.empty': 'etcd 没有响应，节点未知。',
   'nodes.name': '节点',
-  'nodes.self': '正在应答',
+  'nodes.self': '当前节点',
   'nodes.duties': '独占任务',
   'nodes.duties.what': '承担同一时间只由一个节点执行的任务：邮件、Webhook、作业和基础副本',
   'nodes.lost': '失去联系',

@@ -48,9 +48,9 @@ export function EventList({ kind }: { kind: Kind }) {
     <>
       <Flex vertical gap={12} style={{ marginBottom: 16 }}>
         <SpanBar span={span} set={set} live={list.live} reload={reload} loading={list.loading} />
+        <OnNode node={list.node} />
         {may('system.monitor.stats') && <Counts stats={stats} onRange={(a, b) => set({ ...inAddress(a * 1000, b * 1000), live: undefined })} />}
       </Flex>
-      <OnNode node={list.node} />
       {kind === 'redis' && <Targets />}
       <Filters kind={kind} params={list.params} set={set} narrowed={list.narrowed} clear={list.clear} routes={routes} />
       {list.live && list.failure && <Alert type="warning" showIcon style={{ marginBottom: 16 }} title={words(list.failure)} />}

@@ -61,6 +61,7 @@ function List({ state }: { state: NodesState }) {
       columns={[
         { title: t('nodes.name'), key: 'name', render: (_, node) => <Name node={node} /> },
         { title: t('nodes.applied'), key: 'applied', align: 'end', render: (_, node) => <Applied node={node} /> },
+        { title: t('nodes.config'), key: 'config', render: (_, node) => <Config node={node} /> },
         { title: t('nodes.reported'), dataIndex: 'reported_at', render: (at: string | null) => <Time at={at} /> },
         { title: t('nodes.started'), dataIndex: 'started_at', render: (at: string | null) => <Time at={at} /> },
         {
@@ -75,7 +76,6 @@ function List({ state }: { state: NodesState }) {
           key: 'version',
           render: (_, node) => (node.schema ? t('nodes.version.schema', { version: node.version, schema: node.schema }) : node.version),
         },
-        { title: t('nodes.config'), key: 'config', render: (_, node) => <Config node={node} /> },
       ]}
     />
   )
@@ -83,7 +83,7 @@ function List({ state }: { state: NodesState }) {
 
 function Name({ node }: { node: NodeState }) {
   return (
-    <Flex gap={4} wrap align="center">
+    <Flex gap={4} wrap align="center" style={{ maxWidth: 240 }}>
       <Typography.Text strong style={{ overflowWrap: 'anywhere' }}>
         {node.name}
       </Typography.Text>
@@ -100,10 +100,10 @@ function Name({ node }: { node: NodeState }) {
 
 function Applied({ node }: { node: NodeState }) {
   return (
-    <Flex vertical align="end">
-      <span>{count(node.applied)}</span>
+    <>
+      <div>{count(node.applied)}</div>
       {node.behind > 0 && <Typography.Text type={late(node) ? 'warning' : 'secondary'}>{t('nodes.behind', { n: count(node.behind) })}</Typography.Text>}
-    </Flex>
+    </>
   )
 }
 
@@ -179,11 +179,11 @@ function State({ member }: { member: EtcdMember }) {
 function Quota({ member }: { member: EtcdMember }) {
   if (!member.quota_bytes) return <>—</>
   return (
-    <Flex vertical align="end">
-      <span>{bytes(member.quota_bytes)}</span>
+    <>
+      <div>{bytes(member.quota_bytes)}</div>
       <Typography.Text type={full(member) ? 'warning' : 'secondary'}>
         {t('nodes.quota.share', { share: percent(member.bytes, member.quota_bytes) })}
       </Typography.Text>
-    </Flex>
+    </>
   )
 }
