@@ -154,7 +154,7 @@ func (n *Node) checkBase(ctx context.Context, base etcd.Base, found func(name, s
 		found("base copy", bad, "the bucket lacks "+base.Name+": no node can start without data",
 			"keep one node running, which makes another copy; nothing but Reeve must delete objects in the bucket")
 	default:
-		found("base copy", good, fmt.Sprintf("the bucket has that of entry %d, made %s", base.Number, ago(base.At)), "")
+		found("base copy", good, fmt.Sprintf("the bucket has that of entry %d, made %s", base.Number, ago(timeOf(base.At))), "")
 	}
 }
 

@@ -187,8 +187,8 @@ func (n *Node) WriteMetrics(out *web.Samples) {
 func (n *Node) Print(out io.Writer, s web.NodesState) error {
 	w := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
 	base := ""
-	if at := s.BaseAt.Std(); !at.IsZero() {
-		base = ", made " + ago(at)
+	if s.BaseAt != 0 {
+		base = ", made " + ago(s.BaseAt)
 	}
 	fmt.Fprintf(out, "epoch %s, entry %d, base copy at entry %d%s\n\n", s.Epoch, s.Number, s.Base, base)
 	fmt.Fprintln(w, "NODE\tVERSION\tSCHEMA\tAPPLIED\tBEHIND\tREPORTED\tSTARTED\tDUTIES\tMIB FREE\tMIB DATA\tCONFIGURATION")
@@ -200,11 +200,11 @@ func (n *Node) Print(out io.Writer, s web.NodesState) error {
 		if one.Free >= 0 {
 			free = fmt.Sprint(one.Free >> 20)
 		}
-		if one.ReportedAt.Std().IsZero() {
+		if one.ReportedAt == 0 {
 			config = "unknown: its report can't be read with the secret.key here"
 		}
 		fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d\t%s\t%s\t%s\t%s\t%d\t%s\n", printable(one.Name), printable(one.Version), one.Schema,
-			one.Applied, one.Behind, ago(one.ReportedAt.Std()), ago(one.StartedAt.Std()), yes(bool(one.Duties)), free, one.Data>>20, printable(config))
+			one.Applied, one.Behind, ago(one.ReportedAt), ago(one.StartedAt), yes(bool(one.Duties)), free, one.Data>>20, printable(config))
 	}
 	fmt.Fprintln(w, "\nETCD\tVERSION\tLEADER\tANSWER\tMIB USED\tMIB\tMIB QUOTA\tPROBLEM")
 	for _, m := range s.Etcd {
@@ -215,10 +215,10 @@ func (n *Node) Print(out io.Writer, s web.NodesState) error {
 }
 
 // ago returns the age of a time, with one unit.
-func ago(t time.Time) string {
-	age := time.Since(t)
+func ago(t store.Time) string {
+	age := time.Since(t.Std())
 	switch {
-	case t.IsZero():
+	case t == 0:
 		return "-"
 	case age < 2*time.Minute:
 		return fmt.Sprintf("%d s ago", max(0, int(age.Seconds())))

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"os"
@@ -93,6 +94,35 @@ etcd = [%q]
 	})
 	if out := succeed("cluster", "status", "--config", config("a")); !strings.Contains(out, "\na ") || !strings.Contains(out, "\nb ") {
 		t.Errorf("status does not name both nodes:\n%s", out)
+	}
+
+	out := ""
+	eventually(t, "status says that the nodes have applied everything and have equal configurations", func() bool {
+		out = succeed("cluster", "status", "--config", config("a"))
+		return strings.Count(out, "equal") == 2 && strings.Contains(out, " ago")
+	})
+	var state struct {
+		Nodes []struct {
+			Name   string
+			Free   int64 `json:"disk_free_bytes"`
+			Data   int64 `json:"data_bytes"`
+			Schema int
+		}
+		Etcd []struct{ Version string }
+	}
+	noErr(t, json.Unmarshal([]byte(succeed("cluster", "status", "--json", "--config", config("a"))), &state))
+	if len(state.Nodes) != 2 || state.Nodes[0].Free <= 0 || state.Nodes[0].Data <= 0 || state.Nodes[0].Schema == 0 || len(state.Etcd) != 1 {
+		t.Errorf("%+v", state)
+	}
+	got, err := c.do("GET", "/system/node", "")
+	if err != nil || got.header.Get("Reeve-Node") != "a" || !strings.Contains(string(got.raw), `"name":"b"`) {
+		t.Errorf("%v %v %s", err, got.header, got.raw)
+	}
+	doctor := finish(t, reeve("doctor", "--config", config("a")))
+	for _, want := range []string{"etcd version", "etcd space", "etcd history", "base copy", "cluster key", "cluster data", "cluster configuration", "\nok"} {
+		if !strings.Contains(doctor.out, want) {
+			t.Errorf("doctor does not say %q:\n%s%s", want, doctor.out, doctor.err)
+		}
 	}
 
 	b.kill()

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"reeve/store/errs"
-	"reeve/store/kv"
 )
 
 // From these values on, the health of the nodes is degraded.
@@ -50,11 +49,9 @@ func NodesHealth(s *NodesState, refused, asked error, now time.Time) Part {
 		note(Degraded, errs.Say("the database of etcd has %d %% of its quota: defragment it, or raise the quota", quota))
 	}
 	noteNodes(s, note)
-	if s.BaseAt.Std().IsZero() || s.Number == s.Base {
-		// nothing is known to be late
-	} else if age := now.Sub(s.BaseAt.Std()); age >= oldBase {
-		note(Degraded, errs.Say("there is no new base copy since %s: nodes that start take longer, and etcd fills up", s.BaseAt.Std().UTC().Format(time.RFC3339)))
-		p.Since = kv.TimeOf(s.BaseAt.Std())
+	if s.BaseAt != 0 && s.Number > s.Base && now.Sub(s.BaseAt.Std()) >= oldBase {
+		note(Degraded, errs.Say("there is no new base copy since %s: nodes that start take longer, and etcd fills up", s.BaseAt.Std().Format(time.RFC3339)))
+		p.Since = s.BaseAt
 	}
 	if p.Message.Empty() {
 		p.Message = errs.Say("%d nodes are in contact", int(p.Figures["nodes"]))

@@ -41,8 +41,8 @@ func WriteNodeMetrics(out *Samples, f *NodeFigures, s *NodesState) {
 	}
 	one("reeve_cluster_duties", "1 if this node does what only one node does at a time, else 0.", duties)
 	one("reeve_cluster_base_entry", "Number of the last commit in the newest base copy.", float64(s.Base))
-	if at := s.BaseAt.Std(); !at.IsZero() {
-		one("reeve_cluster_base_age_seconds", "Age of the newest base copy.", time.Since(at).Seconds())
+	if s.BaseAt != 0 {
+		one("reeve_cluster_base_age_seconds", "Age of the newest base copy.", time.Since(s.BaseAt.Std()).Seconds())
 	}
 	member := func(name, help string, value func(*EtcdMember) int64) {
 		out.begin(name, "gauge", help)
