@@ -17,7 +17,7 @@ bucket = "reeve"
 access_key = "a"
 secret_key = "b"
 [backup.offsite]
-directory = "/mnt/offsite"
+path = "/mnt/offsite"
 [cluster]
 node = "a"
 etcd = ["https://etcd-1:2379"]
