@@ -46,7 +46,7 @@ type Node struct {
 	beats   beats
 	based   *baseSeen // newest base copy; for the goroutine of the duties
 	started time.Time
-	about   about // what this node says about itself
+	about   about // last summary of this node
 	seen    seen  // last answer of etcd about all nodes
 }
 

@@ -31,7 +31,7 @@ type seen struct {
 	at    time.Time
 	state web.NodesState
 	err   error
-	nodes map[string]lastContact // by name
+	nodes map[string]lastContact // nodes by name
 }
 
 // lastContact is a node as it was when it had contact.

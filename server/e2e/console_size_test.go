@@ -36,7 +36,7 @@ var scriptLimits = map[string]int{
 	"/system/webhook":   312_000,
 	"/system/info":      331_000,
 	"/system/backup":    331_000,
-	"/system/node":      331_000,
+	"/system/node":      325_000,
 	"/system/provider":  308_000,
 	"/system/setup":     368_000,
 	"/file/list":        362_000,

@@ -24,7 +24,7 @@ type Cluster interface {
 	// Live returns the number of nodes in contact with etcd, at least 1.
 	Live() int
 
-	// State returns the state of all nodes, at most a few seconds old. An error comes with what is known.
+	// State returns the state of all nodes, at most a few seconds old. With an error, it has the members of etcd.
 	State(ctx context.Context) (NodesState, error)
 
 	// Health returns the state of the nodes as a component, see NodesHealth.

@@ -10,7 +10,7 @@ import (
 type NodeFigures struct {
 	Log      kv.CommitLogState
 	Answers  kv.Distribution // duration of answers of etcd, in nanoseconds
-	Answered time.Duration   // since the last question that etcd has answered; negative before the first
+	Answered time.Duration   // time since the last question that etcd has answered; negative before the first
 	Live     int             // nodes in contact
 	Duties   bool            // whether this node has the duties
 }
