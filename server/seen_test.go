@@ -156,7 +156,7 @@ func TestNodesHealth_States(t *testing.T) {
 		"old base copy": {change: func(s *web.NodesState) { s.BaseAt = kv.TimeOf(now.Add(-time.Hour)) }, state: web.Degraded,
 			texts: []string{"there is no new base copy since 2027-01-02T02:04:05Z", "没有新的基础副本"}},
 		"unknown base copy": {change: func(s *web.NodesState) { s.BaseAt = 0 }, state: web.Healthy, texts: []string{"2 nodes"}},
-		"no new entries": {change: func(s *web.NodesState) { s.BaseAt, s.Base = kv.TimeOf(now.Add(-time.Hour)), s.Number }, state: web.Healthy, texts: []string{"2 nodes"}},
+		"no new entries":    {change: func(s *web.NodesState) { s.BaseAt, s.Base = kv.TimeOf(now.Add(-time.Hour)), s.Number }, state: web.Healthy, texts: []string{"2 nodes"}},
 		"two faults": {change: func(s *web.NodesState) { s.Etcd[1].Error, s.Nodes[1].Duties = "refused", false }, state: web.Degraded,
 			texts: []string{"members of etcd do not answer: http://etcd-2:2379; no node has the duties", "；没有节点"}},
 	} {
