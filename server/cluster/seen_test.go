@@ -5,10 +5,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -305,4 +308,41 @@ func TestBase_WithoutTime(t *testing.T) {
 	if err != nil || strings.Contains(string(text), "at") {
 		t.Errorf("%s %v", text, err)
 	}
+}
+
+// Reports of nodes don't fill an etcd in which nothing else is written.
+func TestReports_AreForgotten(t *testing.T) {
+	g := newGroup(t)
+	g.base = time.Millisecond
+	first := t.TempDir()
+	g.init(first)
+	a := g.start(first, "a")
+	g.same(0)
+	until(t, "the old reports are forgotten", func() bool { return compacted(t, g.etcd.Endpoints[0]) > 1 })
+	before, at := compacted(t, g.etcd.Endpoints[0]), a.at()
+	until(t, "newer ones are, too", func() bool { return compacted(t, g.etcd.Endpoints[0]) > before })
+	if a.at() != at {
+		t.Errorf("there were entries up to %d, and now up to %d", at, a.at())
+	}
+}
+
+// compacted returns the revision up to which an etcd has forgotten old ones.
+func compacted(t *testing.T, url string) float64 {
+	t.Helper()
+	resp, err := http.Get(url + "/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, found := strings.Cut(string(text), "\netcd_debugging_mvcc_compact_revision ")
+	line, _, _ := strings.Cut(rest, "\n")
+	revision, err := strconv.ParseFloat(line, 64)
+	if !found || err != nil {
+		t.Fatalf("etcd does not tell its revision: %v", err)
+	}
+	return revision
 }

@@ -138,6 +138,16 @@ func (l *Log) Trim(ctx context.Context) error {
 	}
 }
 
+// Forget lets etcd forget all old revisions, which the keys of nodes leave even if there are no entries. It
+// is called while there is nothing to trim.
+func (l *Log) Forget(ctx context.Context) error {
+	a, err := l.read(ctx, clientv3.OpGet(l.key("head")))
+	if err != nil {
+		return err
+	}
+	return l.compact(ctx, a.Header.Revision)
+}
+
 // compact lets etcd forget what was before a revision; 0 for nothing.
 func (l *Log) compact(ctx context.Context, revision int64) error {
 	if revision == 0 {
