@@ -267,13 +267,13 @@ func (s *Server) Run(ctx context.Context, ready func(net.Addr)) error {
 			}
 			return nil
 		},
-		Tasks: []func(context.Context){s.Jobs.Keep, func(ctx context.Context) {
+		Tasks: append(s.Duties(s.Outbox.Run, s.Fields.Run, s.Backups.Run), s.Jobs.Keep, func(ctx context.Context) {
 			files.KeepFiles(s.Server, ctx)
 		}, func(ctx context.Context) {
 			changes.KeepChangeLog(s.Server, ctx)
 		}, func(ctx context.Context) {
 			s.Ops.KeepCompact(s.Server, ctx)
-		}, s.Reads.Run, s.Person.Run, s.Streams.Run, s.Sender.Run, s.Outbox.Run, s.Fields.Run, s.Backups.Run},
+		}, s.Reads.Run, s.Person.Run, s.Streams.Run, s.Sender.Run),
 		Stop: s.Streams.End,
 	}, ready)
 }

@@ -149,10 +149,13 @@ func DropSteps(tx *Tx, job ID) (more bool, err error) {
 	return len(ids) > len(few), nil
 }
 
-// FailJob sets the state of a job to undoing. Users can read the reason.
+// FailJob sets the state of a job to undoing, unless it has ended. Users can read the reason.
 func FailJob(tx *Tx, id ID, reason error) error {
 	e := errs.Of(reason)
 	_, err := Jobs.UpdateQuietly(tx, id, func(j *Job) (err error) {
+		if j.Ended() {
+			return nil
+		}
 		j.State, j.Msg, j.Errors = JobUndoing, e.Msg.String(), e.Fields.In(errs.English)
 		if j.Reason, err = json.Marshal(e.Msg); err == nil && e.Fields != nil {
 			j.Details, err = json.Marshal(e.Fields)

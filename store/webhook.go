@@ -62,6 +62,8 @@ type WebhookState struct {
 	LastAt       Time   `json:"last_at"`       // time of the last attempt to send anything
 	LastStatus   int    `json:"last_status"`   // its HTTP status; 0 without a response
 	HeadAt       Time   `json:"head_at"`       // time of the last message with the log head
+
+	Steered int `json:"steered"` // number of times that a user has changed what is sent next
 	kv.Timestamps
 }
 

@@ -91,19 +91,25 @@ func (b *Service) Configure(set target.Set) error {
 	}
 	b.end()
 	b.mu.Lock()
-	b.set, b.recipients, b.workers = set, recipients, nil
-	for _, t := range set.Targets {
-		b.workers = append(b.workers, newWorker(b, t, keeperOf(b, t)))
-	}
-	if len(set.Targets) == 0 && set.Local {
-		b.workers = append(b.workers, newWorker(b, target.Config{Name: LocalName, Path: localDir(b)}, &localKeeper{b: b}))
-	}
+	b.set, b.recipients = set, recipients
+	b.setWorkers()
 	b.mu.Unlock()
 	err = b.setStream() // which the workers try again
 	if ctx != nil {
 		b.start(ctx)
 	}
 	return err
+}
+
+// setWorkers makes new workers for the targets. b.mu must be locked.
+func (b *Service) setWorkers() {
+	b.workers = nil
+	for _, t := range b.set.Targets {
+		b.workers = append(b.workers, newWorker(b, t, keeperOf(b, t)))
+	}
+	if len(b.set.Targets) == 0 && b.set.Local {
+		b.workers = append(b.workers, newWorker(b, target.Config{Name: LocalName, Path: localDir(b)}, &localKeeper{b: b}))
+	}
 }
 
 // Stream returns the options of the commit stream of a data directory; nil for off.
@@ -125,7 +131,8 @@ func keeperOf(b *Service, t target.Config) keeper {
 	return &remoteKeeper{b: b, target: t}
 }
 
-// Run makes copies until ctx ends.
+// Run makes copies until ctx ends. It can be called again: what other nodes have done at the targets in the
+// meantime is read again.
 func (b *Service) Run(ctx context.Context) {
 	left, _ := filepath.Glob(filepath.Join(b.s.DB.Dir(), proofName+"-*")) // the pattern is valid
 	for _, dir := range left {
@@ -136,6 +143,9 @@ func (b *Service) Run(ctx context.Context) {
 	b.changing.Lock()
 	b.mu.Lock()
 	b.ctx = ctx
+	if b.s.Config.Cluster != nil {
+		b.setWorkers()
+	}
 	b.mu.Unlock()
 	b.start(ctx)
 	b.changing.Unlock()
@@ -143,6 +153,9 @@ func (b *Service) Run(ctx context.Context) {
 	b.changing.Lock()
 	defer b.changing.Unlock()
 	b.end()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.ctx = nil
 }
 
 func (b *Service) start(ctx context.Context) {

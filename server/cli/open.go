@@ -90,6 +90,7 @@ func (p *program) openStore(options store.Options) (db *store.DB, err error) {
 	}
 	joining := options
 	options.CommitLog = p.node.CommitLog()
+	options.Files.OnDuty = p.node.OnDuty
 	err = p.node.Prepare(context.Background(), joining, func() (err error) {
 		db, err = store.Open(p.config.DataDir, options)
 		return err

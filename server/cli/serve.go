@@ -84,6 +84,10 @@ func (p *program) serveOnce() (err error) {
 	if err := p.configureBackups(s); err != nil {
 		return err
 	}
+	ctx, end := context.WithCancel(context.Background())
+	defer end()
+	needsCopy, leave := p.runNode(db, end)
+	defer leave()
 	if paths := p.texts("apply"); paths != nil {
 		c := p.clientOf(s)
 		if err := errors.Join(p.applyAtStart(c, paths), c.close()); err != nil {
@@ -94,10 +98,6 @@ func (p *program) serveOnce() (err error) {
 	// interrupted.
 	signalled, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	ctx, end := context.WithCancel(context.Background())
-	defer end()
-	needsCopy, leave := p.runNode(db, end)
-	defer leave()
 	go func() {
 		<-signalled.Done()
 		service.Stopping() // before the server stops, or the process could end first

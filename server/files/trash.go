@@ -89,8 +89,10 @@ func KeepFiles(s *web.Server, ctx context.Context) {
 	tick := time.NewTicker(emptyEvery)
 	defer tick.Stop()
 	for {
-		if _, err := store.EmptyTrash(s.DB); err != nil {
-			s.Log.Error().Err(err).Msg("emptying the trash failed")
+		if s.OnDuty() {
+			if _, err := store.EmptyTrash(s.DB); err != nil {
+				s.Log.Error().Err(err).Msg("emptying the trash failed")
+			}
 		}
 		select {
 		case <-ctx.Done():

@@ -49,200 +49,49 @@ type Kind struct {
 	Work func(ctx context.Context, input json.RawMessage) (done json.RawMessage, release func(), err error)
 }
 
-// Runner runs at most one job at a time.
+// Runner runs at most one job at a time. In a cluster, that of the node with the duties runs the jobs of
+// all nodes.
 type Runner struct {
 	s         *web.Server
 	kinds     map[string]Kind
 	Turn      chan struct{}   // contains a token while a job runs
+	Lost      time.Duration   // lostAfter, except in tests
 	stop      atomic.Bool     // the server is shutting down: jobs stop before their next step
 	ctx       context.Context // ends the work of jobs then
 	cancel    context.CancelFunc
 	Running   sync.WaitGroup
-	Abandoned []store.ID // jobs that were being prepared when the process ended
+	Abandoned []store.ID    // jobs that were being prepared when the process ended
+	nudged    chan struct{} // holds a token while another node has changed jobs
 	mu        sync.Mutex
 	ended     map[store.ID]chan struct{}      // closed when the runner is done with the job
 	working   map[store.ID]context.CancelFunc // ends the work of a job
+	changed   chan struct{}                   // closed when jobs have changed; nil while nobody waits for that
 }
 
 func NewJobs(s *web.Server, kinds map[string]Kind) *Runner {
 	ctx, cancel := context.WithCancel(context.Background())
-	return &Runner{
+	js := &Runner{
 		s:       s,
 		kinds:   kinds,
 		Turn:    make(chan struct{}, 1),
+		Lost:    lostAfter,
 		ctx:     ctx,
 		cancel:  cancel,
+		nudged:  make(chan struct{}, 1),
 		ended:   map[store.ID]chan struct{}{},
 		working: map[store.ID]context.CancelFunc{},
 	}
+	if s.Config.Cluster != nil {
+		s.DB.OnCommit(js.note)
+	}
+	return js
 }
 
 // Kinds returns the names of all kinds.
 func (js *Runner) Kinds() []string { return slices.Sorted(maps.Keys(js.kinds)) }
 
-// Step is one step of a new job.
-type Step struct {
-	Records int
-	Input   any
-}
-
-// Begin stores a job with its steps and starts it. The channel is closed when the
-// job has ended or must be continued later.
-func (js *Runner) Begin(req *web.Request, kind string,
-	steps []Step) (id store.ID, ended <-chan struct{}, err error) {
-	j := store.Job{
-		Kind:     kind,
-		State:    store.JobPreparing,
-		UserID:   req.Actor.ID,
-		Username: req.Actor.Username,
-	}
-	if req.Actor.Key != nil {
-		j.KeyID = req.Actor.Key.ID
-	}
-
-	for _, step := range steps {
-		j.Total += int64(step.Records)
-	}
-
-	err = req.DB.Update(req.Actor, func(tx *store.Tx) error {
-		if store.ActorOf(tx).By != nil { // it would go on as the other user alone
-			return store.ErrActing
-		}
-		if err := roomForJob(tx, req.Actor.ID); err != nil {
-			return err
-		}
-		if before := js.kinds[kind].Before; before != nil {
-			if err := before(tx); err != nil {
-				return err
-			}
-		}
-		created := j // Update may run the function again
-		created.Proved = store.RequireProof(tx) == nil
-		err := store.Jobs.Create(tx, &created)
-		id = created.ID
-		return err
-	})
-	if err != nil {
-		return 0, nil, err
-	}
-
-	for chunk := range slices.Chunk(steps, 10) { // ten, so that no transaction writes more than a few MiB
-		if err == nil {
-			err = js.storeSteps(req, kind, id, chunk)
-		}
-	}
-	if err == nil {
-		err = req.DB.Update(req.Actor, func(tx *store.Tx) error {
-			_, err := store.Jobs.UpdateQuietly(tx, id, func(j *store.Job) error {
-				j.State = store.JobRunning
-				return nil
-			})
-			return err
-		})
-	}
-	if err != nil { // nothing has been applied yet; the job ends as failed
-		err = errors.Join(err, js.fail(kind, id, err))
-	}
-
-	return id, js.Start(id), err
-}
-
-// roomForJob returns an error if too many jobs, or too many of the user, are
-// unfinished.
-func roomForJob(tx *store.Tx, user store.ID) error {
-	unfinished, err := store.JobsIn(tx, store.JobPreparing, store.JobRunning, store.JobUndoing)
-	if err != nil {
-		return err
-	}
-	if len(unfinished) >= MaxJobs {
-		return errs.New(errs.Busy,
-			"%d jobs are running or waiting; try again when one has finished", len(unfinished)).After(10 * time.Second)
-	}
-
-	theirs := 0
-	for _, id := range unfinished {
-		j, err := store.Jobs.Get(tx, id)
-		if err != nil {
-			return err
-		}
-		if j.UserID == user {
-			theirs++
-		}
-	}
-
-	if theirs >= MaxJobsPerUser {
-		return errs.New(errs.TooMany,
-			"%d of your jobs are running or waiting; try again when one has finished", theirs).After(10 * time.Second)
-	}
-
-	return nil
-}
-
-func (js *Runner) storeSteps(req *web.Request, kind string, job store.ID, steps []Step) error {
-	inputs := make([]json.RawMessage, len(steps))
-	for i, step := range steps {
-		var err error
-		if inputs[i], err = json.Marshal(step.Input); err != nil {
-			return err
-		}
-	}
-	return req.DB.Update(req.Actor, func(tx *store.Tx) error {
-		for i, input := range inputs {
-			step := &store.JobStep{JobID: job, Count: int64(steps[i].Records)}
-			if err := step.SetInput(tx, input, js.kinds[kind].Secret); err != nil {
-				return err
-			}
-			if err := store.JobSteps.Create(tx, step); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
-// Start runs a job in the background unless it is already running.
-func (js *Runner) Start(id store.ID) <-chan struct{} {
-	js.mu.Lock()
-	defer js.mu.Unlock()
-	if ended := js.ended[id]; ended != nil {
-		return ended
-	}
-
-	ended := make(chan struct{})
-	js.ended[id] = ended
-	js.Running.Go(func() {
-		err := js.inTurn(id)
-		if err != nil && !errors.Is(err, errStopped) {
-			js.s.Log.Error().Err(err).Stringer("job", id).Msg("a job was interrupted and will be continued")
-		}
-		js.mu.Lock()
-		delete(js.ended, id)
-		js.mu.Unlock()
-		close(ended)
-	})
-	return ended
-}
-
-// inTurn runs a job when no other one runs, unless it may run beside others.
-func (js *Runner) inTurn(id store.ID) error {
-	beside := false
-	err := js.s.DB.View(store.System, func(tx *store.Tx) error {
-		j, err := store.Jobs.Get(tx, id)
-		beside = err == nil && js.kinds[j.Kind].Work != nil
-		return err
-	})
-	if err != nil && !errs.Is(err, errs.NotFound) {
-		return err
-	}
-	if !beside {
-		js.Turn <- struct{}{}
-		defer func() { <-js.Turn }()
-	}
-	return js.Run(id)
-}
-
 func (js *Runner) update(kind string, fn func(*store.Tx) error) error {
-	if js.stop.Load() {
+	if js.stopped() {
 		return errStopped
 	}
 	return js.s.DB.WithRecorder(nil).For("job "+kind, nil).Update(store.System, fn)
@@ -272,8 +121,7 @@ func (js *Runner) Run(id store.ID) error {
 	case !known:
 		return fmt.Errorf("job %d is of the unknown kind %q", id, j.Kind)
 	case j.State == store.JobPreparing: // the request that was storing its steps is gone
-		err = js.fail(j.Kind, id,
-			errs.New(errs.Busy, "the job was interrupted before it started; start it again"))
+		err = js.fail(j.Kind, id, errGivenUp)
 	case j.State == store.JobRunning:
 		err = js.apply(j, kind, steps)
 	}
@@ -295,7 +143,7 @@ func (js *Runner) apply(j *store.Job, kind Kind, steps []store.ID) error {
 	}
 	db := js.s.DB.WithRecorder(nil).For("job "+j.Kind, authorize)
 	for i, id := range steps {
-		if js.stop.Load() {
+		if js.stopped() {
 			return errStopped
 		}
 

@@ -131,6 +131,9 @@ func beginMove(js *Runner, req *web.Request, in *moveIn) (*store.Job, error) {
 	if in.To != "local" && !req.DB.HasBucket() {
 		return nil, errs.Field(errs.Conflict, "to", "the configuration names no bucket for the contents of files: set files.s3 and restart").Coded("no_bucket")
 	}
+	if in.To == "local" && req.Server.Config.Cluster != nil {
+		return nil, errs.Field(errs.Conflict, "to", "the contents of files are in the bucket, where all nodes find them").Coded("contents_in_bucket")
+	}
 	kind := ToBucket
 	if in.To == "local" {
 		kind = ToLocal

@@ -3,15 +3,20 @@ package jobs
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"time"
 
 	"reeve/store"
 )
 
-// FindAbandoned finds the jobs that were being prepared when the process ended. It is
-// called before requests and commands, which prepare others, are accepted.
+// FindAbandoned finds the jobs that were being prepared when the process ended. It is called before
+// requests and commands, which prepare others, are accepted. In a cluster, jobs of other nodes are among
+// them: see lost.
 func (js *Runner) FindAbandoned() {
+	if js.s.Config.Cluster != nil {
+		return
+	}
 	err := js.s.DB.View(store.System, func(tx *store.Tx) (err error) {
 		js.Abandoned, err = store.JobsIn(tx, store.JobPreparing)
 		return err
@@ -21,25 +26,68 @@ func (js *Runner) FindAbandoned() {
 	}
 }
 
-// Keep continues jobs that were interrupted by a restart or a full disk until ctx ends,
-// then waits for the current step.
+const (
+	dutyStep  = time.Second      // how often a node looks whether it has the duties
+	lostAfter = 10 * time.Minute // since the last step that was stored of a job in preparation
+)
+
+// Keep continues jobs that were interrupted by a restart or a full disk, or that other nodes have begun,
+// until ctx ends, then waits for the current step.
 func (js *Runner) Keep(ctx context.Context) {
 	defer js.Running.Wait()
-	tick := time.NewTicker(RetryJobs)
+	step := RetryJobs
+	if js.s.Config.Cluster != nil {
+		step = dutyStep
+	}
+	tick := time.NewTicker(step)
 	defer tick.Stop()
-	for {
-		for _, id := range js.Abandoned { // each time, since failing a job is a write that can fail
-			js.Start(id)
+	var last time.Time
+	for nudged := true; ; {
+		switch {
+		case !js.s.OnDuty():
+			last = time.Time{}
+			js.interrupt(nil)
+		case nudged || time.Since(last) >= RetryJobs:
+			last = time.Now()
+			js.resume()
 		}
-		if err := js.Resume(); err != nil {
-			js.s.Log.Error().Err(err).Msg("continuing jobs failed")
-		}
+		nudged = false
 		select {
 		case <-ctx.Done():
 			js.stop.Store(true)
 			js.cancel()
 			return
 		case <-tick.C:
+		case <-js.nudged:
+			nudged = true
+		}
+	}
+}
+
+func (js *Runner) resume() {
+	for _, id := range js.Abandoned { // each time, since failing a job is a write that can fail
+		js.begin(id)
+	}
+	if err := js.Resume(); err != nil {
+		js.s.Log.Error().Err(err).Msg("continuing jobs failed")
+	}
+	js.interrupt(func(j *store.Job) bool { return j.State == store.JobRunning })
+}
+
+// interrupt ends the work of jobs, except those that may go on; nil for none.
+func (js *Runner) interrupt(goesOn func(j *store.Job) bool) {
+	js.mu.Lock()
+	working := maps.Clone(js.working)
+	js.mu.Unlock()
+	for id, cancel := range working {
+		goes := false
+		err := js.s.DB.View(store.System, func(tx *store.Tx) error {
+			j, err := store.Jobs.Get(tx, id)
+			goes = err == nil && goesOn != nil && goesOn(j)
+			return err
+		})
+		if err == nil && !goes {
+			cancel()
 		}
 	}
 }
@@ -51,12 +99,40 @@ func (js *Runner) Resume() error {
 		if err = store.TrimJobs(tx, keptJobs); err == nil {
 			ids, err = store.JobsIn(tx, store.JobRunning, store.JobUndoing)
 		}
+		if err == nil && js.s.Config.Cluster != nil {
+			var lost []store.ID
+			lost, err = js.lostJobs(tx)
+			ids = append(ids, lost...)
+		}
 		return err
 	})
 	for _, id := range ids {
-		js.Start(id)
+		js.begin(id)
 	}
 	return err
+}
+
+// lostJobs returns the jobs in preparation whose node has stored no step of them for so long that it must
+// have ended.
+func (js *Runner) lostJobs(tx *store.Tx) (lost []store.ID, err error) {
+	ids, err := store.JobsIn(tx, store.JobPreparing)
+	for _, id := range ids {
+		j, err := store.Jobs.Get(tx, id)
+		if err != nil {
+			return lost, err
+		}
+		at := j.CreatedAt
+		for step, err := range store.StepByJob.All(tx, id) {
+			if err != nil {
+				return lost, err
+			}
+			at = max(at, step.CreatedAt)
+		}
+		if at.Add(js.Lost) < tx.Now() {
+			lost = append(lost, id)
+		}
+	}
+	return lost, err
 }
 
 // Unfinished returns the unfinished jobs of a kind, the oldest first.
@@ -96,5 +172,8 @@ func (js *Runner) Settle(ctx context.Context, kind string) error {
 	return err
 }
 
-// errStopped interrupts a job, which the next start continues.
-var errStopped = errors.New("the server is shutting down")
+// stopped reports whether jobs stop before their next step.
+func (js *Runner) stopped() bool { return js.stop.Load() || !js.s.OnDuty() }
+
+// errStopped interrupts a job, which the next start or another node continues.
+var errStopped = errors.New("the server is shutting down, or another node has the duties")

@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -57,12 +58,24 @@ func (js *Runner) work(db store.Handle, j *store.Job, id store.ID, kind Kind) (d
 	switch {
 	case err == nil:
 		return done, release, nil
-	case js.stop.Load():
-		return nil, nil, errStopped
 	case ctx.Err() != nil:
-		return nil, nil, errCancelled
+		return nil, nil, js.interrupted(j.ID)
 	}
 	return nil, nil, err
+}
+
+// interrupted returns why the work of a job has ended early.
+func (js *Runner) interrupted(id store.ID) error {
+	cancelled := false
+	err := js.s.DB.View(store.System, func(tx *store.Tx) error {
+		j, err := store.Jobs.Get(tx, id)
+		cancelled = err == nil && j.State != store.JobRunning
+		return err
+	})
+	if cancelled {
+		return errCancelled
+	}
+	return cmp.Or(err, errStopped)
 }
 
 // errCancelled is the error of a step of a job that a user has cancelled.

@@ -24,6 +24,8 @@ type Nodes struct {
 	T   testing.TB
 	Log *streamtest.Log
 	All []*Instance
+
+	Clusters []*Node // what each of them is told of the others: the first one has the duties
 }
 
 // WithCommitLog opens the instance with a log of commits, which its data must belong to.
@@ -50,7 +52,11 @@ func NodesOf(first *Instance, n int, options ...func(*Setup)) *Nodes {
 		dir := filepath.Join(t.TempDir(), "data")
 		Must(t, os.CopyFS(dir, os.DirFS(first.Dir)))
 		log := WithCommitLog(&kv.CommitLogOptions{Log: s.Log, Author: fmt.Sprint("node ", i)})
-		in := Open(t, dir, append(slices.Clip(options), log)...)
+		told := &Node{Label: fmt.Sprint("node-", i)}
+		told.Off.Store(i > 0)
+		told.Others.Store(int64(n - 1))
+		s.Clusters = append(s.Clusters, told)
+		in := Open(t, dir, append(slices.Clip(options), log, func(su *Setup) { su.Config.Cluster = told })...)
 		maps.Copy(in.Tokens, first.Tokens)
 		in.Last.Store(first.Last.Load())
 		s.All = append(s.All, in)
@@ -89,6 +95,13 @@ func (n *Node) Health() web.Part {
 }
 
 func (n *Node) WriteMetrics(out *web.Samples) { web.WriteNodeMetrics(out, &n.Figures, &n.Told) }
+
+// GiveDuties gives the duties to a node.
+func (s *Nodes) GiveDuties(to int) {
+	for i, told := range s.Clusters {
+		told.Off.Store(i != to)
+	}
+}
 
 // Traveller is a client behind a load balancer that sends each of its requests to the next node.
 type Traveller struct {

@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"reeve/store"
@@ -89,6 +90,43 @@ func (s *Server) LiveNodes() int {
 		return 1
 	}
 	return max(1, s.Config.Cluster.Live())
+}
+
+// dutyStep is how often a node looks whether it has the duties.
+const dutyStep = 100 * time.Millisecond
+
+// Duties returns tasks that run while this server has the duties. In a cluster they end when another node
+// gets them, and begin again when this one does.
+func (s *Server) Duties(tasks ...func(context.Context)) []func(context.Context) {
+	if s.Config.Cluster == nil {
+		return tasks
+	}
+	return []func(context.Context){func(ctx context.Context) {
+		for s.awaitDuties(ctx, true) {
+			turn, end := context.WithCancel(ctx)
+			var running sync.WaitGroup
+			for _, task := range tasks {
+				running.Go(func() { task(turn) })
+			}
+			s.awaitDuties(ctx, false)
+			end()
+			running.Wait()
+		}
+	}}
+}
+
+// awaitDuties waits until this node has the duties, or has them no more, and reports whether ctx goes on.
+func (s *Server) awaitDuties(ctx context.Context, has bool) bool {
+	tick := time.NewTicker(dutyStep)
+	defer tick.Stop()
+	for s.OnDuty() != has {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-tick.C:
+		}
+	}
+	return ctx.Err() == nil
 }
 
 // NodeName returns the name of this node, "" for a server that is the only one.

@@ -43,13 +43,13 @@ func (w *Sender) rotateWebhookSecret(tx *store.Tx, req *web.Request,
 // details are what the change log says about it.
 func (w *Sender) steer(req *web.Request, id store.ID, action string, details map[string]any,
 	change func(v *store.Webhook, s *store.WebhookState) error) (out *WebhookOut, err error) {
-	h, err := w.Hook(id)
-	if err != nil {
-		return nil, err
+	w.mu.Lock()
+	h := w.hooks[id] // nil if another node sends it
+	w.mu.Unlock()
+	if h != nil {
+		h.steering.Lock() // nothing is sent in between
 	}
-
 	details["webhook"] = id
-	h.steering.Lock() // nothing is sent in between
 	var state store.WebhookState
 	err = req.DB.Update(req.Actor, func(tx *store.Tx) error {
 		v, err := store.ReadWebhook(tx, id)
@@ -60,12 +60,25 @@ func (w *Sender) steer(req *web.Request, id store.ID, action string, details map
 			return err
 		}
 
-		state = h.now()
+		stored, err := store.WebhookStateOf(tx, id)
+		if err != nil {
+			return err
+		}
+		if state = *stored; h != nil {
+			h.adopt(stored)
+			state = h.now()
+		}
 		before := *v
 		if err := change(v, &state); err != nil {
 			return err
 		}
-		if v.Paused != before.Paused {
+		state.Steered++
+		_, err = store.WebhookStates.UpdateQuietly(tx, stored.ID, func(s *store.WebhookState) error {
+			state.Timestamps = s.Timestamps
+			*s = state
+			return nil
+		})
+		if err == nil && v.Paused != before.Paused {
 			_, err = store.Webhooks.Update(tx, id, func(stored *store.Webhook) error {
 				stored.Paused = v.Paused
 				return nil
@@ -75,19 +88,17 @@ func (w *Sender) steer(req *web.Request, id store.ID, action string, details map
 		tx.LogAction(action, details)
 		return err
 	})
-	if err == nil {
-		h.mu.Lock()
-		h.State = state
-		h.mu.Unlock()
+	if h != nil {
+		if err == nil {
+			h.adopt(&state)
+		}
+		h.steering.Unlock()
+		h.Poke()
 	}
-
-	h.steering.Unlock()
 	if err != nil {
 		return nil, err
 	}
 
-	w.Save()
-	h.Poke()
 	err = req.DB.View(req.Actor, func(tx *store.Tx) (err error) {
 		out, err = w.webhooks().Get(tx, req, id)
 		return err

@@ -6,7 +6,8 @@ import (
 	"reeve/store/errs"
 )
 
-// behind returns the number of entries of the change log that the slowest webhook has not handled.
+// behind returns the number of entries of the change log that the slowest webhook of this node has not
+// handled.
 func (w *Sender) behind() (most uint64) {
 	head := w.s.DB.LogHead().Seq
 	for _, h := range w.all() {
@@ -28,9 +29,10 @@ func (w *Sender) Health() web.Part {
 			"paused":         0,
 			"without_owner":  0,
 			"retrying":       0,
-			"behind_entries": int64(w.behind()),
+			"behind_entries": 0,
 		},
 	}
+	head := w.s.DB.LogHead().Seq
 	err := w.s.DB.View(store.System, func(tx *store.Tx) error {
 		for v, err := range store.Webhooks.All(tx) {
 			if err != nil {
@@ -47,9 +49,13 @@ func (w *Sender) Health() web.Part {
 			}
 
 			state, err := w.stateOf(tx, v.ID)
-			switch {
-			case err != nil:
+			if err != nil {
 				return err
+			}
+			if head > state.Seq {
+				p.Figures["behind_entries"] = max(p.Figures["behind_entries"], int64(head-state.Seq))
+			}
+			switch {
 			case v.Paused != "":
 				p.Figures["paused"]++
 			case owner == nil:

@@ -220,6 +220,15 @@ func (h *Hook) Set(change func(*store.WebhookState)) {
 	change(&h.State)
 }
 
+// adopt replaces the state by the one that is stored, if a user has changed that at another node.
+func (h *Hook) adopt(stored *store.WebhookState) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if stored.Steered > h.State.Steered {
+		h.State, h.stored = *stored, *stored
+	}
+}
+
 // now returns the state.
 func (h *Hook) now() store.WebhookState {
 	h.mu.Lock()

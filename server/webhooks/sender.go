@@ -73,12 +73,8 @@ func NewSender(s *web.Server, streams *changes.Streams) *Sender {
 	}
 	w.changed <- struct{}{}
 	s.DB.OnCommit(func(c kv.Changes) {
-		if c.Of(store.Webhooks) == nil {
-			return
-		}
-		select {
-		case w.changed <- struct{}{}:
-		default:
+		if c.Of(store.Webhooks) != nil || c.Followed() && c.Of(store.WebhookStates) != nil {
+			w.again()
 		}
 	})
 	s.Metrics.Counter("reeve_webhook_deliveries_total",
@@ -92,7 +88,7 @@ func NewSender(s *web.Server, streams *changes.Streams) *Sender {
 	return w
 }
 
-// Run sends events until ctx ends.
+// Run sends events until ctx ends, in a cluster while this node has the duties.
 func (w *Sender) Run(ctx context.Context) {
 	w.mu.Lock()
 	w.ctx = ctx
@@ -100,15 +96,20 @@ func (w *Sender) Run(ctx context.Context) {
 	tick, expire := time.NewTicker(saveEvery), time.NewTicker(time.Hour)
 	defer tick.Stop()
 	defer expire.Stop()
-	for ctx.Err() == nil {
+	for sends := true; ctx.Err() == nil; {
 		select {
 		case <-w.changed:
-			if err := w.sync(); err != nil {
+			if sends = w.s.OnDuty(); !sends {
+				w.end()
+			} else if err := w.sync(); err != nil {
 				w.report(0, err)
 				time.AfterFunc(saveEvery, w.again)
 			}
 		case <-tick.C:
 			w.Save()
+			if w.s.OnDuty() != sends {
+				w.again()
+			}
 		case <-expire.C:
 			if err := w.Log.Expire(); err != nil {
 				w.report(0, err)
@@ -122,6 +123,20 @@ func (w *Sender) Run(ctx context.Context) {
 	if err := w.Log.Close(); err != nil {
 		w.report(0, err)
 	}
+}
+
+// end ends all webhooks: another node sends them, from the positions that are stored.
+func (w *Sender) end() {
+	w.mu.Lock()
+	for _, h := range w.hooks {
+		h.cancel()
+	}
+	w.mu.Unlock()
+	w.running.Wait()
+	w.Save()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.hooks = map[store.ID]*Hook{}
 }
 
 func (w *Sender) again() {
@@ -172,6 +187,7 @@ func (w *Sender) sync() error {
 			}
 			w.hooks[id] = h
 		}
+		h.adopt(state)
 		if !h.started && w.ctx != nil {
 			h.started = true
 			ctx, cancel := context.WithCancel(w.ctx)
@@ -183,27 +199,6 @@ func (w *Sender) sync() error {
 	}
 
 	return nil
-}
-
-// Hook returns a webhook that exists.
-func (w *Sender) Hook(id store.ID) (*Hook, error) {
-	w.mu.Lock()
-	h := w.hooks[id]
-	w.mu.Unlock()
-	if h != nil {
-		return h, nil
-	}
-	if err := w.sync(); err != nil { // it was created just now
-		return nil, err
-	}
-
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if h = w.hooks[id]; h == nil {
-		return nil, store.Webhooks.NotFound(id)
-	}
-
-	return h, nil
 }
 
 func (w *Sender) all() []*Hook {
@@ -240,13 +235,17 @@ func (w *Sender) savePositions() error {
 		return nil
 	}
 
+	stored := make([]store.WebhookState, len(states))
 	err := w.s.DB.WithRecorder(nil).For("webhook positions", nil).Update(store.System,
 		func(tx *store.Tx) error {
 			for i := range states {
 				_, err := store.WebhookStates.UpdateQuietly(tx, states[i].ID,
 					func(s *store.WebhookState) error {
-						states[i].Timestamps = s.Timestamps
-						*s = states[i]
+						if s.Steered == states[i].Steered { // otherwise a user has changed it at another node
+							states[i].Timestamps = s.Timestamps
+							*s = states[i]
+						}
+						stored[i] = *s
 						return nil
 					})
 				if err != nil && !errs.Is(err, errs.NotFound) { // NotFound: the webhook was deleted
@@ -260,9 +259,12 @@ func (w *Sender) savePositions() error {
 	}
 
 	for i, h := range changed {
+		if stored[i].ID == 0 {
+			continue
+		}
+		h.adopt(&stored[i])
 		h.mu.Lock()
-		h.stored = states[i]
-		h.State.Timestamps = states[i].Timestamps
+		h.stored, h.State.Timestamps = stored[i], stored[i].Timestamps
 		h.mu.Unlock()
 	}
 

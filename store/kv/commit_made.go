@@ -52,6 +52,10 @@ func (c Changes) RecordCacheEvent(e CacheEvent) { recordCacheEvent(c.batch, e) }
 // there are none.
 func (c Changes) Of(t Table) map[ID]bool { return c.c.records[t] }
 
+// Followed reports whether the commit applied entries of the log of commits, which other processes have
+// written.
+func (c Changes) Followed() bool { return c.batch == nil }
+
 // OnCommit adds a function that the writer calls after every commit, before the writers
 // return. All writes wait for it, so it must be fast. Call OnCommit before the first write.
 func (db *DB) OnCommit(hook func(Changes)) { db.hooks = append(db.hooks, hook) }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"strings"
 	"sync"
 	"time"
 
@@ -18,6 +19,9 @@ type FileStorage struct {
 	Idle    bool          // whether nothing is tidied up in the bucket
 	// Log receives what happens without a request; nil for nothing.
 	Log func(text string, err error)
+	// OnDuty reports whether this process tidies up the bucket for all that have the same log of commits.
+	// Nil for always.
+	OnDuty func() bool
 
 	every    time.Duration // test option: interval of the keeper
 	leftover time.Duration // test option: age from which an object without a row is left over
@@ -75,7 +79,7 @@ func (db *DB) startKeeper() {
 		db:      db,
 		remote:  db.files.remote,
 		storage: storage,
-		name:    blob.StampName(),
+		name:    db.stampName(),
 		cancel:  cancel,
 		done:    make(chan struct{}),
 	}
@@ -93,6 +97,15 @@ func (db *DB) startKeeper() {
 	}()
 }
 
+// stampName returns the name of the stamps of this process. All processes with the same log of commits
+// know the same objects, and have the same name.
+func (db *DB) stampName() string {
+	if db.commits.inUse() {
+		return strings.ToLower(db.commits.position().Epoch)
+	}
+	return blob.StampName()
+}
+
 func (k *objectKeeper) close() {
 	if k != nil {
 		k.cancel()
@@ -107,7 +120,11 @@ func (k *objectKeeper) run(ctx context.Context) {
 	defer tick.Stop()
 	var last time.Time
 	for {
-		if time.Since(last) >= k.storage.every {
+		duty := k.storage.OnDuty == nil || k.storage.OnDuty()
+		if !duty {
+			last, k.first = time.Time{}, time.Time{}
+		}
+		if duty && time.Since(last) >= k.storage.every {
 			if err := k.once(ctx); err == nil {
 				last = time.Now()
 			} else if ctx.Err() == nil {
@@ -118,7 +135,7 @@ func (k *objectKeeper) run(ctx context.Context) {
 		}
 		select {
 		case <-ctx.Done():
-			if k.remote.Contact().Fault == nil {
+			if k.remote.Contact().Fault == nil && k.storage.OnDuty == nil {
 				if err := k.remote.Unstamp(k.name); err != nil { // as after a kill
 					k.log("no objects of files are deleted in the next 24 hours: the mark that this server is running stays in the bucket", err)
 				}
