@@ -10,6 +10,7 @@ import (
 	"reeve/store/audit"
 	"reeve/store/disk"
 	"reeve/store/kv"
+	"reeve/store/stream"
 )
 
 // Names of package kv that nearly every caller of this package needs. The others are used as
@@ -157,8 +158,14 @@ func RestoreMoment(dir, backup string, identities []age.Identity, contents kv.Co
 }
 
 // Join replaces the database of a directory by a base copy of a cluster. See kv.Join.
-func Join(dir, base string, identities []age.Identity, o Options) (kv.Restored, error) {
-	return kv.Join(dir, base, identities, o.engine())
+func Join(dir, base string, identities []age.Identity, entries kv.Entries, o Options) (kv.Restored, error) {
+	return kv.Join(dir, base, identities, entries, o.engine())
+}
+
+// CommitPosition returns the position of the data of a directory in the log of commits. See
+// kv.CommitPosition.
+func CommitPosition(dir string, o Options) (stream.Head, error) {
+	return kv.CommitPosition(dir, o.engine())
 }
 
 // Compact rewrites the database files of a directory, to reclaim free space. See kv.Compact.

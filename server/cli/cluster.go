@@ -9,8 +9,11 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/spf13/pflag"
+
 	"reeve/server/web"
 	"reeve/store"
+	"reeve/store/errs"
 	"reeve/store/kv"
 )
 
@@ -18,6 +21,8 @@ import (
 type node interface {
 	CommitLog() *kv.CommitLogOptions
 	Init(ctx context.Context, o store.Options) error
+	Replace(ctx context.Context, o store.Options) error
+	Upgrade(ctx context.Context, o store.Options) error
 	Prepare(ctx context.Context, o store.Options, open func() error) error
 	Attach(db *store.DB) error
 	Run(ctx context.Context)
@@ -28,22 +33,26 @@ type node interface {
 }
 
 // openNode opens the node of a configuration. It is nil in a program for one node.
-var openNode func(p *program) (node, error)
+var openNode func(p *program, anew bool) (node, error)
 
-// leaveCluster makes the data of a stopped node independent. It is nil in a program for one node.
-var leaveCluster func(dir string, o store.Options) error
+// leaveCluster and forgetCluster are cluster.Leave and cluster.Forget. They are nil in a program for one node.
+var (
+	leaveCluster  func(dir string, o store.Options) error
+	forgetCluster func(dir string) error
+)
 
 var errOneNode = errors.New("this program is for one node: use reeve-cluster, which is the same program with the client of etcd")
 
-// newNode opens the node that the configuration describes; nil without one.
-func (p *program) newNode() (node, error) {
+// newNode opens the node that the configuration describes; nil without one. anew is whether etcd may be
+// another one than before.
+func (p *program) newNode(anew bool) (node, error) {
 	switch {
 	case p.config.Cluster == nil:
 		return nil, nil
 	case openNode == nil:
 		return nil, fmt.Errorf("cluster.etcd is configured, and %w", errOneNode)
 	}
-	return openNode(p)
+	return openNode(p, anew)
 }
 
 // errNeedsCopy is the error of a server that ended because its node needs a copy.
@@ -92,17 +101,17 @@ func (p *program) closeNode() error {
 	return p.node.Close()
 }
 
-// noCluster returns an error if the data are those of several nodes: a command would change those of one.
+// noCluster returns an error if a restore would replace the data of one of several nodes.
 func (p *program) noCluster() error {
 	if p.config.Cluster == nil {
 		return nil
 	}
-	return errors.New("the configuration has cluster.etcd: this command would change the data of one node only; stop all nodes, remove cluster.etcd, run it, and begin a new cluster with these data")
+	return errors.New("the configuration has cluster.etcd, and this would replace the data of one node only: use `reeve cluster restore`")
 }
 
-// withNode calls fn with the node of the configuration.
-func (p *program) withNode(fn func(node) error) error {
-	n, err := p.newNode()
+// withNode calls fn with the node of the configuration, see newNode.
+func (p *program) withNode(anew bool, fn func(node) error) error {
+	n, err := p.newNode(anew)
 	if err == nil && n == nil {
 		err = errors.New("cluster.etcd is not configured")
 	}
@@ -114,7 +123,7 @@ func (p *program) withNode(fn func(node) error) error {
 
 // clusterInit begins a cluster with the data of a stopped server.
 func (p *program) clusterInit() error {
-	return p.withNode(func(n node) error {
+	return p.withNode(false, func(n node) error {
 		options := p.storeOptions()
 		if !kv.HasDatabase(p.config.DataDir) { // seeded as at a first start
 			p.config.Cluster = nil
@@ -146,9 +155,87 @@ func (p *program) clusterLeave() error {
 	return err
 }
 
+// clusterJoin lets a stopped node take the data of the cluster at its next start.
+func (p *program) clusterJoin() error {
+	if forgetCluster == nil {
+		return errOneNode
+	}
+	if err := forgetCluster(p.config.DataDir); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(p.out, "this node takes the data of the cluster when it starts, unless it has them; what they replace is kept in the data directory")
+	return err
+}
+
+// clusterUpgrade brings the records of a stopped cluster to the schema of this program.
+func (p *program) clusterUpgrade() error {
+	return p.withNode(false, func(n node) error {
+		if err := n.Upgrade(context.Background(), p.storeOptions()); err != nil {
+			return err
+		}
+		_, err := fmt.Fprintln(p.out, "the records have the schema of this program; start it on all nodes")
+		return err
+	})
+}
+
+func clusterRestoreFlags(f *pflag.FlagSet, p *program) {
+	restoreFlags(f, p)
+	f.Bool("from-node", false, "take the data in the data directory, after the loss of all of etcd")
+	f.Uint64("entry", 0, "confirm the `NUMBER` of the last entry in the data directory, with --from-node")
+}
+
+// clusterRestore makes restored data, or those in the data directory, the data of all nodes.
+func (p *program) clusterRestore() error {
+	fromNode, _ := p.flags.GetBool("from-node") // the flag exists
+	if fromNode == (len(p.args) > 0) {
+		return errors.New("name a TARGET or FILE to restore, or give --from-node")
+	}
+	return p.withNode(true, func(n node) error {
+		if fromNode {
+			if err := p.chooseNode(); err != nil {
+				return err
+			}
+		} else if err := p.restoreData(); err != nil {
+			return err
+		}
+		if err := n.Replace(context.Background(), p.storeOptions()); err != nil {
+			return err
+		}
+		_, err := fmt.Fprintln(p.out, "these are the data of the cluster now; nodes that run take them, and so do others when they start; if etcd is another one than before, run `reeve cluster join` on those")
+		return err
+	})
+}
+
+// chooseNode checks that the data in the data directory may become those of the cluster.
+func (p *program) chooseNode() error {
+	if err := p.needsDatabase(); err != nil {
+		return err
+	}
+	head, err := store.CommitPosition(p.config.DataDir, p.storeOptions())
+	if err != nil {
+		return err
+	}
+	wanted, _ := p.flags.GetUint64("entry") // the flag exists
+	switch {
+	case head.Epoch == "": // after `reeve cluster leave`
+	case !p.flags.Changed("entry"):
+		return fmt.Errorf("the data in this directory end with entry %d of the epoch %s: run this on all nodes, and then with --entry NUMBER on the one with the highest number", head.Number, head.Epoch)
+	case wanted != head.Number:
+		return fmt.Errorf("the data in this directory end with entry %d", head.Number)
+	}
+	report, err := store.VerifyDir(p.config.DataDir, p.storeOptions())
+	if err != nil {
+		return err
+	}
+	if n := len(report.Faults) + report.More; n > 0 {
+		return fmt.Errorf("the database in %s has %s: choose another node, or restore a copy", p.config.DataDir, errs.Count(n, "fault"))
+	}
+	return nil
+}
+
 // clusterStatus prints the nodes and the members of etcd.
 func (p *program) clusterStatus() error {
-	return p.withNode(func(n node) error {
+	return p.withNode(false, func(n node) error {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()
 		state, err := n.State(ctx)
@@ -167,7 +254,7 @@ func (p *program) checkNode() (parts []part) {
 	if p.config.Cluster == nil {
 		return nil
 	}
-	err := p.withNode(func(n node) error {
+	err := p.withNode(false, func(n node) error {
 		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 		defer cancel()
 		n.Check(ctx, func(name, state, text, do string) { parts = append(parts, part{name, state, text, do}) })

@@ -9,7 +9,7 @@ import (
 )
 
 func init() {
-	openNode = func(p *program) (node, error) {
+	openNode = func(p *program, anew bool) (node, error) {
 		c := p.config.Cluster
 		n, err := cluster.Open(cluster.Options{
 			Etcd: etcd.Options{
@@ -23,6 +23,7 @@ func init() {
 			},
 			Name:    c.Node,
 			Version: p.Version,
+			Anew:    anew,
 			Dir:     p.config.DataDir,
 			Bucket:  p.config.Files.Storage.(copies.Target), // every bucket is one
 			Config: func() map[string]string {
@@ -36,5 +37,5 @@ func init() {
 		})
 		return n, err
 	}
-	leaveCluster = cluster.Leave
+	leaveCluster, forgetCluster = cluster.Leave, cluster.Forget
 }

@@ -51,6 +51,23 @@ var serverCommands = []command{
 		json: true,
 	},
 	{
+		name: "cluster join",
+		help: "Let this stopped node take the data of the cluster, also of one on another etcd, at its next start",
+		run:  (*program).clusterJoin,
+	},
+	{
+		name:  "cluster restore",
+		args:  "[TARGET|FILE]",
+		help:  "Replace the data of all nodes with a copy at a target, a backup, or the data of this stopped node",
+		run:   (*program).clusterRestore,
+		flags: clusterRestoreFlags,
+	},
+	{
+		name: "cluster upgrade",
+		help: "Bring the data of a stopped cluster to the schema of this program",
+		run:  (*program).clusterUpgrade,
+	},
+	{
 		name: "cluster leave",
 		help: "Make the data of this stopped node independent of the cluster",
 		run:  (*program).clusterLeave,

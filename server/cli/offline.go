@@ -89,9 +89,17 @@ func (p *program) verify() (err error) {
 	return err
 }
 
-// restore runs as root to the end, since root alone may be able to read the backup and the identity. The
+// restore replaces the data of a server that is the only one.
+func (p *program) restore() error {
+	if err := p.noCluster(); err != nil {
+		return err
+	}
+	return p.restoreData()
+}
+
+// restoreData runs as root to the end, since root alone may be able to read the backup and the identity. The
 // files belong to the owner of the directory afterwards, also after an error.
-func (p *program) restore() (err error) {
+func (p *program) restoreData() (err error) {
 	identities, err := p.identities()
 	if err != nil {
 		return err
@@ -102,9 +110,6 @@ func (p *program) restore() (err error) {
 		}
 	}()
 
-	if err := p.noCluster(); err != nil {
-		return err
-	}
 	target, err := p.openTarget(p.args[0])
 	if err != nil {
 		return err

@@ -82,7 +82,7 @@ func (p *program) open() (*store.DB, *auth.Auth, error) {
 
 // openStore opens the database, and before that this server as a node, if it is one of several.
 func (p *program) openStore(options store.Options) (db *store.DB, err error) {
-	if p.node, err = p.newNode(); err != nil {
+	if p.node, err = p.newNode(false); err != nil {
 		return nil, err
 	}
 	if p.node == nil {

@@ -64,6 +64,7 @@ func TestNoDatabase_Says(t *testing.T) {
 	needNone := map[string]string{ // with the reason
 		"serve": "makes it", "health": "asks the network", "backup list": "lists files",
 		"cluster init": "needs etcd", "cluster status": "asks etcd", "cluster leave": "needs reeve-cluster",
+		"cluster join": "needs reeve-cluster", "cluster restore": "makes it", "cluster upgrade": "makes it",
 		"backup check": "is about a backup", "restore": "makes it", "backup restore": "makes it",
 	}
 	for _, c := range commands {

@@ -19,7 +19,6 @@ import (
 	"reeve/store/etcd"
 	"reeve/store/kv"
 	"reeve/store/seal"
-	"reeve/store/stream"
 )
 
 // A base copy is an archive of the records, encrypted with a key that is derived from secret.key, in the
@@ -70,41 +69,6 @@ func instanceIn(name string) (string, error) {
 	return parts[0], nil
 }
 
-// Init makes the data of a directory those of a new cluster. It can be repeated after an error.
-func (n *Node) Init(ctx context.Context, o store.Options) error {
-	is, err := n.initialized(ctx)
-	if err != nil {
-		return err
-	}
-	if is {
-		return errors.New("there is a cluster already: start the node, which takes a copy of the data; or choose another cluster.prefix for a new cluster")
-	}
-	o.LeaveCommitLog = true // what an attempt that failed has begun
-	db, err := store.Open(n.options.Dir, o)
-	if err != nil {
-		return err
-	}
-	local, err := db.LocalContents()
-	if err == nil && local > 0 {
-		err = fmt.Errorf("the contents of %d files are only in this directory: start the server without [cluster], run `reeve files move s3`, and try again", local)
-	}
-	var head stream.Head
-	if err == nil {
-		head, err = db.BeginCommitLog()
-	}
-	if err != nil {
-		return errors.Join(err, db.Close())
-	}
-	base, err := n.storeBase(ctx, db)
-	if err = errors.Join(err, db.Close()); err != nil {
-		return err
-	}
-	if err := n.etcd.Begin(ctx, etcd.Position{}, positionOf(head), base); err != nil {
-		return err
-	}
-	return n.save()
-}
-
 // Prepare opens the data of this node. If the log does not continue them, or there are none, it takes a
 // base copy first. open opens the database.
 func (n *Node) Prepare(ctx context.Context, o store.Options, open func() error) error {
@@ -125,24 +89,21 @@ func (n *Node) join(ctx context.Context, o store.Options) error {
 	if err != nil {
 		return named(err)
 	}
-	instance, err := instanceIn(base.Name)
+	if err := n.take(ctx, base, nil, o); err != nil {
+		return err
+	}
+	return n.save()
+}
+
+// take replaces the data by a base copy to which entries are applied; nil for none.
+func (n *Node) take(ctx context.Context, base etcd.Base, entries kv.Entries, o store.Options) error {
+	instance, err := n.instanceOf(base)
 	if err != nil {
 		return err
 	}
-	if marked, err := os.ReadFile(filepath.Join(n.options.Dir, "instance")); err == nil && strings.TrimSpace(string(marked)) != instance {
-		return fmt.Errorf("the data in %s are of another installation than the cluster", n.options.Dir)
-	}
-	keys, err := kv.DerivedKeys(n.options.Dir, instance, basePlace)
+	identities, err := n.keys(instance, basePlace, baseStanza)
 	if err != nil {
 		return err
-	}
-	var identities []age.Identity
-	for _, key := range keys {
-		identity, err := seal.NewKey(key, baseStanza, "")
-		if err != nil {
-			return err
-		}
-		identities = append(identities, identity)
 	}
 	path := filepath.Join(n.options.Dir, "base-copy.new")
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -151,14 +112,55 @@ func (n *Node) join(ctx context.Context, o store.Options) error {
 	if err := copies.FetchObject(ctx, n.options.Bucket, base.Name, path); err != nil {
 		return err
 	}
-	done, err := store.Join(n.options.Dir, path, identities, o)
+	done, err := store.Join(n.options.Dir, path, identities, entries, o)
 	if err = errors.Join(err, os.Remove(path)); err != nil {
 		return err
 	}
 	if done.WrongKey {
 		return errors.New("the secret.key in the data directory is not that of the cluster: copy it from another node")
 	}
-	return n.save()
+	return n.keepOne(done.Kept)
+}
+
+// keepOne removes the data that the copy before the last one has replaced. kept is the directory with those
+// that the last one has.
+func (n *Node) keepOne(kept string) error {
+	known, err := remember(n.options.Dir)
+	if err != nil || kept == "" {
+		return err
+	}
+	if known.Kept != "" && filepath.IsLocal(known.Kept) && known.Kept != filepath.Base(kept) {
+		if err := os.RemoveAll(filepath.Join(n.options.Dir, known.Kept)); err != nil {
+			return err
+		}
+	}
+	known.Kept = filepath.Base(kept)
+	return n.write(known)
+}
+
+// instanceOf returns the installation of a base copy. It is an error if the data here are of another one.
+func (n *Node) instanceOf(base etcd.Base) (string, error) {
+	instance, err := instanceIn(base.Name)
+	if err != nil {
+		return "", err
+	}
+	if marked, err := os.ReadFile(filepath.Join(n.options.Dir, "instance")); err == nil && strings.TrimSpace(string(marked)) != instance {
+		return "", fmt.Errorf("the data in %s are of another installation than the cluster", n.options.Dir)
+	}
+	return instance, nil
+}
+
+// keys returns the identities that follow from the keys in secret.key.
+func (n *Node) keys(instance, place, stanza string) (all []age.Identity, err error) {
+	keys, err := kv.DerivedKeys(n.options.Dir, instance, place)
+	for _, key := range keys {
+		if err == nil {
+			var identity age.Identity
+			identity, err = seal.NewKey(key, stanza, "")
+			all = append(all, identity)
+		}
+	}
+	return all, err
 }
 
 // duties takes the duties if no node has them, and does them.

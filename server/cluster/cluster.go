@@ -30,6 +30,7 @@ type Options struct {
 	Version string                   // version of the program
 	Dir     string                   // data directory
 	Bucket  copies.Target            // has the base copies
+	Anew    bool                     // whether the etcd cluster may be another one than before, because the data replace its own
 	Config  func() map[string]string // configuration that must be the same at all nodes, see config.Config.Shared; returns nil while it is unknown
 	Log     func(text string, err error)
 
@@ -56,6 +57,7 @@ const fileName = "cluster"
 // remembered is the content of the file.
 type remembered struct {
 	Etcd uint64 `json:"etcd,string"` // ID of the etcd cluster
+	Kept string `json:"kept"`        // directory with the data that the last copy has replaced; "" for none
 }
 
 // Open returns a node. It does not connect, unless etcd has users.
@@ -64,7 +66,9 @@ func Open(o Options) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.Etcd.Cluster = known.Etcd
+	if o.Etcd.Cluster = known.Etcd; o.Anew {
+		o.Etcd.Cluster = 0
+	}
 	log, err := etcd.Open(o.Etcd)
 	if err != nil {
 		return nil, fmt.Errorf("cluster: %w", err)
@@ -117,7 +121,12 @@ func (n *Node) save() error {
 	if err != nil || id == 0 || id == known.Etcd {
 		return err
 	}
-	text, err := json.Marshal(remembered{id})
+	known.Etcd = id
+	return n.write(known)
+}
+
+func (n *Node) write(known remembered) error {
+	text, err := json.Marshal(known)
 	if err != nil {
 		return err
 	}
@@ -137,6 +146,15 @@ func Leave(dir string, o store.Options) error {
 	err = db.Close()
 	if removed := os.Remove(filepath.Join(dir, fileName)); !errors.Is(removed, fs.ErrNotExist) {
 		err = errors.Join(err, removed)
+	}
+	return err
+}
+
+// Forget lets a stopped node take the data of the cluster at its next start, also of one on another etcd.
+func Forget(dir string) error {
+	err := os.Remove(filepath.Join(dir, fileName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
 	}
 	return err
 }

@@ -7,7 +7,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -15,26 +17,57 @@ import (
 	"reeve/store/s3/s3test"
 )
 
-// TestCluster builds the program for several nodes, begins a cluster, lets a second node join, uses a
-// session of one at the other, kills a node, and makes its data independent.
-func TestCluster(t *testing.T) {
-	etcd, s3 := etcdtest.Start(t), s3test.Start(t)
-	dir := t.TempDir()
-	several := filepath.Join(dir, "reeve-cluster")
-	build := exec.Command("go", "build", "-tags", "cluster,grpcnotrace", "-o", several, "reeve")
+// several is the program for several nodes, built once.
+var several = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "reeve-cluster")
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, "reeve-cluster")
+	build := exec.Command("go", "build", "-tags", "cluster,grpcnotrace", "-o", path, "reeve")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("build: %v\n%s", err, out)
+		return "", fmt.Errorf("build: %w\n%s", err, out)
 	}
-	write := func(path, text string) {
-		t.Helper()
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+	return path, nil
+})
+
+// cluster are nodes of a test, with an etcd and a bucket.
+type cluster struct {
+	t       *testing.T
+	program string
+	dir     string // has the directory and the configuration of each node
+	etcd    *etcdtest.Server
+	s3      *s3test.Server
+
+	addresses map[string]string // of the nodes
+}
+
+func newCluster(t *testing.T) *cluster {
+	t.Helper()
+	c := &cluster{t: t, dir: t.TempDir(), etcd: etcdtest.Start(t), s3: s3test.Start(t), addresses: map[string]string{}}
+	var err error
+	if c.program, err = several(); err != nil {
+		t.Fatal(err)
 	}
-	config := func(name string) string {
-		path, o := filepath.Join(dir, name+".toml"), s3.Options()
-		write(path, fmt.Sprintf(`
+	return c
+}
+
+func (c *cluster) write(path, text string) {
+	c.t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// data returns the data directory of a node.
+func (c *cluster) data(name string) string { return filepath.Join(c.dir, name) }
+
+// config writes the configuration of a node, and returns its path.
+func (c *cluster) config(name string) string {
+	c.t.Helper()
+	path, o := filepath.Join(c.dir, name+".toml"), c.s3.Options()
+	c.write(path, fmt.Sprintf(`
 [data]
 dir = %q
 [files.s3]
@@ -46,59 +79,92 @@ path_style = true
 [cluster]
 node = %q
 etcd = [%q]
-`, filepath.Join(dir, name), o.Endpoint, o.Bucket, o.AccessKey, o.SecretKey, name, etcd.URL))
-		return path
-	}
-	reeve := func(words ...string) *exec.Cmd {
-		cmd := program(t, words...)
-		cmd.Path, cmd.Args[0] = several, several
-		return cmd
-	}
-	succeed := func(words ...string) string {
-		t.Helper()
-		r := finish(t, reeve(words...))
-		if r.code != 0 {
-			t.Fatalf("%v: %d\n%s%s", words, r.code, r.out, r.err)
-		}
-		return r.out
-	}
-	serve := func(name string) *process {
-		t.Helper()
-		p := begin(t, reeve("serve", "--listen", "127.0.0.1:0", "--config", config(name)))
-		p.ready()
-		return p
-	}
+`, c.data(name), o.Endpoint, o.Bucket, o.AccessKey, o.SecretKey, name, c.etcd.URL))
+	return path
+}
 
-	if r := run(t, "serve", "--listen", "127.0.0.1:0", "--config", config("a")); r.code == 0 || !strings.Contains(r.err, "reeve-cluster") {
-		t.Errorf("the program for one node: %d\n%s", r.code, r.err)
+func (c *cluster) command(words ...string) *exec.Cmd {
+	cmd := program(c.t, words...)
+	cmd.Path, cmd.Args[0] = c.program, c.program
+	return cmd
+}
+
+// on runs a command with the configuration of a node.
+func (c *cluster) on(name string, words ...string) result {
+	c.t.Helper()
+	return finish(c.t, c.command(append(words, "--config", c.config(name))...))
+}
+
+func (c *cluster) succeed(name string, words ...string) string {
+	c.t.Helper()
+	r := c.on(name, words...)
+	if r.code != 0 {
+		c.t.Fatalf("%v on %s: %d\n%s%s", words, name, r.code, r.out, r.err)
 	}
-	succeed("cluster", "init", "--config", config("a"))
-	a := serve("a")
-	key, err := os.ReadFile(filepath.Join(dir, "a", "secret.key"))
+	return r.out
+}
+
+func (c *cluster) serve(name string) *process {
+	c.t.Helper()
+	if c.addresses[name] == "" { // it stays when the node starts again by itself
+		c.addresses[name] = freeAddress(c.t)
+	}
+	p := begin(c.t, c.command("serve", "--listen", c.addresses[name], "--config", c.config(name)))
+	p.ready()
+	return p
+}
+
+// giveKey makes the directory of a node, with the secret.key of another one.
+func (c *cluster) giveKey(from, to string) {
+	c.t.Helper()
+	key, err := os.ReadFile(filepath.Join(c.data(from), "secret.key"))
 	if err == nil {
-		err = os.Mkdir(filepath.Join(dir, "b"), 0o700)
+		err = os.Mkdir(c.data(to), 0o700)
 	}
 	if err != nil {
-		t.Fatal(err)
+		c.t.Fatal(err)
 	}
-	write(filepath.Join(dir, "b", "secret.key"), string(key))
-	b := serve("b")
+	c.write(filepath.Join(c.data(to), "secret.key"), string(key))
+}
+
+// at returns the client at another node.
+func (c *client) at(p *process) *client {
+	other := *c
+	other.base = p.url
+	return &other
+}
+
+// has waits until a node answers with a text.
+func (c *client) has(url, text string) {
+	c.t.Helper()
+	eventually(c.t, url+" has "+text, func() bool {
+		got, err := c.do("GET", url, "")
+		return err == nil && got.status == 200 && strings.Contains(string(got.raw), text)
+	})
+}
+
+// TestCluster begins a cluster, lets a second node join, uses a session of one at the other, kills a node, and
+// makes its data independent.
+func TestCluster(t *testing.T) {
+	s := newCluster(t)
+	if r := run(t, "serve", "--listen", "127.0.0.1:0", "--config", s.config("a")); r.code == 0 || !strings.Contains(r.err, "reeve-cluster") {
+		t.Errorf("the program for one node: %d\n%s", r.code, r.err)
+	}
+	s.succeed("a", "cluster", "init")
+	a := s.serve("a")
+	s.giveKey("a", "b")
+	b := s.serve("b")
 
 	c := signedIn(t, a)
 	c.create("/admin/dept", "name", "Sales", "status", 1)
-	atB := *c
-	atB.base = b.url
-	eventually(t, "the session is valid at the other node, which has the record", func() bool {
-		got, err := atB.do("GET", "/admin/dept?keywordSearch=Sales", "")
-		return err == nil && got.status == 200 && strings.Contains(string(got.raw), "Sales")
-	})
-	if out := succeed("cluster", "status", "--config", config("a")); !strings.Contains(out, "\na ") || !strings.Contains(out, "\nb ") {
+	c.at(b).has("/admin/dept?keywordSearch=Sales", "Sales")
+	if out := s.succeed("a", "cluster", "status"); !strings.Contains(out, "\na ") || !strings.Contains(out, "\nb ") {
 		t.Errorf("status does not name both nodes:\n%s", out)
 	}
 
 	out := ""
 	eventually(t, "status says that the nodes have applied everything and have equal configurations", func() bool {
-		out = succeed("cluster", "status", "--config", config("a"))
+		out = s.succeed("a", "cluster", "status")
 		return strings.Count(out, "equal") == 2 && strings.Contains(out, " ago")
 	})
 	var state struct {
@@ -110,7 +176,7 @@ etcd = [%q]
 		}
 		Etcd []struct{ Version string }
 	}
-	noErr(t, json.Unmarshal([]byte(succeed("cluster", "status", "--json", "--config", config("a"))), &state))
+	noErr(t, json.Unmarshal([]byte(s.succeed("a", "cluster", "status", "--json")), &state))
 	if len(state.Nodes) != 2 || state.Nodes[0].Free <= 0 || state.Nodes[0].Data <= 0 || state.Nodes[0].Schema == 0 || len(state.Etcd) != 1 {
 		t.Errorf("%+v", state)
 	}
@@ -118,7 +184,7 @@ etcd = [%q]
 	if err != nil || got.header.Get("Reeve-Node") != "a" || !strings.Contains(string(got.raw), `"name":"b"`) {
 		t.Errorf("%v %v %s", err, got.header, got.raw)
 	}
-	doctor := finish(t, reeve("doctor", "--config", config("a")))
+	doctor := s.on("a", "doctor")
 	for _, want := range []string{"etcd version", "etcd space", "etcd history", "base copy", "cluster key", "cluster data", "cluster configuration", "\nok"} {
 		if !strings.Contains(doctor.out, want) {
 			t.Errorf("doctor does not say %q:\n%s%s", want, doctor.out, doctor.err)
@@ -131,10 +197,74 @@ etcd = [%q]
 	if took := time.Since(begun); took > 10*time.Second {
 		t.Errorf("a write took %s after the other node was killed", took)
 	}
-	succeed("cluster", "leave", "--config", config("b"))
-	alone := filepath.Join(dir, "b")
-	p := start(t, alone)
+	s.succeed("b", "cluster", "leave")
+	p := start(t, s.data("b"))
 	if resp, err := http.Get(p.url + "/health/ready"); err != nil || resp.StatusCode != 200 {
 		t.Errorf("the independent data: %v %v", resp, err)
 	}
+}
+
+// TestCluster_Epochs restores a backup while another node runs, upgrades, and begins again with the data of a
+// node when etcd is lost.
+func TestCluster_Epochs(t *testing.T) {
+	s := newCluster(t)
+	s.succeed("a", "cluster", "init")
+	a := s.serve("a")
+	s.giveKey("a", "b")
+	b := s.serve("b")
+	c := signedIn(t, a)
+	c.create("/admin/dept", "name", "Before", "status", 1)
+	backup := filepath.Join(s.dir, "backup.tar")
+	s.write(backup, string(c.want(200, "GET", "/system/backup", "").raw))
+	c.create("/admin/dept", "name", "After", "status", 1)
+	c.at(b).has("/admin/dept", "After")
+	a.stop()
+
+	if r := s.on("a", "restore", backup); r.code == 0 || !strings.Contains(r.err, "cluster restore") {
+		t.Errorf("a restore of one node: %d %s", r.code, r.err)
+	}
+	if r := s.on("a", "cluster", "restore"); r.code == 0 || !strings.Contains(r.err, "--from-node") {
+		t.Errorf("a restore of nothing: %d %s", r.code, r.err)
+	}
+	s.succeed("a", "cluster", "restore", backup)
+	a = s.serve("a")
+	c = signedIn(t, a) // all have to sign in again
+	restored := c.at(b)
+	eventually(t, "the other node has the restored data", func() bool {
+		got, err := restored.do("GET", "/admin/dept", "")
+		return err == nil && got.status == 200 && strings.Contains(string(got.raw), "Before") && !strings.Contains(string(got.raw), "After")
+	})
+
+	if r := s.on("a", "cluster", "upgrade"); r.code == 0 || !strings.Contains(r.err, "stop all nodes") {
+		t.Errorf("an upgrade while nodes run: %d %s", r.code, r.err)
+	}
+	restored.create("/admin/dept", "name", "Upgraded", "status", 1)
+	a.stop()
+	b.stop()
+	s.succeed("a", "cluster", "upgrade")
+	a, b = s.serve("a"), s.serve("b")
+	c.at(a).has("/admin/dept", "Upgraded")
+	c.at(b).has("/admin/dept", "Upgraded")
+
+	a.stop()
+	b.stop()
+	s.etcd = etcdtest.Start(t)
+	r := s.on("a", "cluster", "restore", "--from-node")
+	number := regexp.MustCompile(`end with entry ([0-9]+)`).FindStringSubmatch(r.err)
+	if r.code == 0 || number == nil {
+		t.Fatalf("without a number: %d %s", r.code, r.err)
+	}
+	if r := s.on("a", "cluster", "restore", "--from-node", "--entry", number[1]+"0"); r.code == 0 {
+		t.Error("another number is enough")
+	}
+	s.succeed("a", "cluster", "restore", "--from-node", "--entry", number[1])
+	a = s.serve("a")
+	if r := finish(t, s.command("serve", "--listen", "127.0.0.1:0", "--config", s.config("b"))); r.code == 0 || !strings.Contains(r.err, "another etcd cluster") {
+		t.Errorf("the other node on a new etcd: %d %s", r.code, r.err)
+	}
+	s.succeed("b", "cluster", "join")
+	b = s.serve("b")
+	c.at(b).has("/admin/dept", "Upgraded")
+	c.at(b).create("/admin/dept", "name", "Again", "status", 1)
+	c.at(a).has("/admin/dept", "Again")
 }

@@ -176,6 +176,7 @@ var otherCommands = map[string]string{
 	"secret rotate": "needs a stopped server", "sdk": "sdk_test.go", "config": "command_test.go",
 	"version": "command_test.go", "licenses": "command_test.go", "help": "manual_test.go",
 	"cluster init": "cluster_test.go", "cluster status": "cluster_test.go", "cluster leave": "cluster_test.go",
+	"cluster join": "cluster_test.go", "cluster restore": "cluster_test.go", "cluster upgrade": "cluster_test.go",
 	"completion": "of the library", "dev": "dev_test.go",
 }
 

@@ -24,12 +24,17 @@ import (
 //	DB.applyEntries   the writer goroutine: applies them in one bbolt transaction (commit_log_apply.go)
 //	DB.catchUp       the writer goroutine: applies all entries that the log has by now
 
+// The key of the entries: its purpose, see DerivedKey, and the name that they have for it.
+const (
+	CommitLogKey    = "cluster"
+	CommitLogStanza = "reeve-cluster"
+)
+
 // ErrOtherCopy is wrapped by the error of Open for a data directory that the entries of the log don't
 // continue.
 var ErrOtherCopy = errors.New("the records are not those of the log of commits")
 
 const (
-	commitLogKey   = "cluster"        // purpose of the key of the entries, see DerivedKey
 	catchUpTimeout = 10 * time.Second // time after which waiting writes fail
 	applyRetry     = time.Second      // interval of attempts to apply entries while the disk is full
 	maxApply       = 128              // entries that are applied in one commit
@@ -136,11 +141,11 @@ func (db *DB) openCommitLog() error {
 	if s == nil {
 		return nil
 	}
-	key, err := db.DerivedKey(commitLogKey)
+	key, err := db.DerivedKey(CommitLogKey)
 	if err != nil {
 		return err
 	}
-	server, err := seal.NewKey(key, "reeve-cluster", "")
+	server, err := seal.NewKey(key, CommitLogStanza, "")
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package kv
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 
 	"go.etcd.io/bbolt"
 
@@ -61,8 +62,7 @@ func (db *DB) checkMember() error {
 	case db.commits == nil:
 		return errMember
 	case meta.Schema < db.schema.Version():
-		return fmt.Errorf("the records of the cluster have schema %d, and this program has %d: upgrade all nodes with `reeve cluster upgrade`",
-			meta.Schema, db.schema.Version())
+		return fmt.Errorf("%w: they have schema %d, and this program has %d", ErrOtherCopy, meta.Schema, db.schema.Version())
 	}
 	return nil
 }
@@ -87,8 +87,23 @@ func (db *DB) setMember(member bool) error {
 	})
 }
 
-// isBase returns an error for data from which no node of a log of commits can start.
-func (db *DB) isBase() error {
+// CommitPosition returns the position of the data of a directory, which no server uses, in the log of commits;
+// the zero Head if they have none.
+func CommitPosition(dir string, options Options) (head stream.Head, err error) {
+	unlock, err := takeDirToRead(dir)
+	if err != nil {
+		return head, err
+	}
+	defer func() { err = errors.Join(err, unlock()) }()
+	return head, readOnly(filepath.Join(dir, dataName), options, func(tx *Tx) (err error) {
+		head, err = tx.streamHead()
+		return err
+	})
+}
+
+// isBase returns an error for data from which no node of a log of commits can start. current is whether they
+// must have the schema of this program.
+func (db *DB) isBase(current bool) error {
 	return db.View(engine{}, func(tx *Tx) error {
 		meta, err := readMeta(tx)
 		if err != nil {
@@ -100,8 +115,8 @@ func (db *DB) isBase() error {
 			return err
 		case !meta.Cluster || head.Epoch == "":
 			return errors.New("it is no base copy of a cluster")
-		case meta.Schema != db.schema.Version():
-			return fmt.Errorf("it has schema %d, and this program has %d: all nodes need one version", meta.Schema, db.schema.Version())
+		case current && meta.Schema != db.schema.Version():
+			return fmt.Errorf("the cluster has schema %d, and this program has %d: all nodes need one version, and `reeve cluster upgrade` makes it that of a newer program", meta.Schema, db.schema.Version())
 		}
 		return nil
 	})

@@ -329,7 +329,7 @@ func TestCommitLog_Join(t *testing.T) {
 	}
 	old := base
 	base = archiveOf(t, s.dbs[0])
-	if _, err := Join(s.dirs[1], old, nil, s.options); err != nil {
+	if _, err := Join(s.dirs[1], old, nil, nil, s.options); err != nil {
 		t.Fatal(err)
 	}
 	if db, err := Open(s.dirs[1], options); err == nil {
@@ -337,7 +337,7 @@ func TestCommitLog_Join(t *testing.T) {
 		t.Fatal("a copy that is too old was enough")
 	}
 	for i := range s.dirs[1:] {
-		done, err := Join(s.dirs[i+1], base, nil, s.options)
+		done, err := Join(s.dirs[i+1], base, nil, nil, s.options)
 		if err != nil || done.WrongKey {
 			t.Fatal(err, done.WrongKey)
 		}
@@ -349,7 +349,7 @@ func TestCommitLog_Join(t *testing.T) {
 	s.same()
 
 	plain := open(t, t.TempDir(), Options{Schema: loggedZoo()})
-	if _, err := Join(t.TempDir(), archiveOf(t, plain), nil, s.options); err == nil || !strings.Contains(err.Error(), "no base copy") {
+	if _, err := Join(t.TempDir(), archiveOf(t, plain), nil, nil, s.options); err == nil || !strings.Contains(err.Error(), "no base copy") {
 		t.Errorf("a backup as a base copy: %v", err)
 	}
 	restored := t.TempDir()

@@ -35,8 +35,9 @@ func (in *staging) accept() (err error) {
 	}
 	var meta fileMeta
 	if in.joins {
-		err = db.isBase()
-	} else {
+		err = db.isBase(in.entries == nil)
+	}
+	if err == nil && (!in.joins || in.entries != nil) {
 		err = db.migrate(false)
 	}
 	if err != nil {
