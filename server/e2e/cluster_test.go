@@ -268,3 +268,29 @@ func TestCluster_Epochs(t *testing.T) {
 	c.at(b).create("/admin/dept", "name", "Again", "status", 1)
 	c.at(a).has("/admin/dept", "Again")
 }
+
+// TestClusterDoctor_WithoutEtcd: doctor says why a node does not serve.
+func TestClusterDoctor_WithoutEtcd(t *testing.T) {
+	s := newCluster(t)
+	s.succeed("a", "cluster", "init")
+	a := s.serve("a")
+	c := signedIn(t, a)
+	s.etcd.Kill()
+	eventually(t, "the node does not serve", func() bool {
+		got, err := c.do("GET", "/system/node", "")
+		return err == nil && got.status == http.StatusServiceUnavailable && got.header.Get("Reeve-Node") == "a"
+	})
+	r := s.on("a", "doctor", "--json")
+	var parts []struct{ Name, State, Text, Do string }
+	noErr(t, json.Unmarshal([]byte(r.out), &parts))
+	states := map[string]string{}
+	for _, p := range parts {
+		states[p.Name] = p.State
+		if p.State == "failed" && p.Do == "" {
+			t.Errorf("no advice: %+v", p)
+		}
+	}
+	if r.code != 2 || states["etcd"] != "failed" || states["server"] != "failed" {
+		t.Errorf("%d %v\n%s", r.code, states, r.err)
+	}
+}
