@@ -197,6 +197,7 @@ var goldenAnswers = []struct{ file, method, url, body string }{
 	{"trace_list", "GET", "/system/monitor/trace", ""},
 	{"system_info", "GET", "/system/info", ""},
 	{"system_health", "GET", "/system/health", ""},
+	{"nodes", "GET", "/system/node", ""},
 	{"backup_targets", "GET", "/system/backup-target", ""},
 	{"backup_files", "GET", "/system/backup-file", ""},
 	{"backup_now", "POST", "/system/backup-file", `{"target":"offsite"}`},

@@ -242,7 +242,7 @@ func TestMetrics_Files(t *testing.T) {
 
 func TestMetrics_ListedInManual(t *testing.T) {
 	t.Parallel()
-	in := everyone(t)
+	in, _ := startNode(t)
 	scrape(in)
 	page, err := os.ReadFile("../embed/manual/monitoring.md")
 	servertest.Must(t, err)

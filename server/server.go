@@ -129,6 +129,7 @@ func (f *features) routes() []web.Route {
 		ops.InfoRoutes(),
 		ops.ManualRoutes(f.Ops),
 		web.MetricRoutes(),
+		web.NodeRoutes(),
 		account.LinkRoutes(),
 		pages.LinkRoutes(f.Pages),
 		people.InviteRoutes(),
@@ -207,6 +208,10 @@ func New(config web.Config, db *store.DB, a *auth.Auth, log zerolog.Logger) (*Se
 		func() web.Part { return ops.PasswordHealth(c) },
 		func() web.Part { return ops.PermissionsHealth(c) },
 		s.Backups.Health,
+	}
+
+	if c.Config.Cluster != nil {
+		s.Ops.Parts = append(s.Ops.Parts, c.Config.Cluster.Health)
 	}
 
 	s.Jobs.FindAbandoned()

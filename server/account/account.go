@@ -5,12 +5,14 @@ package account
 
 import (
 	"encoding/json"
+	"slices"
 
 	"reeve/server/people"
 	"reeve/server/redact"
 	"reeve/server/web"
 	"reeve/store"
 	"reeve/store/errs"
+	"reeve/store/kv"
 )
 
 func init() {
@@ -141,7 +143,11 @@ func readInfo(tx *store.Tx, req *web.Request, _ *web.None) (*infoOut, error) {
 		return nil, err
 	}
 
-	menus, err := store.TreeJSON(store.Menus(tx, req.Actor), func(p *store.Permission) any {
+	open := store.Menus(tx, req.Actor)
+	if req.Server.NodeName() == "" {
+		open = withoutMenu(open, web.NodeAccess)
+	}
+	menus, err := store.TreeJSON(open, func(p *store.Permission) any {
 		return p
 	})
 	if err != nil {
@@ -170,6 +176,14 @@ func readInfo(tx *store.Tx, req *web.Request, _ *web.None) (*infoOut, error) {
 	return &infoOut{own, web.Encoded[[]web.Node[store.Permission]]{JSON: menus},
 		req.Actor.PermissionKeys(tx), req.Actor.DueFactor(tx), actingOf(req), notices,
 		install.CreatedAt, hash != ""}, nil
+}
+
+// withoutMenu removes the page of a permission from menus.
+func withoutMenu(menus []*kv.Node[store.Permission], key string) []*kv.Node[store.Permission] {
+	for _, n := range menus {
+		n.Children = withoutMenu(n.Children, key)
+	}
+	return slices.DeleteFunc(menus, func(n *kv.Node[store.Permission]) bool { return n.Value.Key == key })
 }
 
 // Notice is a notice in responses.

@@ -4,10 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
+	"io"
 	"sync"
 	"sync/atomic"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -27,6 +26,8 @@ type node interface {
 	Prepare(ctx context.Context, o store.Options, open func() error) error
 	Attach(db *store.DB) error
 	Run(ctx context.Context)
+	Print(out io.Writer, s web.NodesState) error
+	Check(ctx context.Context, found func(name, state, text, do string))
 	web.Cluster
 	Close() error
 }
@@ -244,24 +245,23 @@ func (p *program) clusterStatus() error {
 		if p.json {
 			return p.printJSON(state)
 		}
-		w := tabwriter.NewWriter(p.out, 0, 8, 2, ' ', 0)
-		fmt.Fprintf(p.out, "epoch %s, entry %d, base copy at entry %d\n\n", state.Epoch, state.Number, state.Base)
-		fmt.Fprintln(w, "NODE\tVERSION\tAPPLIED\tDUTIES")
-		for _, n := range state.Nodes {
-			fmt.Fprintf(w, "%s\t%s\t%d\t%s\n", oneLine(n.Name), oneLine(n.Version), n.Applied, yes(n.Duties))
-		}
-		fmt.Fprintln(w, "\nETCD\tVERSION\tLEADER\tANSWER\tMIB USED\tMIB\tPROBLEM")
-		for _, m := range state.Etcd {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%d\t%s\n", m.Endpoint, m.Version, yes(m.Leader), m.Latency(), m.Used>>20, m.Bytes>>20,
-				oneLine(strings.Join(append(m.Alarms, m.Error), " ")))
-		}
-		return w.Flush()
+		return n.Print(p.out, state)
 	})
 }
 
-func yes(is bool) string {
-	if is {
-		return "yes"
+// checkNode returns checks of this server as a node, none for a server that is the only one.
+func (p *program) checkNode() (parts []part) {
+	if p.config.Cluster == nil {
+		return nil
 	}
-	return "-"
+	err := p.withNode(false, func(n node) error {
+		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		defer cancel()
+		n.Check(ctx, func(name, state, text, do string) { parts = append(parts, part{name, state, text, do}) })
+		return nil
+	})
+	if err != nil {
+		parts = append(parts, part{"cluster", web.Failed, err.Error(), "see the keys of cluster in the configuration"})
+	}
+	return parts
 }

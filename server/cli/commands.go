@@ -19,7 +19,8 @@ var serverCommands = []command{
 	{
 		name: "doctor",
 		help: "Examine server, disk, certificate, backups and configuration, and say what to do",
-		call: (*program).doctor,
+		run:  (*program).doctor,
+		json: true,
 	},
 	{
 		name:  "health",

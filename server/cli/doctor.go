@@ -14,27 +14,17 @@ import (
 )
 
 // doctor examines the server, its machine and its configuration, and says what to do. The exit code
-// is 2 if something needs attention.
-func (p *program) doctor(c *client) error {
-	var s status
-	if err := c.get("/local/status", nil, &s); err != nil {
+// is 2 if something needs attention. A node is examined even if it does not serve.
+func (p *program) doctor() error {
+	parts := p.checkNode()
+	examined, err := p.examineServer()
+	switch {
+	case err == nil:
+		parts = append(examined, parts...)
+	case parts == nil:
 		return err
-	}
-	var h health
-	if err := c.get("/system/health", nil, &h); err != nil {
-		return err
-	}
-	var info struct {
-		LastBackup *time.Time `json:"last_backup_at"`
-	}
-	if err := c.get("/system/info", nil, &info); err != nil {
-		return err
-	}
-
-	parts := append(h.Parts, checkSync(p.config.DataDir), checkFileSystem(p.config.DataDir),
-		checkBackup(info.LastBackup, p.config.Targets(), p.config.Recipients()), p.checkCertificate(), p.checkConfig())
-	if c.running {
-		parts = append(parts, p.checkVersion(s))
+	default:
+		parts = append(parts, part{"server", "failed", err.Error(), "see the checks above, and the log of the server"})
 	}
 	found := slices.ContainsFunc(parts, func(p part) bool { return p.State != "ok" && p.State != "checking" })
 	if err := p.printParts(parts); err != nil {
@@ -44,6 +34,36 @@ func (p *program) doctor(c *client) error {
 		return errUnhealthy
 	}
 	return nil
+}
+
+// examineServer returns the checks of any server.
+func (p *program) examineServer() (parts []part, err error) {
+	c, err := p.connect()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, c.close()) }()
+	var s status
+	if err := c.get("/local/status", nil, &s); err != nil {
+		return nil, err
+	}
+	var h health
+	if err := c.get("/system/health", nil, &h); err != nil {
+		return nil, err
+	}
+	var info struct {
+		LastBackup *time.Time `json:"last_backup_at"`
+	}
+	if err := c.get("/system/info", nil, &info); err != nil {
+		return nil, err
+	}
+
+	parts = append(h.Parts, checkSync(p.config.DataDir), checkFileSystem(p.config.DataDir),
+		checkBackup(info.LastBackup, p.config.Targets(), p.config.Recipients()), p.checkCertificate(), p.checkConfig())
+	if c.running {
+		parts = append(parts, p.checkVersion(s))
+	}
+	return parts, nil
 }
 
 func (p *program) printParts(parts []part) error {

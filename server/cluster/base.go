@@ -57,7 +57,7 @@ func (n *Node) storeBase(ctx context.Context, db *store.DB) (base etcd.Base, err
 		_, err := b.WriteTo(out)
 		return err
 	})
-	return etcd.Base{Epoch: head.Epoch, Number: head.Number, Name: name}, err
+	return etcd.Base{Epoch: head.Epoch, Number: head.Number, Name: name, At: time.Now().UTC().Truncate(time.Second)}, err
 }
 
 // instanceIn returns the installation of a base copy.
@@ -184,10 +184,10 @@ func (n *Node) renewBase(ctx context.Context) error {
 	}
 	now := time.Now()
 	if known := n.based; known == nil || known.name != base.Name {
-		n.based = &baseSeen{base.Name, now, n.log.bytes.Load()}
+		n.based = &baseSeen{name: base.Name, at: now, bytes: n.log.bytes.Load()}
 	}
 	if head.Number == base.Number || now.Sub(n.based.at) < n.options.baseEvery() && n.log.bytes.Load()-n.based.bytes < n.options.baseBytes() {
-		return nil
+		return n.forget(ctx, now)
 	}
 	made, err := n.storeBase(ctx, n.db)
 	if err != nil {
@@ -208,6 +208,21 @@ func (n *Node) renewBase(ctx context.Context) error {
 		return err
 	}
 	return n.sweepBases(ctx, made.Name, base.Name)
+}
+
+// forget lets etcd forget old revisions as often as base copies would: the reports of nodes fill it, too.
+func (n *Node) forget(ctx context.Context, now time.Time) error {
+	if n.based.forgot.IsZero() {
+		n.based.forgot = now
+	}
+	if now.Sub(n.based.forgot) < n.options.baseEvery() {
+		return nil
+	}
+	n.based.forgot = now
+	if err := n.etcd.Forget(ctx); !errors.Is(err, etcd.ErrNoCompaction) {
+		return err
+	}
+	return nil // Trim says so
 }
 
 // sweepBases deletes base copies other than the last two, unless they are young: another node may be
@@ -233,6 +248,8 @@ type baseSeen struct {
 	name  string
 	at    time.Time // time at which it was seen first
 	bytes int64     // size of the entries that had been received
+
+	forgot time.Time // last time at which etcd was let forget old revisions; zero before
 }
 
 func (o *Options) baseEvery() time.Duration {

@@ -9,6 +9,7 @@ import (
 
 	"reeve/store/errs"
 	"reeve/store/etcd"
+	"reeve/store/kv"
 )
 
 // A node answers requests while an answer of etcd that it asked for less than a second ago says that it
@@ -26,10 +27,11 @@ const (
 // beats are the last answers of etcd.
 type beats struct {
 	mu      sync.Mutex
-	all     []beat // newest question first
-	failure error  // why the last question was not answered; nil if it was
-	duty    bool   // whether this node has the duties
-	live    int    // number of nodes that have a key
+	all     []beat        // newest question first
+	failure error         // why the last question was not answered; nil if it was
+	duty    bool          // whether this node has the duties
+	took    *kv.Histogram // duration of answers, in nanoseconds
+	live    int           // number of nodes that have a key
 
 	report chan struct{} // holds one value while the key of this node is to be written
 }
@@ -151,6 +153,7 @@ func (n *Node) beat(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	n.beats.took.Add(int64(sinceBoot() - asked))
 	n.beats.add(beat{asked, b.Head.Number, b.Node != nil})
 	n.beats.duty, n.beats.live = b.Duty != 0 && b.Duty == n.etcd.Lease(), len(b.Nodes)
 	return nil
@@ -171,7 +174,7 @@ func (b *beats) add(one beat) {
 // self is what this node says of itself.
 func (n *Node) self() etcd.Node {
 	state, _ := n.db.CommitLog()
-	return etcd.Node{Name: n.options.Name, Version: n.options.Version, Applied: state.At.Number}
+	return etcd.Node{Name: n.options.Name, Version: n.options.Version, Applied: state.At.Number, Sealed: n.sealedSummary()}
 }
 
 // renew keeps the lease, or gets one.

@@ -16,7 +16,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"reeve/server/web"
 	"reeve/store"
 	"reeve/store/copies"
 	"reeve/store/disk"
@@ -27,11 +26,12 @@ import (
 // Options configure a node.
 type Options struct {
 	Etcd    etcd.Options
-	Name    string        // label of the node
-	Version string        // version of the program
-	Dir     string        // data directory
-	Bucket  copies.Target // has the base copies
-	Anew    bool          // whether the etcd cluster may be another one than before, because the data replace its own
+	Name    string                   // label of the node
+	Version string                   // version of the program
+	Dir     string                   // data directory
+	Bucket  copies.Target            // has the base copies
+	Anew    bool                     // whether the etcd cluster may be another one than before, because the data replace its own
+	Config  func() map[string]string // configuration that must be the same at all nodes, see config.Config.Shared; returns nil while it is unknown
 	Log     func(text string, err error)
 
 	BaseEvery time.Duration // time after which there is a new base copy; 0 for the default
@@ -46,6 +46,9 @@ type Node struct {
 	db      *store.DB // nil before Attach
 	beats   beats
 	based   *baseSeen // newest base copy; for the goroutine of the duties
+	started time.Time
+	about   about // last summary of this node
+	seen    seen  // last answer of etcd about all nodes
 }
 
 // fileName is the name of the file in the data directory that has the ID of the etcd cluster.
@@ -70,7 +73,13 @@ func Open(o Options) (*Node, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cluster: %w", err)
 	}
-	n := &Node{options: o, etcd: log, log: newCommitLog(log), beats: beats{report: make(chan struct{}, 1)}}
+	n := &Node{
+		options: o,
+		etcd:    log,
+		log:     newCommitLog(log),
+		beats:   beats{report: make(chan struct{}, 1), took: kv.NewHistogram(answerBounds...)},
+		started: time.Now(),
+	}
 	n.log.applied, n.log.confirm = func(uint64) { n.wantReport() }, log.Await
 	return n, nil
 }
@@ -157,49 +166,4 @@ func (n *Node) initialized(ctx context.Context) (bool, error) {
 		return false, nil
 	}
 	return err == nil, err
-}
-
-// State asks etcd for the state of the cluster.
-func (n *Node) State(ctx context.Context) (web.NodesState, error) {
-	s := web.NodesState{Nodes: []web.NodeState{}, Etcd: []web.EtcdMember{}}
-	for _, m := range n.etcd.Members(ctx) {
-		s.Etcd = append(s.Etcd, memberState(m))
-	}
-	base, head, err := n.etcd.Base(ctx)
-	if err != nil {
-		return s, err
-	}
-	s.Epoch, s.Number, s.Base = head.Epoch, head.Number, base.Number
-	nodes, err := n.etcd.Nodes(ctx)
-	if err != nil {
-		return s, err
-	}
-	beat, err := n.etcd.Beat(ctx)
-	for _, one := range nodes {
-		s.Nodes = append(s.Nodes, web.NodeState{
-			Name:    one.Name,
-			Version: one.Version,
-			Applied: one.Applied,
-			Duties:  one.Lease == beat.Duty,
-			Self:    one.Lease == n.etcd.Lease(),
-		})
-	}
-	return s, err
-}
-
-func memberState(m etcd.Member) web.EtcdMember {
-	out := web.EtcdMember{
-		Endpoint:  m.Endpoint,
-		Version:   m.Version,
-		Leader:    m.Leader,
-		LatencyMS: m.Latency.Milliseconds(),
-		Bytes:     m.Size,
-		Used:      m.Used,
-		Quota:     m.Quota,
-		Alarms:    append([]string{}, m.Faults...),
-	}
-	if m.Err != nil {
-		out.Error = m.Err.Error()
-	}
-	return out
 }

@@ -33,6 +33,7 @@ type group struct {
 	bucket  copies.Target
 	options store.Options
 	base    time.Duration // interval of base copies
+	config  func() map[string]string
 	all     []*member
 }
 
@@ -48,7 +49,7 @@ func newGroup(t testing.TB) *group {
 func (g *group) node(dir, name string) *Node {
 	g.t.Helper()
 	n, err := Open(Options{
-		Etcd: g.etcd, Name: name, Version: "test", Dir: dir, Bucket: g.bucket,
+		Etcd: g.etcd, Name: name, Version: "test", Dir: dir, Bucket: g.bucket, Config: g.config,
 		Log:       func(text string, err error) { g.t.Logf("%s: %s: %v", name, text, err) },
 		BaseEvery: g.base, BaseBytes: 1,
 	})

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
+	"strings"
 )
 
 // Cluster is the configuration of a server that is one of several nodes.
@@ -14,6 +16,39 @@ type Cluster struct {
 	Prefix         string
 	CA, Cert, Key  string // paths of PEM files; "" for none
 	User, Password string
+}
+
+// shared are the keys whose values must be the same at all nodes, besides the tables of targets of backups.
+var shared = []string{
+	"server.public_url", "server.base_path", "server.allowed_hosts", "server.cors_origins", "server.ignored_fields",
+	"auth.bcrypt_cost", "security.login_log_days", "security.login_log_rows",
+	"backup.recipients", "backup.ping_url", "backup.local",
+	"files.s3.endpoint", "files.s3.bucket", "files.s3.prefix", "files.s3.keep",
+	"audit.max_age", "audit.max_size", "audit.min_age",
+	"webhooks.allow", "providers.allow",
+	"forward_auth.url", "forward_auth.origins", "forward_auth.cross_origin",
+}
+
+// Shared returns the values that must be the same at all nodes, by key; those of a target of backups as one
+// value of its table. Values can be secrets.
+func (c *Config) Shared() map[string]string {
+	all := map[string]string{}
+	text := func(key key) string {
+		values := []string{c.values.String(key.name)}
+		if key.isList() {
+			values = slices.Sorted(slices.Values(c.values.Strings(key.name)))
+		}
+		return strings.Join(values, "\n")
+	}
+	for _, key := range c.known() {
+		if slices.Contains(shared, key.name) {
+			all[key.name] = text(key)
+		} else if _, target := findTarget(key.name); target {
+			table := key.name[:strings.LastIndexByte(key.name, '.')]
+			all[table] += key.name + "=" + text(key) + "\n"
+		}
+	}
+	return all
 }
 
 // setCluster reads the configuration of a cluster.
@@ -42,8 +77,8 @@ func (c *Config) setCluster() (err error) {
 	}
 	host, _ := os.Hostname()
 	o.Node = cmp.Or(o.Node, host, "node")
-	if len(o.Node) > 100 {
-		return errors.New("cluster.node has at most 100 characters")
+	if len(o.Node) > 100 || strings.ContainsFunc(o.Node, func(r rune) bool { return r < ' ' || r > '~' }) {
+		return errors.New("cluster.node has at most 100 characters of ASCII, since a header of responses has it")
 	}
 	c.Cluster = o
 	return nil

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"os"
@@ -176,6 +177,35 @@ func TestCluster(t *testing.T) {
 		t.Errorf("status does not name both nodes:\n%s", out)
 	}
 
+	out := ""
+	eventually(t, "status says that the nodes have applied everything and have equal configurations", func() bool {
+		out = s.succeed("a", "cluster", "status")
+		return strings.Count(out, "equal") == 2 && strings.Contains(out, " ago")
+	})
+	var state struct {
+		Nodes []struct {
+			Name   string
+			Free   int64 `json:"disk_free_bytes"`
+			Data   int64 `json:"data_bytes"`
+			Schema int
+		}
+		Etcd []struct{ Version string }
+	}
+	noErr(t, json.Unmarshal([]byte(s.succeed("a", "cluster", "status", "--json")), &state))
+	if len(state.Nodes) != 2 || state.Nodes[0].Free <= 0 || state.Nodes[0].Data <= 0 || state.Nodes[0].Schema == 0 || len(state.Etcd) != 1 {
+		t.Errorf("%+v", state)
+	}
+	got, err := c.do("GET", "/system/node", "")
+	if err != nil || got.header.Get("Reeve-Node") != "a" || !strings.Contains(string(got.raw), `"name":"b"`) {
+		t.Errorf("%v %v %s", err, got.header, got.raw)
+	}
+	doctor := s.on("a", "doctor")
+	for _, want := range []string{"etcd version", "etcd space", "etcd history", "base copy", "cluster key", "cluster data", "cluster configuration", "\nok"} {
+		if !strings.Contains(doctor.out, want) {
+			t.Errorf("doctor does not say %q:\n%s%s", want, doctor.out, doctor.err)
+		}
+	}
+
 	b.kill()
 	begun := time.Now()
 	c.create("/admin/dept", "name", "Support", "status", 1)
@@ -252,4 +282,30 @@ func TestCluster_Epochs(t *testing.T) {
 	c.at(b).has("/admin/dept", "Upgraded")
 	c.at(b).create("/admin/dept", "name", "Again", "status", 1)
 	c.at(a).has("/admin/dept", "Again")
+}
+
+// TestClusterDoctor_WithoutEtcd: doctor says why a node does not serve.
+func TestClusterDoctor_WithoutEtcd(t *testing.T) {
+	s := newCluster(t)
+	s.succeed("a", "cluster", "init")
+	a := s.serve("a")
+	c := signedIn(t, a)
+	s.etcd.Kill()
+	eventually(t, "the node does not serve", func() bool {
+		got, err := c.do("GET", "/system/node", "")
+		return err == nil && got.status == http.StatusServiceUnavailable && got.header.Get("Reeve-Node") == "a"
+	})
+	r := s.on("a", "doctor", "--json")
+	var parts []struct{ Name, State, Text, Do string }
+	noErr(t, json.Unmarshal([]byte(r.out), &parts))
+	states := map[string]string{}
+	for _, p := range parts {
+		states[p.Name] = p.State
+		if p.State == "failed" && p.Do == "" {
+			t.Errorf("no advice: %+v", p)
+		}
+	}
+	if r.code != 2 || states["etcd"] != "failed" || states["server"] != "failed" {
+		t.Errorf("%d %v\n%s", r.code, states, r.err)
+	}
 }

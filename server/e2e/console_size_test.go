@@ -36,6 +36,7 @@ var scriptLimits = map[string]int{
 	"/system/webhook":   312_000,
 	"/system/info":      331_000,
 	"/system/backup":    331_000,
+	"/system/node":      325_000,
 	"/system/provider":  308_000,
 	"/system/setup":     368_000,
 	"/file/list":        362_000,
@@ -56,7 +57,7 @@ func TestConsoleSizes(t *testing.T) {
 	home := signedInAt(t, server, c, "/")
 	send(home, network.SetCacheDisabled, network.SetCacheDisabledParams{CacheDisabled: true})
 	for _, path := range append([]string{"/", "/account", "/account/security", "/help",
-		"/help/reference"}, home.linked(c)...) {
+		"/help/reference", "/system/node"}, home.linked(c)...) {
 		limit, known := scriptLimits[path]
 		if !known {
 			t.Errorf("%s has no limit: measure it and add it to scriptLimits", path)

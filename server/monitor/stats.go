@@ -12,6 +12,7 @@ import (
 
 // Stats are counts and durations of requests. Requests that were not kept count in full.
 type Stats struct {
+	Node    string       `json:"node" doc:"Name of the node that answers, whose requests are counted; empty for a server that is the only one"`
 	From    store.Time   `json:"from"`
 	To      store.Time   `json:"to"`
 	Step    int64        `json:"step" doc:"Interval between two points in seconds"`

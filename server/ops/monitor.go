@@ -104,5 +104,9 @@ func monitorStats(req *web.Request, in *statsIn) (*monitor.Stats, error) {
 	if err != nil {
 		return nil, err
 	}
-	return req.Server.Monitor.Stats(from, to, step, caller)
+	stats, err := req.Server.Monitor.Stats(from, to, step, caller)
+	if err == nil {
+		stats.Node = req.Server.NodeName()
+	}
+	return stats, err
 }

@@ -2,7 +2,6 @@ package ops
 
 import (
 	"encoding/json"
-	"fmt"
 	"reflect"
 
 	"reeve/server/monitor"
@@ -14,6 +13,7 @@ import (
 // MonitorPage is the output of a list of events.
 type MonitorPage[T any] struct {
 	web.Page[T]
+	Node         string     `json:"node" doc:"Name of the node that answers, whose events these are; empty for a server that is the only one"`
 	ScannedUntil store.Time `json:"scanned_until" null:"true" doc:"Time of the oldest event that was searched if the search stopped early; total counts only events down to it. null if the search is complete"`
 }
 
@@ -72,8 +72,12 @@ func monitorList[T any](kind, title string, columns ...string) web.Route {
 
 		web.WritePage(&out.Bytes, found.Events, nil, found.Total, ask, 0)
 		out.Bytes.Truncate(out.Bytes.Len() - 1)
-		until, err := json.Marshal(found.Until)
-		fmt.Fprintf(&out.Bytes, `,"scanned_until":%s}`, until)
+		rest, err := json.Marshal(struct {
+			Node  string     `json:"node"`
+			Until store.Time `json:"scanned_until"`
+		}{req.Server.NodeName(), found.Until})
+		out.Bytes.WriteByte(',')
+		out.Bytes.Write(rest[min(1, len(rest)):])
 		return err
 	}
 
@@ -100,6 +104,7 @@ func events(q *web.ListQuery, kind string) monitor.Query {
 // RequestStory is a request with everything it did.
 type RequestStory struct {
 	Request web.Encoded[monitor.RequestEvent] `json:"request"`
+	Node    string                            `json:"node" doc:"Name of the node that answers, which has served the request; empty for a server that is the only one"`
 	Events  []requestPart                     `json:"events" doc:"Events of the request, oldest first; cache and Redis events only with the data scope all"`
 }
 
@@ -130,6 +135,7 @@ func getRequestDetail(req *web.Request, in *requestDetailIn) (*RequestStory, err
 
 	out := &RequestStory{
 		Request: web.Encoded[monitor.RequestEvent]{JSON: detail.Request},
+		Node:    req.Server.NodeName(),
 		Events:  []requestPart{},
 	}
 	for _, e := range detail.Events {

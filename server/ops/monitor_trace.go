@@ -93,11 +93,12 @@ func tracedName(tx *store.Tx, id store.ID) (username string, err error) {
 
 // TraceList is the response with the running traces and those that ended last.
 type TraceList struct {
+	Node string          `json:"node" doc:"Name of the node that answers, which records the requests; empty for a server that is the only one"`
 	Data []monitor.Trace `json:"data"`
 }
 
 func listTraces(tx *store.Tx, req *web.Request, _ *web.TreeIn) (*TraceList, error) {
-	out := &TraceList{Data: []monitor.Trace{}}
+	out := &TraceList{Node: req.Server.NodeName(), Data: []monitor.Trace{}}
 	all := req.Actor.Scope(tx).All
 	for _, t := range req.Server.Monitor.Traces() {
 		if t.UserID != 0 {

@@ -1,6 +1,7 @@
 package servertest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"reeve/server/web"
 	"reeve/store/kv"
@@ -50,7 +52,7 @@ func NodesOf(first *Instance, n int, options ...func(*Setup)) *Nodes {
 		dir := filepath.Join(t.TempDir(), "data")
 		Must(t, os.CopyFS(dir, os.DirFS(first.Dir)))
 		log := WithCommitLog(&kv.CommitLogOptions{Log: s.Log, Author: fmt.Sprint("node ", i)})
-		told := &Node{}
+		told := &Node{Label: fmt.Sprint("node-", i)}
 		told.Off.Store(i > 0)
 		told.Others.Store(int64(n - 1))
 		s.Clusters = append(s.Clusters, told)
@@ -64,11 +66,16 @@ func NodesOf(first *Instance, n int, options ...func(*Setup)) *Nodes {
 
 // Node is what a server is told of its cluster in a test.
 type Node struct {
+	Label      string       // name of this node; "" for a
 	NotServing func() error // nil for a node that serves
 	Off        atomic.Bool  // whether another node has the duties
 	Others     atomic.Int64 // nodes in contact besides this one
 	Told       web.NodesState
+	Untold     error // why etcd does not tell the state; nil if it does
+	Figures    web.NodeFigures
 }
+
+func (n *Node) Name() string { return cmp.Or(n.Label, "a") }
 
 func (n *Node) Serving() error {
 	if n.NotServing == nil {
@@ -81,7 +88,13 @@ func (n *Node) OnDuty() bool { return !n.Off.Load() }
 
 func (n *Node) Live() int { return 1 + int(n.Others.Load()) }
 
-func (n *Node) State(context.Context) (web.NodesState, error) { return n.Told, nil }
+func (n *Node) State(context.Context) (web.NodesState, error) { return n.Told, n.Untold }
+
+func (n *Node) Health() web.Part {
+	return web.NodesHealth(&n.Told, n.Serving(), n.Untold, time.Now())
+}
+
+func (n *Node) WriteMetrics(out *web.Samples) { web.WriteNodeMetrics(out, &n.Figures, &n.Told) }
 
 // GiveDuties gives the duties to a node.
 func (s *Nodes) GiveDuties(to int) {

@@ -13,7 +13,7 @@ const (
 	// the response headers that they may read, besides those that CORS always allows.
 	corsHeaders = "Accept, Accept-Language, Authorization, Cache-Control, Content-Type, Idempotency-Key, If-Match, If-Modified-Since, " +
 		"If-None-Match, If-Range, If-Unmodified-Since, Range, Reeve-Commit, Reeve-Read, X-Act-As, X-Reason, X-Requested-With"
-	corsExposed = "Accept-Ranges, Allow, Content-Disposition, Content-Range, ETag, Idempotency-Replayed, RateLimit-Limit, RateLimit-Policy, RateLimit-Remaining, RateLimit-Reset, Reeve-Commit, Reeve-Entry, Retry-After, WWW-Authenticate, X-Request-Id"
+	corsExposed = "Accept-Ranges, Allow, Content-Disposition, Content-Range, ETag, Idempotency-Replayed, RateLimit-Limit, RateLimit-Policy, RateLimit-Remaining, RateLimit-Reset, Reeve-Commit, Reeve-Entry, Reeve-Node, Retry-After, WWW-Authenticate, X-Request-Id"
 
 	maxCORSHeaders = 32 // further headers that one preflight allows
 )

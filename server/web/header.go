@@ -2,6 +2,8 @@ package web
 
 import "net/http"
 
+const nodeHeader = "Reeve-Node" // name of the node that answers
+
 // Every response has headers, whichever handler sends it, so that browsers do not sniff its
 // type, run it or frame it. Responses that can be documents also have those of DocumentHeaders.
 // Handlers replace headers where they need another value, like the console. The values are
@@ -27,6 +29,9 @@ func (s *Server) Headers(next http.Handler) http.Handler {
 		h["X-Content-Type-Options"] = noSniff
 		if r.TLS != nil {
 			h["Strict-Transport-Security"] = onlyTLS
+		}
+		if s.nodeName != nil {
+			h[nodeHeader] = s.nodeName
 		}
 		if s.draining.Load() {
 			h["Connection"] = closing

@@ -119,9 +119,11 @@ func readMetrics(req *Request, _ *None, w http.ResponseWriter) error {
 
 	out := &Samples{}
 	for _, f := range slices.Concat(families, req.Server.Metrics.registered) {
-		fmt.Fprintf(&out.Text, "# HELP %s %s\n# TYPE %[1]s %[3]s\n", f.name, f.help, f.kind)
-		out.Name = f.name
+		out.begin(f.name, f.kind, f.help)
 		f.write(c, out)
+	}
+	if cluster := req.Server.Config.Cluster; cluster != nil {
+		cluster.WriteMetrics(out)
 	}
 
 	vm.WriteProcessMetrics(&out.Text)
@@ -139,6 +141,12 @@ func readMetrics(req *Request, _ *None, w http.ResponseWriter) error {
 type Samples struct {
 	Text bytes.Buffer
 	Name string
+}
+
+// begin begins a family.
+func (out *Samples) begin(name, kind, help string) {
+	fmt.Fprintf(&out.Text, "# HELP %s %s\n# TYPE %[1]s %[3]s\n", name, help, kind)
+	out.Name = name
 }
 
 func (out *Samples) gauge(labels string, v float64) {

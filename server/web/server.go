@@ -123,6 +123,7 @@ type Server struct {
 	Cookies  CookieMarks
 	idHead   string // random first half of every request ID
 	idTail   atomic.Uint64
+	nodeName []string // value of the header with the name of this node; nil for a server that is the only one
 }
 
 func (s *Server) Router(all []Route, files ...func(*httprouter.Router)) *httprouter.Router {
@@ -289,6 +290,9 @@ func New(config Config, db *store.DB, a *auth.Auth, log zerolog.Logger) (*Server
 		return nil, err
 	}
 
+	if name := s.NodeName(); name != "" {
+		s.nodeName = []string{name}
+	}
 	s.Monitor.Gauges(s.Metrics.Gauge)
 	s.Metrics.Counter("reeve_monitor_dropped_total",
 		"Requests whose events were dropped because the queue was full.", s.Monitor.Dropped)

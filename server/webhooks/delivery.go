@@ -38,6 +38,7 @@ type DeliveryDetail struct {
 // DeliveryPage is a page of deliveries.
 type DeliveryPage struct {
 	Data     []*delivery `json:"data" doc:"Deliveries, the newest first. A page can have fewer than pageSize, or none, although next is not 0"`
+	Node     string      `json:"node" doc:"Name of the node that answers, which has sent them; empty for a server that is the only one"`
 	PageSize int         `json:"pageSize" doc:"Maximum number of deliveries per page"`
 	Next     uint64      `json:"next" doc:"Value of before for the next page; 0 on the last one"`
 }
@@ -156,7 +157,7 @@ func (w *Sender) findDeliveries(req *web.Request, ask *web.ListQuery) (*Delivery
 		return nil, err
 	}
 
-	page := &DeliveryPage{Data: []*delivery{}, PageSize: ask.Size, Next: next}
+	page := &DeliveryPage{Data: []*delivery{}, Node: req.Server.NodeName(), PageSize: ask.Size, Next: next}
 	for i := range found {
 		page.Data = append(page.Data, deliveryOf(req, &found[i]))
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
@@ -13,10 +14,11 @@ import (
 
 // Base names the base copy from which a node starts.
 type Base struct {
-	Epoch  string `json:"epoch"`
-	Number uint64 `json:"number"` // number of the last entry in it
-	Name   string `json:"name"`   // name of the copy
-	Before uint64 `json:"before"` // number of the base copy before it; entries up to it may be deleted
+	Epoch  string    `json:"epoch"`
+	Number uint64    `json:"number"`      // number of the last entry in it
+	Name   string    `json:"name"`        // name of the copy
+	At     time.Time `json:"at,omitzero"` // time of the copy, by the clock of its node; zero if unknown
+	Before uint64    `json:"before"`      // number of the base copy before it; entries up to it may be deleted
 }
 
 func (b Base) encode() string {
@@ -134,6 +136,16 @@ func (l *Log) Trim(ctx context.Context) error {
 		}
 		compacted = a.Header.Revision
 	}
+}
+
+// Forget lets etcd forget all old revisions, which the keys of nodes leave even if there are no entries. It
+// is called while there is nothing to trim.
+func (l *Log) Forget(ctx context.Context) error {
+	a, err := l.read(ctx, clientv3.OpGet(l.key("head")))
+	if err != nil {
+		return err
+	}
+	return l.compact(ctx, a.Header.Revision)
 }
 
 // compact lets etcd forget what was before a revision; 0 for nothing.

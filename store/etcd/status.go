@@ -2,6 +2,7 @@ package etcd
 
 import (
 	"context"
+	"sync"
 	"time"
 )
 
@@ -18,12 +19,21 @@ type Member struct {
 	Faults   []string // alarms, as etcd names them
 }
 
-// Members asks each endpoint for its state, one after another, for at most a second each.
-func (l *Log) Members(ctx context.Context) (all []Member) {
-	for _, endpoint := range l.client.Endpoints() {
-		all = append(all, l.member(ctx, endpoint))
+// Members asks all endpoints for their state, for at most a second.
+func (l *Log) Members(ctx context.Context) []Member {
+	endpoints := l.client.Endpoints()
+	all := make([]Member, len(endpoints))
+	var asking sync.WaitGroup
+	for i, endpoint := range endpoints {
+		asking.Go(func() { all[i] = l.member(ctx, endpoint) })
 	}
+	asking.Wait()
 	return all
+}
+
+// MayCompact returns ErrNoCompaction if the user of etcd may not let it forget old revisions.
+func (l *Log) MayCompact(ctx context.Context) error {
+	return l.compact(ctx, 1) // the first revision has nothing in it
 }
 
 func (l *Log) member(ctx context.Context, endpoint string) Member {

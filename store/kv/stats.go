@@ -126,6 +126,9 @@ func (db *DB) Stats() Stats {
 	return all
 }
 
+// SchemaVersion returns the version of the schema of the database.
+func (db *DB) SchemaVersion() int { return db.schema.Version() }
+
 // FileStats is the size of a database file.
 type FileStats struct {
 	Name string

@@ -327,6 +327,8 @@ export type AuthEventMonitorPage = {
   damaged_ids?: number[]
   /** Records of this page */
   data: AuthEvent[]
+  /** Name of the node that answers, whose events these are; empty for a server that is the only one */
+  node: string
   /** Maximum number of records per page */
   pageSize: number
   /** Time of the oldest event that was searched if the search stopped early; total counts only events down to it. null if the search is complete */
@@ -501,6 +503,8 @@ export type CacheEventMonitorPage = {
   damaged_ids?: number[]
   /** Records of this page */
   data: CacheEvent[]
+  /** Name of the node that answers, whose events these are; empty for a server that is the only one */
+  node: string
   /** Maximum number of records per page */
   pageSize: number
   /** Time of the oldest event that was searched if the search stopped early; total counts only events down to it. null if the search is complete */
@@ -1323,6 +1327,8 @@ export type DeliveryPage = {
   data: Delivery[]
   /** Value of before for the next page; 0 on the last one */
   next: number
+  /** Name of the node that answers, which has sent them; empty for a server that is the only one */
+  node: string
   /** Maximum number of deliveries per page */
   pageSize: number
 }
@@ -1568,6 +1574,22 @@ export type Erasure = {
   monitoring_until: string | null
   /** Numbers of records that were deleted or no longer name the person, besides the user's own */
   removed: ErasedCounts
+}
+
+export type EtcdMember = {
+  alarms: string[]
+  /** Size of its database */
+  bytes: number
+  endpoint: string
+  /** Why it does not answer; empty if it does */
+  error: string
+  latency_ms: number
+  leader: 0 | 1
+  /** Size at which it accepts no more writes; 0 if unknown */
+  quota_bytes: number
+  /** Bytes of its database that are in use */
+  used_bytes: number
+  version: string
 }
 
 export type EvaluateAccessRequest = {
@@ -2586,6 +2608,53 @@ export type NewUser = {
   version: number
 }
 
+export type NodeState = {
+  /** Number of the last entry that it has reported */
+  applied: number
+  /** Number of entries that it has not reported yet */
+  behind: number
+  /** 1 if it is in contact with etcd */
+  contact: 0 | 1
+  /** Size of its database files */
+  data_bytes: number
+  /** Configuration keys whose values must be the same at all nodes and differ from those of the node that answers */
+  differs: string[]
+  /** Free bytes on the disk of its data directory; -1 if unknown */
+  disk_free_bytes: number
+  /** 1 if it does what only one node does at a time */
+  duties: 0 | 1
+  name: string
+  /** Time of its last report, by its clock; null if the report can't be read */
+  reported_at: string | null
+  /** Version of the schema of its data; 0 if unknown */
+  schema: number
+  /** 1 if it is the node that answers */
+  self: 0 | 1
+  /** Time of its start; null if unknown */
+  started_at: string | null
+  version: string
+}
+
+export type NodesState = {
+  /** Number of the last entry in the newest base copy */
+  base: number
+  /** Time of the newest base copy; null if unknown */
+  base_at: string | null
+  /** 1 if this server is one of several nodes; otherwise the other fields are empty */
+  cluster: 0 | 1
+  /** Name of the numbering of entries */
+  epoch: string
+  /** Why etcd does not answer; empty if it does */
+  error: string
+  /** Members of etcd */
+  etcd: EtcdMember[]
+  /** Name of the node that answers */
+  node: string
+  nodes: NodeState[]
+  /** Number of the last entry in the log of commits */
+  number: number
+}
+
 export type Notice = {
   at: string
   /** Browser of a sign-in; empty otherwise */
@@ -3021,6 +3090,8 @@ export type QueryEventMonitorPage = {
   damaged_ids?: number[]
   /** Records of this page */
   data: QueryEvent[]
+  /** Name of the node that answers, whose events these are; empty for a server that is the only one */
+  node: string
   /** Maximum number of records per page */
   pageSize: number
   /** Time of the oldest event that was searched if the search stopped early; total counts only events down to it. null if the search is complete */
@@ -3140,6 +3211,8 @@ export type RedisRecordMonitorPage = {
   damaged_ids?: number[]
   /** Records of this page */
   data: RedisRecord[]
+  /** Name of the node that answers, whose events these are; empty for a server that is the only one */
+  node: string
   /** Maximum number of records per page */
   pageSize: number
   /** Time of the oldest event that was searched if the search stopped early; total counts only events down to it. null if the search is complete */
@@ -3361,6 +3434,8 @@ export type RequestEventMonitorPage = {
   damaged_ids?: number[]
   /** Records of this page */
   data: RequestEvent[]
+  /** Name of the node that answers, whose events these are; empty for a server that is the only one */
+  node: string
   /** Maximum number of records per page */
   pageSize: number
   /** Time of the oldest event that was searched if the search stopped early; total counts only events down to it. null if the search is complete */
@@ -3389,6 +3464,8 @@ export type RequestPasswordResetOnPage = {
 export type RequestStory = {
   /** Events of the request, oldest first; cache and Redis events only with the data scope all */
   events: RequestPart[]
+  /** Name of the node that answers, which has served the request; empty for a server that is the only one */
+  node: string
   request: RequestEvent
 }
 
@@ -3814,6 +3891,8 @@ export type Stats = {
   from: string
   /** 1 if your data scope is limited: users has only users in it, and series, total, routes and dropped, which include other users, are left out */
   limited: 0 | 1
+  /** Name of the node that answers, whose requests are counted; empty for a server that is the only one */
+  node: string
   /** The 20 routes with the largest total duration */
   routes: StatsRoute[]
   /** Points in order of time, without those that have no requests */
@@ -3952,6 +4031,8 @@ export type Trace = {
 
 export type TraceList = {
   data: Trace[]
+  /** Name of the node that answers, which records the requests; empty for a server that is the only one */
+  node: string
 }
 
 export type TrashedFile = {
@@ -4871,6 +4952,7 @@ export type Access =
   | 'system.monitor.request'
   | 'system.monitor.stats'
   | 'system.monitor.trace'
+  | 'system.node.query'
   | 'system.provider.create'
   | 'system.provider.delete'
   | 'system.provider.query'
@@ -5051,6 +5133,7 @@ export type Api = {
     [path: `/system/monitor/request/${string}`]: { body: undefined; answer: RequestStory }
     '/system/monitor/stats': { body: undefined; answer: Stats }
     '/system/monitor/trace': { body: undefined; answer: TraceList }
+    '/system/node': { body: undefined; answer: NodesState }
     '/system/provider': { body: undefined; answer: ProviderPage }
     '/system/provider-person': { body: undefined; answer: PersonPage }
     '/system/provider-test': { body: undefined; answer: Test }

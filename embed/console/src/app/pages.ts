@@ -60,6 +60,7 @@ export const pages: Record<string, Page> = {
   '/system/webhook': page('system.webhook.query', async () => (await import('../pages/webhooks/Webhooks')).Webhooks, 'webhooks', 'audit'),
   '/system/mail': page('system.mail.query', async () => (await import('../pages/mail/Mail')).MailPage, 'mail'),
   '/system/backup': page('system.copy.query', async () => (await import('../pages/backups/Backups')).Backups, 'backups', 'info'),
+  '/system/node': page('system.node.query', async () => (await import('../pages/nodes/Nodes')).Nodes, 'nodes'),
   '/system/info': page('system.info', async () => (await import('../pages/SystemInfo')).SystemInfo, 'dashboard', 'info'),
   '/file/list': page('file.list.query', async () => (await import('../pages/files/FileList')).FileList, 'files'),
   '/file/group': page('file.group.query', async () => (await import('../pages/files/FileGroups')).FileGroups, 'files'),

@@ -27,6 +27,7 @@ type Files = {
   keys: typeof import('./en/keys')
   manual: typeof import('./en/manual')
   monitor: typeof import('./en/monitor')
+  nodes: typeof import('./en/nodes')
   setup: typeof import('./en/setup')
   strength: typeof import('./en/strength')
   webhooks: typeof import('./en/webhooks')

@@ -81,6 +81,8 @@ export const frame = {
   'menu.system.audit': 'Activity',
   'menu.system.webhook': 'Webhooks',
   'menu.system.mail': 'Mail',
+  'menu.system.node': 'Nodes',
+  'node.on': 'On node {node}',
   'menu.system.info': 'System info',
   'menu.file': 'Files',
   'menu.file.list': 'Files',

@@ -76,6 +76,8 @@ export const info = {
   'contents.what': 'A job moves them, while files can be read and uploaded.',
   'contents.begun': 'The job has started.',
   'contents.cancelled': 'The move is cancelled. What was moved stays where it is.',
+  'info.part.cluster': 'Nodes',
+  'info.part.cluster.what': 'The servers with the same data, and the etcd that puts their changes in order',
   'info.part.backup': 'Backups',
   'info.part.backup.what': 'Copies of all data, and the proof that they can be restored',
   'info.files.compact': 'Reclaimable space is reused. To return it to the disk, run “reeve compact”.',

@@ -2,6 +2,7 @@
 // name. The English console shows the stored names.
 export const actions: Record<string, string> = {
   'given.List the targets of backups': '列出备份目标位置',
+  'given.List nodes': '查看节点',
   'given.Back up now': '立即备份',
   'given.Cancel a backup': '取消备份',
   'given.Move the contents of files': '移动文件内容',

@@ -83,6 +83,8 @@ export const frame: Record<keyof typeof en, string> = {
   'menu.system.audit': '操作记录',
   'menu.system.webhook': 'Webhook',
   'menu.system.mail': '邮件',
+  'menu.system.node': '节点',
+  'node.on': '来自节点 {node}',
   'menu.system.info': '系统信息',
   'menu.file': '文件',
   'menu.file.list': '文件',

@@ -78,6 +78,8 @@ export const info: Record<keyof typeof en, string> = {
   'contents.what': '由任务移动，期间仍可读取和上传文件。',
   'contents.begun': '任务已开始。',
   'contents.cancelled': '已取消移动。已移动的内容留在原处。',
+  'info.part.cluster': '节点',
+  'info.part.cluster.what': '拥有相同数据的各服务器，以及为更改排序的 etcd',
   'info.part.backup': '备份',
   'info.part.backup.what': '全部数据的副本，以及可恢复性验证',
   'info.files.compact': '可回收空间会被重复使用。如需归还给磁盘，请运行“reeve compact”。',

@@ -6,6 +6,7 @@ import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
 import { Chart } from '../../ui/Chart'
 import { count } from '../../ui/format'
+import { OnNode } from '../../ui/OnNode'
 import { Records } from '../../ui/Records'
 import { useLive } from '../../ui/useLive'
 import { useWider } from '../../ui/useWider'
@@ -47,6 +48,7 @@ export function EventList({ kind }: { kind: Kind }) {
     <>
       <Flex vertical gap={12} style={{ marginBottom: 16 }}>
         <SpanBar span={span} set={set} live={list.live} reload={reload} loading={list.loading} />
+        <OnNode node={list.node} />
         {may('system.monitor.stats') && <Counts stats={stats} onRange={(a, b) => set({ ...inAddress(a * 1000, b * 1000), live: undefined })} />}
       </Flex>
       {kind === 'redis' && <Targets />}

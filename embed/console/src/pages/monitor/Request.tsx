@@ -7,6 +7,7 @@ import type { RequestEvent, RequestStory } from '../../api/types'
 import { t } from '../../i18n'
 import { Copy } from '../../ui/Copy'
 import { bytes, count, duration } from '../../ui/format'
+import { OnNode } from '../../ui/OnNode'
 import { words } from '../../ui/words'
 import { Code, Marks, Moment, Sampled, Status, Who } from './parts'
 import { Waterfall } from './Waterfall'
@@ -45,6 +46,7 @@ export function Request() {
   return (
     <Flex vertical gap={16}>
       <Head title={`${request.method} ${request.uri}`}>
+        <OnNode node={story.node} />
         <Copy text={request.request_id} label={t('story.copy')} />
       </Head>
       {request.message && <Alert type={request.status >= 500 ? 'error' : 'warning'} showIcon title={request.message} description={request.error} />}

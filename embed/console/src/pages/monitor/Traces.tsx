@@ -7,6 +7,7 @@ import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
 import { count } from '../../ui/format'
 import { CreateButton } from '../../ui/CreateButton'
+import { OnNode } from '../../ui/OnNode'
 import { PersonLink } from '../../ui/PersonLink'
 import { Records } from '../../ui/Records'
 import { Time } from '../../ui/Time'
@@ -63,7 +64,7 @@ export function Traces() {
     <>
       <Flex wrap gap={8} align="center" justify="space-between" style={{ marginBottom: 16 }}>
         <Typography.Text type="secondary" style={{ maxWidth: 720 }}>
-          {t('trace.text')}
+          {t('trace.text')} <OnNode node={data?.node} />
         </Typography.Text>
         {start}
       </Flex>

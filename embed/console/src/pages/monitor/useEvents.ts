@@ -17,6 +17,7 @@ export function useEvents<K extends Kind>(kind: K) {
   const [found, setFound] = useState<Found<Row>>(nothing)
   const [loading, setLoading] = useState(true)
   const [failure, setFailure] = useState<Failure>()
+  const [node, setNode] = useState('') // that has answered last
   const asking = useRef<AbortController>(undefined)
   const span = spanOf(params)
   const conditions = JSON.stringify(Object.fromEntries(asked(kind).map((name) => [name, params.get(name)])))
@@ -24,8 +25,12 @@ export function useEvents<K extends Kind>(kind: K) {
   const latest = useLatest(found)
 
   const ask = useCallback(
-    (more: Query, signal: AbortSignal, quiet = false) =>
-      request<Answer<Row>>('GET', `/system/monitor/${kind}`, { query: { ...(JSON.parse(conditions) as Query), pageSize: size, ...more }, signal, quiet }),
+    async (more: Query, signal: AbortSignal, quiet = false) => {
+      const query = { ...(JSON.parse(conditions) as Query), pageSize: size, ...more }
+      const answer = await request<Answer<Row> & { node: string }>('GET', `/system/monitor/${kind}`, { query, signal, quiet })
+      setNode(answer.node)
+      return answer
+    },
     [kind, conditions],
   )
 
@@ -103,6 +108,7 @@ export function useEvents<K extends Kind>(kind: K) {
     loading,
     failure,
     live,
+    node,
     span,
     params,
     set,

@@ -5,6 +5,7 @@ import { t } from '../../i18n'
 import { Bar } from '../../ui/Bar'
 import { Choice } from '../../ui/Choice'
 import { duration } from '../../ui/format'
+import { OnNode } from '../../ui/OnNode'
 import { Records } from '../../ui/Records'
 import { Time } from '../../ui/Time'
 import { useGet } from '../../ui/useGet'
@@ -39,6 +40,7 @@ export function Deliveries({ hook, list, replay, test }: Props) {
       <Typography.Title level={2} style={{ fontSize: 16, margin: '0 0 8px' }}>
         {t('webhooks.deliveries')}
       </Typography.Title>
+      <OnNode node={list.node} />
       <Bar
         list={{ params, set, reload: list.reload }}
         search={false}

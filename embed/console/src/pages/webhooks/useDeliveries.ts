@@ -28,7 +28,7 @@ export function useDeliveries(id: number, query: Query, at: string | null) {
         return await look(path, JSON.parse(sent) as Query, signal)
       } catch (failure) {
         if (!(failure instanceof Failure)) throw failure
-        return { data: [], next: 0, pageSize: size, failure }
+        return { data: [], next: 0, node: '', pageSize: size, failure }
       }
     },
     [path, sent],
@@ -62,6 +62,7 @@ export function useDeliveries(id: number, query: Query, at: string | null) {
 
   return {
     deliveries: data && [...data.data, ...(below?.deliveries ?? [])],
+    node: data?.node,
     failure: data?.failure,
     loading,
     busy,

@@ -1,0 +1,207 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"reeve/store/copies"
+	"reeve/store/etcd"
+)
+
+// States of a check, as those of components.
+const (
+	good     = "ok"
+	doubtful = "degraded"
+	bad      = "failed"
+)
+
+const (
+	oldestMajor, oldestMinor = 3, 4 // version of etcd
+	clockSlack               = 2 * time.Second
+	fullQuota                = 80 // percent
+)
+
+// Check examines what this node needs, and calls found for each check, with advice if something is to be
+// done. It does not need the database.
+func (n *Node) Check(ctx context.Context, found func(name, state, text, do string)) {
+	members := n.etcd.Members(ctx)
+	checkMembers(members, found)
+	checkQuota(members, found)
+	if !slices.ContainsFunc(members, func(m etcd.Member) bool { return m.Err == nil }) {
+		return
+	}
+	n.checkCompaction(ctx, found)
+	nodes, fault := n.etcd.Nodes(ctx) // before the head, which is then not behind any of them
+	asked := time.Now()
+	base, head, err := n.etcd.Base(ctx)
+	err = errors.Join(err, fault)
+	switch {
+	case errors.Is(err, etcd.ErrNoHead):
+		found("cluster log", bad, "etcd has no log of commits below this prefix",
+			"see cluster.prefix and cluster.etcd; `reeve cluster init` begins a cluster. If there was one, etcd was emptied or replaced")
+		return
+	case err != nil:
+		found("cluster log", bad, err.Error(), "the file cluster in the data directory names the etcd that the data belong to: see cluster.etcd")
+		return
+	}
+	found("cluster log", good, fmt.Sprintf("epoch %s, entry %d, base copy at entry %d", head.Epoch, head.Number, base.Number), "")
+	n.checkBase(ctx, base, found)
+	n.checkNodes(nodes, asked, head, found)
+}
+
+func checkMembers(members []etcd.Member, found func(name, state, text, do string)) {
+	silent, faults, old := []string{}, []string{}, []string{}
+	for _, m := range members {
+		switch {
+		case m.Err != nil:
+			silent = append(silent, m.Endpoint+": "+m.Err.Error())
+		case !newEnough(m.Version):
+			old = append(old, m.Endpoint+" "+m.Version)
+		}
+		faults = append(faults, m.Faults...)
+	}
+	switch {
+	case len(silent) == len(members):
+		found("etcd", bad, "no member answers: "+strings.Join(silent, "; "), "see that etcd runs, and cluster.etcd, certificates and the network")
+	case len(silent) > 0:
+		found("etcd", doubtful, strings.Join(silent, "; "), "start these members again: a majority must answer")
+	default:
+		found("etcd", good, fmt.Sprintf("%d members answer, the slowest after %s", len(members), slowest(members)), "")
+	}
+	if len(old) > 0 {
+		found("etcd version", bad, strings.Join(old, ", "), fmt.Sprintf("update etcd: Reeve needs %d.%d or newer", oldestMajor, oldestMinor))
+	} else if len(silent) < len(members) {
+		found("etcd version", good, versions(members), "")
+	}
+	if len(faults) > 0 {
+		found("etcd alarms", bad, strings.Join(faults, "; "),
+			"NOSPACE: raise --quota-backend-bytes or defragment, then `etcdctl alarm disarm`. CORRUPT: replace the member that it names")
+	}
+}
+
+// newEnough reports whether Reeve works with a version of etcd.
+func newEnough(version string) bool {
+	var major, minor int
+	if _, err := fmt.Sscanf(version, "%d.%d", &major, &minor); err != nil {
+		return false
+	}
+	return major > oldestMajor || major == oldestMajor && minor >= oldestMinor
+}
+
+func slowest(members []etcd.Member) (most time.Duration) {
+	for _, m := range members {
+		most = max(most, m.Latency)
+	}
+	return most.Round(100 * time.Microsecond)
+}
+
+func versions(members []etcd.Member) string {
+	var all []string
+	for _, m := range members {
+		if m.Err == nil && !slices.Contains(all, m.Version) {
+			all = append(all, m.Version)
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
+func checkQuota(members []etcd.Member, found func(name, state, text, do string)) {
+	for _, m := range members {
+		if m.Err != nil {
+			continue
+		}
+		text := fmt.Sprintf("%s: %d MiB, of which %d MiB are in use", m.Endpoint, m.Size>>20, m.Used>>20)
+		if m.Quota > 0 {
+			text += fmt.Sprintf("; no more writes from %d MiB on", m.Quota>>20)
+		}
+		if m.Quota == 0 || m.Size*100/m.Quota < fullQuota {
+			found("etcd space", good, text, "")
+			continue
+		}
+		do := "raise --quota-backend-bytes at all members (2 GiB unless it is given)"
+		if m.Used*100/m.Quota < fullQuota {
+			do = "the file keeps the size that it once had: `etcdctl defrag` at one member after another gives the unused space back; a member answers nothing while it runs"
+		}
+		found("etcd space", doubtful, text, do)
+	}
+}
+
+func (n *Node) checkCompaction(ctx context.Context, found func(name, state, text, do string)) {
+	switch err := n.etcd.MayCompact(ctx); {
+	case err == nil:
+		found("etcd history", good, "Reeve lets etcd forget old revisions with each base copy", "")
+	case errors.Is(err, etcd.ErrNoCompaction):
+		found("etcd history", doubtful, "the user of etcd may not let it forget old revisions",
+			"give it the role root, or start etcd with --auto-compaction-mode=periodic --auto-compaction-retention=1h, in which case this is no problem")
+	default:
+		found("etcd history", doubtful, err.Error(), "run this again")
+	}
+}
+
+// checkBase checks that the bucket has the base copy from which nodes start.
+func (n *Node) checkBase(ctx context.Context, base etcd.Base, found func(name, state, text, do string)) {
+	all, err := n.options.Bucket.List(ctx, base.Name)
+	switch {
+	case err != nil:
+		found("base copy", bad, "the bucket does not answer: "+err.Error(), "see files.s3 in the configuration, and the bucket")
+	case !slices.ContainsFunc(all, func(o copies.Object) bool { return o.Name == base.Name }):
+		found("base copy", bad, "the bucket lacks "+base.Name+": no node can start without data",
+			"keep one node running, which makes another copy; nothing but Reeve must delete objects in the bucket")
+	default:
+		found("base copy", good, fmt.Sprintf("the bucket has that of entry %d, made %s", base.Number, ago(timeOf(base.At))), "")
+	}
+}
+
+// checkNodes checks secret.key, and what the nodes say about themselves.
+func (n *Node) checkNodes(nodes []*etcd.Node, asked time.Time, head etcd.Position, found func(name, state, text, do string)) {
+	if _, err := os.Stat(filepath.Join(n.options.Dir, "secret.key")); err != nil {
+		found("cluster key", bad, err.Error(), "copy secret.key from the data directory of another node")
+		return
+	}
+	keys, err := n.summaryKeys()
+	if err != nil && !errors.Is(err, os.ErrNotExist) { // without data, there is no installation yet
+		found("cluster key", bad, err.Error(), "copy secret.key from the data directory of another node")
+		return
+	}
+	unread, ahead, clocks, differ := []string{}, []string{}, []string{}, []string{}
+	var own map[string]string
+	if len(keys) > 0 {
+		own = n.configHashes(keys[0])
+	}
+	slack := clockSlack + reportEvery
+	for _, one := range nodes {
+		if one.Applied > head.Number {
+			ahead = append(ahead, one.Name)
+		}
+		said, err := openSummary(keys, one.Sealed)
+		if err != nil {
+			unread = append(unread, one.Name)
+			continue
+		}
+		if off := asked.Sub(said.At); off > slack || off < -clockSlack {
+			clocks = append(clocks, fmt.Sprintf("%s by %s", one.Name, off.Round(time.Second)))
+		}
+		if names := differing(own, said.Config); len(names) > 0 {
+			differ = append(differ, one.Name+" ("+strings.Join(names, ", ")+")")
+		}
+	}
+	check := func(name string, all []string, state, text, do, fine string) {
+		if len(all) > 0 {
+			found(name, state, text+strings.Join(all, ", "), do)
+		} else {
+			found(name, good, fine, "")
+		}
+	}
+	if len(keys) > 0 {
+		check("cluster key", unread, bad, "secret.key does not open the reports of ", "copy secret.key from the data directory of one of these nodes", "secret.key is that of the nodes")
+	}
+	check("cluster data", ahead, bad, "the log in etcd is behind ", "etcd was set back, as by a restore of a snapshot: see several-nodes in the manual", "no node is ahead of the log")
+	check("cluster clocks", clocks, doubtful, "clocks differ from that of this machine, or nodes have not reported: ", "synchronize the clocks of all machines, with chrony for example", "the clocks of the nodes agree")
+	check("cluster configuration", differ, doubtful, "values differ from those here: ", "give these keys the same values at all nodes, and restart or reload them", "what must be the same at all nodes is")
+}
