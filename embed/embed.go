@@ -42,9 +42,10 @@ var Manual embed.FS
 //go:embed pages
 var Pages embed.FS
 
-// SDK is the directory sdk: the client libraries that the program serves, and their license.
+// SDK is the directory sdk: the client libraries that the program serves, and their license. The types of
+// the API are compressed, which saves 180 kB of the program.
 //
-//go:embed sdk/LICENSE sdk/typescript/package.json sdk/typescript/README.md sdk/typescript/api.d.ts sdk/typescript/dist sdk/go/*.go sdk/go/reevetest/*.go
+//go:embed sdk/LICENSE sdk/typescript/package.json sdk/typescript/README.md sdk/typescript/api.d.ts.gz sdk/typescript/dist sdk/go/*.go sdk/go/reevetest/*.go
 var SDK embed.FS
 
 // Mail contains the directory mail: the texts of the messages that the program sends by
@@ -57,8 +58,8 @@ var Mail embed.FS
 // first, in lower case. Source: the list of @zxcvbn-ts/language-common 4.1.3 (MIT, Dan
 // Wheeler, Dropbox and the zxcvbn-ts authors; see common-passwords.LICENSE).
 //
-//go:embed common-passwords.txt
-var common string
+//go:embed common-passwords.txt.gz
+var common []byte
 
 // notice is the text of NOTICE, compressed: it is read by few, and would be 70 kB of the program.
 //
@@ -67,7 +68,11 @@ var notice []byte
 
 // Notice returns the text that names the software in the program, with its licenses.
 func Notice() (string, error) {
-	r, err := gzip.NewReader(bytes.NewReader(notice))
+	return unpack(notice)
+}
+
+func unpack(packed []byte) (string, error) {
+	r, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {
 		return "", err
 	}
@@ -77,8 +82,12 @@ func Notice() (string, error) {
 
 // CommonPasswords returns the set of rejected passwords, in lower case.
 func CommonPasswords() map[string]bool {
+	text, err := unpack(common)
+	if err != nil {
+		panic(err) // it is compiled in, and a test unpacks it
+	}
 	set := map[string]bool{}
-	for password := range strings.Lines(common) {
+	for password := range strings.Lines(text) {
 		set[strings.TrimSpace(password)] = true
 	}
 	return set

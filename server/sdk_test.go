@@ -57,6 +57,11 @@ func TestClientLibraries(t *testing.T) {
 		names[header.Name] = string(content)
 	}
 
+	types, err := os.ReadFile("../embed/sdk/typescript/api.d.ts")
+	servertest.Must(t, err)
+	if names["package/api.d.ts"] != string(types) {
+		t.Error("the types in the program are not those of embed/sdk/typescript/api.d.ts: npm run types")
+	}
 	for _, name := range []string{"package/package.json", "package/dist/index.js",
 		"package/LICENSE"} {
 		if names[name] == "" {

@@ -112,13 +112,18 @@ type entry struct {
 	content []byte
 }
 
-// read returns the files below a directory that a function selects, sorted by name.
+// read returns the files below a directory that a function selects, sorted by name. Those that are
+// compressed in the program, as NAME.gz, are returned as they were.
 func (p *packer) read(dir string, selects func(name string) bool) (entries []entry) {
 	err := fs.WalkDir(p.files, dir, func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || !selects(name) {
 			return err
 		}
 		content, err := fs.ReadFile(p.files, name)
+		if err == nil && path.Ext(name) == ".gz" {
+			name = strings.TrimSuffix(name, ".gz")
+			content, err = unpack(content)
+		}
 		entries = append(entries, entry{strings.TrimPrefix(name, dir+"/"), content})
 		return err
 	})
@@ -126,6 +131,14 @@ func (p *packer) read(dir string, selects func(name string) bool) (entries []ent
 		p.err = fmt.Errorf("read the client in %s: %w", dir, err)
 	}
 	return entries
+}
+
+func unpack(content []byte) ([]byte, error) {
+	r, err := gzip.NewReader(bytes.NewReader(content))
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(r)
 }
 
 func (p *packer) license() entry {
