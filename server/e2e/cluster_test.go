@@ -286,11 +286,11 @@ func TestCluster_Epochs(t *testing.T) {
 
 // TestClusterDoctor_WithoutEtcd: doctor says why a node does not serve.
 func TestClusterDoctor_WithoutEtcd(t *testing.T) {
-	s := newCluster(t)
+	s := newCluster(t, 1)
 	s.succeed("a", "cluster", "init")
 	a := s.serve("a")
 	c := signedIn(t, a)
-	s.etcd.Kill()
+	s.etcd[0].Kill()
 	eventually(t, "the node does not serve", func() bool {
 		got, err := c.do("GET", "/system/node", "")
 		return err == nil && got.status == http.StatusServiceUnavailable && got.header.Get("Reeve-Node") == "a"
