@@ -104,7 +104,7 @@ func New(db *store.DB, options Options) (*Auth, error) {
 		held:       newHeld(),
 		stats:      newStats(),
 		initial:    &atomic.Bool{},
-		forwarding: newForwarding(),
+		forwarding: newForwarding(db.TemporaryKey("tokens of programs")),
 		pending:    newPendingLogins(pendingLife),
 		mailed:     newPendingLogins(store.SignInCodeLife),
 		arrivals:   newArrivals(),
@@ -118,7 +118,8 @@ func New(db *store.DB, options Options) (*Auth, error) {
 			a.hasher = newHasher(install.PasswordKey, options.Cost)
 			a.passwords = newPasswordChecks(store.PasswordRules(tx))
 			a.fingerprints = fingerprintKey(install.PasswordKey)
-			a.challenges, a.ceremonies = newChallenges(install.PasswordKey), newChallenges(install.PasswordKey)
+			a.challenges = newChallenges(db.TemporaryKey("challenges"))
+			a.ceremonies = newChallenges(db.TemporaryKey("passkeys"))
 		}
 		return err
 	})

@@ -25,7 +25,6 @@ const (
 	challengeAlgorithm = "SHA-256"
 	challengeNumbers   = 100_000 // highest number: a second or so of a phone
 	challengeLife      = 10 * time.Minute
-	challengeLabel     = "reeve registration challenge"
 	maxUsedChallenges  = 100_000
 	perRegistration    = 2 // challenges that an address gets for each registration it may try
 )
@@ -63,13 +62,8 @@ type challenges struct {
 	used map[string]time.Time // expiry of each challenge that was used
 }
 
-// newChallenges derives the key from the installation's password key, and from a random text, so
-// that what was used before a restart can't be used again.
-func newChallenges(passwordKey []byte) *challenges {
-	return &challenges{
-		key:  keyed(passwordKey, challengeLabel+rand.Text()),
-		used: map[string]time.Time{},
-	}
+func newChallenges(key []byte) *challenges {
+	return &challenges{key: key, used: map[string]time.Time{}}
 }
 
 // create returns a new challenge.

@@ -63,7 +63,7 @@ func TestChallenge_FormatOfALTCHA(t *testing.T) {
 func TestSolutions(t *testing.T) {
 	now := time.Unix(1_764_000_000, 0)
 	all := newChallenges([]byte("key"))
-	other := newChallenges([]byte("key")) // after a restart
+	other := newChallenges([]byte("other"))
 	challenge := all.create(now)
 	good := challenge.solve(t)
 	foreign := other.create(now)
@@ -114,8 +114,8 @@ func TestSolutions(t *testing.T) {
 			s.Challenge = challengeHash(s.Salt, 1)
 			s.Number = 1
 		}),
-		"from before a restart": foreign.solve(t).encode(t),
-		"deep JSON":             raw(strings.Repeat("[", 500)),
+		"with another key": foreign.solve(t).encode(t),
+		"deep JSON":        raw(strings.Repeat("[", 500)),
 	} {
 		if err := all.use(payload, now); !errs.Is(err, errs.Invalid) {
 			t.Errorf("%s: %v", name, err)

@@ -27,8 +27,8 @@ import (
 //
 // A token is not stored: it has the ID of the session and a signature of the session's first token
 // and of the origin, so it ends with the session, and stays valid when a confirmation replaces the
-// session's token. The key of the signatures exists only in memory, so that reading the database or
-// a backup is not enough to create a token. After a restart browsers get new ones by themselves.
+// session's token. The key of the signatures follows from secret.key, so that all nodes accept a token,
+// and reading the database is not enough to create one.
 
 const (
 	codeLife        = time.Minute
@@ -63,16 +63,14 @@ func HashState(state string) string {
 
 // forwarding is the key of the tokens, and the codes that have not been used, by hash.
 type forwarding struct {
-	key [32]byte
+	key []byte
 
 	mu    sync.Mutex
 	codes map[tokenHash]forwardCode
 }
 
-func newForwarding() *forwarding {
-	f := &forwarding{codes: map[tokenHash]forwardCode{}}
-	rand.Read(f.key[:]) // never fails: crypto/rand ends the program instead
-	return f
+func newForwarding(key []byte) *forwarding {
+	return &forwarding{key: key, codes: map[tokenHash]forwardCode{}}
 }
 
 // NewForwardCode returns a code with which the browser that has a state gets a token for an origin
@@ -136,7 +134,7 @@ const signedText = 54 // letters of 40 bytes: a session ID and a signature
 
 // token returns the token of a session for an origin.
 func (f *forwarding) token(session store.ID, seed tokenHash, origin string) string {
-	mac := hmac.New(sha256.New, f.key[:])
+	mac := hmac.New(sha256.New, f.key)
 	fmt.Fprintf(mac, "%d %x %s", session, seed, origin) // a hash never fails
 	text := base64.RawURLEncoding.EncodeToString(mac.Sum(binary.BigEndian.AppendUint64(nil,
 		uint64(session))))

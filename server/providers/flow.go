@@ -3,7 +3,6 @@ package providers
 import (
 	"crypto/aes"
 	"crypto/cipher"
-	"crypto/rand"
 	"encoding/base64"
 	"encoding/json"
 	"net/http"
@@ -38,7 +37,7 @@ type flow struct {
 	Session  store.ID // session that has begun it; 0 to sign in
 }
 
-// flows encrypts flows with a key that exists in memory only, and accepts each once.
+// flows encrypts flows, and accepts each once.
 type flows struct {
 	aead cipher.AEAD
 
@@ -46,9 +45,7 @@ type flows struct {
 	used map[string]time.Time // times at which the completed flows expire, by state
 }
 
-func newFlows() *flows {
-	key := make([]byte, 32)
-	rand.Read(key) // never fails: crypto/rand ends the program instead
+func newFlows(key []byte) *flows {
 	block, err := aes.NewCipher(key)
 	if err != nil {
 		panic(err) // only for another length of the key

@@ -43,7 +43,7 @@ type Providers struct {
 // New returns the providers of a server.
 func New(s *web.Server, ps *pages.Pages) *Providers {
 	return &Providers{s, ps, provider.NewClient(s.Config.ProviderAllow, s.Config.Version),
-		directory.NewClient(s.Config.ProviderAllow), newFlows(), newMessages()}
+		directory.NewClient(s.Config.ProviderAllow), newFlows(s.DB.TemporaryKey("ways to sign-in providers")), newMessages()}
 }
 
 func Routes(p *Providers) []web.Route {
