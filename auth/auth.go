@@ -54,6 +54,9 @@ type Options struct {
 	// LoginLogDays and LoginLogRows override the settings for the retention of the
 	// login log; 0 uses the settings.
 	LoginLogDays, LoginLogRows int
+	// Nodes returns the number of nodes that serve the same data, at least 1; nil for a server that is
+	// the only one. Limits are shared out among them, and nothing is held in memory on a full disk.
+	Nodes func() int
 	// PublicURL is the origin at which people reach the server, for which passkeys are; "" if
 	// unknown.
 	PublicURL string
@@ -73,13 +76,10 @@ type Auth struct {
 	initial   *atomic.Bool // whether the initial file may exist
 
 	fingerprints []byte // key of the fingerprint HMAC
-	forwarding   *forwarding
-	challenges   *challenges
-	ceremonies   *challenges // those of passkeys
-	pending      *pendingLogins
-	mailed       *pendingLogins // sign-ins with a code by mail
-	arrivals     *arrivals
-	returns      *returnCodes
+	forwarding   forwarding
+	challenges   challenges
+	ceremonies   []byte // key of the challenges of passkeys
+	sealer       *sealer
 	passwords    *passwordChecks
 	party        *webauthn.WebAuthn // relying party of passkeys; nil if they can't be used
 }
@@ -104,11 +104,10 @@ func New(db *store.DB, options Options) (*Auth, error) {
 		held:       newHeld(),
 		stats:      newStats(),
 		initial:    &atomic.Bool{},
-		forwarding: newForwarding(db.TemporaryKey("tokens of programs")),
-		pending:    newPendingLogins(pendingLife),
-		mailed:     newPendingLogins(store.SignInCodeLife),
-		arrivals:   newArrivals(),
-		returns:    newReturnCodes(),
+		forwarding: db.TemporaryKey("tokens of programs"),
+		challenges: db.TemporaryKey("challenges"),
+		ceremonies: db.TemporaryKey("passkeys"),
+		sealer:     newSealer(db.TemporaryKey("tokens of clients")),
 		party:      relyingParty(options.PublicURL),
 	}
 	a.initial.Store(options.InitialFile != "")
@@ -118,8 +117,6 @@ func New(db *store.DB, options Options) (*Auth, error) {
 			a.hasher = newHasher(install.PasswordKey, options.Cost)
 			a.passwords = newPasswordChecks(store.PasswordRules(tx))
 			a.fingerprints = fingerprintKey(install.PasswordKey)
-			a.challenges = newChallenges(db.TemporaryKey("challenges"))
-			a.ceremonies = newChallenges(db.TemporaryKey("passkeys"))
 		}
 		return err
 	})
@@ -162,12 +159,7 @@ func (a *Auth) Run(ctx context.Context, fail func(error)) {
 
 func (a *Auth) tidy() error {
 	a.counters.sweep()
-	a.challenges.sweep(a.counters.now())
-	a.ceremonies.sweep(a.counters.now())
-	a.pending.sweep(a.counters.now())
-	a.mailed.sweep(a.counters.now())
-	a.arrivals.sweep(a.counters.now())
-	a.returns.sweep(a.counters.now())
+	a.held.sweep(kv.TimeOf(a.counters.now()))
 	used := a.saveUse(a.sessions.unsaved(kv.TimeOf(time.Now())))
 	all := slices.Collect(maps.Values(a.throttled.take()))
 	err := a.logRows(all)
@@ -233,6 +225,10 @@ func (a *Auth) trim() error {
 				return err
 			}
 			if more, err = store.EndRegistrations(tx, kv.MaxRecordsPerWrite/8); err != nil || more { // each with password, link and mails
+				return err
+			}
+
+			if more, err = store.ForgetUsed(tx, kv.MaxRecordsPerWrite/4); err != nil || more {
 				return err
 			}
 

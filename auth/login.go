@@ -140,14 +140,7 @@ func (a *Auth) Login(in Attempt) (g *Grant, err error) {
 
 	at.succeeded()
 	if g == nil {
-		return a.suspend(&pendingLogin{
-			account: who.account,
-			name:    in.Username,
-			hash:    hash,
-			fresh:   fresh,
-			since:   proof.seen,
-			client:  markClient(in),
-		})
+		return a.suspend(who.account, &pendingLogin{Name: in.Username, Fresh: fresh, Since: fixed(proof.seen)}, &in)
 	}
 
 	return g, nil

@@ -63,11 +63,15 @@ func (a *Auth) admitRegistration(u *store.AppUser, in Attempt) error {
 	if err := a.checkPolicy(u.Username, "password", in.Password); err != nil {
 		return err // before the challenge, which can be used once
 	}
-	if challenged {
-		return a.challenges.use(in.Solution, a.counters.now())
+	if !challenged {
+		return nil
 	}
 
-	return nil
+	solved, err := a.challenges.check(in.Solution, a.counters.now())
+	if err != nil {
+		return err
+	}
+	return a.spendNow(solved, errSolution) // also for a registration that fails, or one solution would be good for many names
 }
 
 // mayRegister returns an error if the settings do not allow a registration. confirm reports whether
