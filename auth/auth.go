@@ -110,6 +110,7 @@ func New(db *store.DB, options Options) (*Auth, error) {
 		sealer:     newSealer(db.TemporaryKey("tokens of clients")),
 		party:      relyingParty(options.PublicURL),
 	}
+	a.counters.nodes = options.Nodes
 	a.initial.Store(options.InitialFile != "")
 	err := db.View(store.System, func(tx *store.Tx) error {
 		install, err := store.Installs.Get(tx, 1)
@@ -126,6 +127,7 @@ func New(db *store.DB, options Options) (*Auth, error) {
 
 	db.OnCommit(a.sessions.invalidate)
 	db.OnCommit(a.passwords.note)
+	db.OnCommit(func(c kv.Changes) { a.counters.noteUnlocked(c) })
 	return a, nil
 }
 
@@ -212,8 +214,8 @@ func (a *Auth) trim() error {
 				return err
 			}
 
-			more, err = store.EndExpiredSessions(tx, tx.Now().Add(-idleLimit(tx, false)),
-				tx.Now().Add(-idleLimit(tx, true)), kv.MaxRecordsPerWrite/8)
+			more, err = store.EndExpiredSessions(tx, tx.Now().Add(-idleLimit(tx, false)-a.grace()),
+				tx.Now().Add(-idleLimit(tx, true)-a.grace()), kv.MaxRecordsPerWrite/8)
 			if err != nil || more {
 				return err
 			}

@@ -112,7 +112,7 @@ func (a *Auth) Challenge(in Attempt) (*Challenge, error) {
 		window := time.Duration(store.LoginWindowMinutes.Get(tx)) * time.Minute
 		n, left := observedCounters{a.counters, in.Observe}.add("challenge "+Network(in.Addr), 1,
 			window)
-		if n > store.LoginTries.Get(tx)*triesPerAddress*perRegistration {
+		if n > a.counters.share(store.LoginTries.Get(tx)*triesPerAddress*perRegistration) {
 			wait = left
 		}
 		return nil

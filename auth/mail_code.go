@@ -23,7 +23,7 @@ func (a *Auth) RequestCode(in Attempt) (token string, expires store.Time, err er
 	err = a.db.View(store.Anonymous, func(tx *store.Tx) error {
 		window := time.Duration(store.LoginWindowMinutes.Get(tx)) * time.Minute
 		n, left := in.countCode(a.counters, 1, window)
-		if n > store.LoginTries.Get(tx)*triesPerAddress {
+		if n > a.counters.share(store.LoginTries.Get(tx)*triesPerAddress) {
 			wait = left
 			return nil
 		}
@@ -142,6 +142,9 @@ func (a *Auth) beginMailed(in *Attempt, l *pendingLogin) (who *candidate, device
 	var tries int
 	var window time.Duration
 	device = a.useDevice(in.Device)
+	if err := a.unlock(); err != nil {
+		return nil, device, nil, 0, err
+	}
 	err = a.db.View(store.Anonymous, func(tx *store.Tx) (err error) {
 		tries = store.LoginTries.Get(tx)
 		window = time.Duration(store.LoginWindowMinutes.Get(tx)) * time.Minute

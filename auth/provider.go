@@ -327,7 +327,7 @@ func (a *Auth) CountArrival(addr netip.Addr, observe func(kv.CacheEvent)) error 
 	err := a.db.View(store.Anonymous, func(tx *store.Tx) error {
 		window := time.Duration(store.LoginWindowMinutes.Get(tx)) * time.Minute
 		n, left := observedCounters{a.counters, observe}.add(arrivalCounter(addr), 1, window)
-		if n > store.LoginTries.Get(tx)*arrivalsPerTry {
+		if n > a.counters.share(store.LoginTries.Get(tx)*arrivalsPerTry) {
 			wait = left
 		}
 		return nil

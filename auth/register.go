@@ -91,7 +91,7 @@ func (in *Attempt) mayRegister(tx *store.Tx, u *store.AppUser) (confirm bool, er
 func (a *Auth) countRegistration(tx *store.Tx, in Attempt) (wait time.Duration) {
 	window := time.Duration(store.LoginWindowMinutes.Get(tx)) * time.Minute
 	n, left := observedCounters{a.counters, in.Observe}.add("register "+Network(in.Addr), 1, window)
-	limit := store.LoginTries.Get(tx) * triesPerAddress
+	limit := a.counters.share(store.LoginTries.Get(tx) * triesPerAddress)
 	if n > limit {
 		wait = left
 	}

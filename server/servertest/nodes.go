@@ -29,6 +29,18 @@ func WithCommitLog(log *kv.CommitLogOptions) func(*Setup) {
 	return func(su *Setup) { su.commits = log }
 }
 
+// nodes returns the number of nodes for packages that do not know the cluster; nil for a server that is
+// the only one.
+func (su *Setup) nodes() func() int {
+	switch {
+	case su.Config.Cluster != nil:
+		return su.Config.Cluster.Live
+	case su.commits != nil:
+		return func() int { return 1 }
+	}
+	return nil
+}
+
 // StartNodes starts an instance, and returns copies of it with one log of commits. A user is signed in at
 // all of them, "owner".
 func StartNodes(t testing.TB, n int, options ...func(*Setup)) *Nodes {
