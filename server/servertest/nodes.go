@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -99,12 +100,16 @@ type Traveller struct {
 	At       int // node of the next request
 }
 
-// Call sends a request to the next node. The client keeps cookies if it has a map for them.
-func (c *Traveller) Call(method, url, body string) *Reply {
+// Call sends a request to the next node. The client keeps cookies if it has a map for them. headers are
+// names and values.
+func (c *Traveller) Call(method, url, body string, headers ...string) *Reply {
 	c.T.Helper()
 	in := c.All[c.At%len(c.All)]
 	c.At++
 	r := in.Request(method, url, body, "nobody")
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
 	if c.Token != "" {
 		r.Header.Set("Authorization", "Bearer "+c.Token)
 	}
@@ -127,13 +132,28 @@ func (c *Traveller) Call(method, url, body string) *Reply {
 }
 
 // OK is like Call, but the request must succeed.
-func (c *Traveller) OK(method, url, body string) *Reply {
+func (c *Traveller) OK(method, url, body string, headers ...string) *Reply {
 	c.T.Helper()
-	a := c.Call(method, url, body)
+	a := c.Call(method, url, body, headers...)
 	if a.Code != http.StatusOK {
 		c.T.Fatalf("%s at node %d: %d %s", a.Sent, (c.At-1)%len(c.All), a.Code, a.Body)
 	}
 	return a
+}
+
+// AtOnce calls fn for all nodes at the same time, and returns for how many it has returned true.
+func (s *Nodes) AtOnce(fn func(in *Instance) bool) (n int64) {
+	var all sync.WaitGroup
+	var count atomic.Int64
+	for _, in := range s.All {
+		all.Go(func() {
+			if fn(in) {
+				count.Add(1)
+			}
+		})
+	}
+	all.Wait()
+	return count.Load()
 }
 
 // takePosition checks the cookie with the position of a write, and takes it away from the header, so that
