@@ -74,6 +74,7 @@ type Auth struct {
 	held      *held
 	stats     *stats
 	initial   *atomic.Bool // whether the initial file may exist
+	replaced  *atomic.Bool // whether a commit may have replaced the password in it
 
 	fingerprints []byte // key of the fingerprint HMAC
 	forwarding   forwarding
@@ -104,6 +105,7 @@ func New(db *store.DB, options Options) (*Auth, error) {
 		held:       newHeld(),
 		stats:      newStats(),
 		initial:    &atomic.Bool{},
+		replaced:   &atomic.Bool{},
 		forwarding: db.TemporaryKey("tokens of programs"),
 		challenges: db.TemporaryKey("challenges"),
 		ceremonies: db.TemporaryKey("passkeys"),
@@ -127,7 +129,12 @@ func New(db *store.DB, options Options) (*Auth, error) {
 
 	db.OnCommit(a.sessions.invalidate)
 	db.OnCommit(a.passwords.note)
-	db.OnCommit(func(c kv.Changes) { a.counters.noteUnlocked(c) })
+	db.OnCommit(func(c kv.Changes) {
+		a.counters.noteUnlocked(c)
+		if c.Of(store.Users)[FirstUser] {
+			a.replaced.Store(true)
+		}
+	})
 	return a, nil
 }
 
@@ -162,6 +169,7 @@ func (a *Auth) Run(ctx context.Context, fail func(error)) {
 func (a *Auth) tidy() error {
 	a.counters.sweep()
 	a.held.sweep(kv.TimeOf(a.counters.now()))
+	initial := a.followInitial()
 	used := a.saveUse(a.sessions.unsaved(kv.TimeOf(time.Now())))
 	all := slices.Collect(maps.Values(a.throttled.take()))
 	err := a.logRows(all)
@@ -170,7 +178,7 @@ func (a *Auth) tidy() error {
 			a.held.addRow(row)
 		}
 	}
-	return errors.Join(used, a.saveKeys(), err, a.trim(), a.endPasswordSessions())
+	return errors.Join(initial, used, a.saveKeys(), err, a.trim(), a.endPasswordSessions())
 }
 
 // chunks returns IDs in groups that one write can change.
