@@ -48,9 +48,9 @@ const (
 const (
 	arrivalLife = 5 * time.Minute
 
-	// maxArrival is the size of a token in bytes that fits into a cookie, also after a second factor was
-	// asked for. Some proxies have 4 KiB for all headers of a response.
-	maxArrival = 3000
+	// maxArrival is the size of a token in bytes that fits into a cookie, also as a part of the token of a
+	// pending sign-in, which is at most 3500 bytes long.
+	maxArrival = 2200
 )
 
 // arrivalContents are the contents of the token of an arrival.
