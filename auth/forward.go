@@ -41,7 +41,7 @@ type forwardCode struct {
 	Ends    store.Time `json:"ends"`
 }
 
-// boundForward returns the hash of what a code is bound to: an origin, and the hash of the state of a
+// boundForward returns the hash that binds a code to an origin and the hash of the state of a
 // browser.
 func boundForward(origin, state string) []byte {
 	sum := sha256.Sum256([]byte(origin + "\x00" + state))

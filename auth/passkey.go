@@ -256,8 +256,8 @@ func (a *Auth) parseAssertion(field string,
 	return parsed, nil
 }
 
-// verifyAssertion verifies the response of a passkey of a user. The challenge is used up with what the
-// passkey allows, see assertion.use.
+// verifyAssertion verifies the response of a passkey of a user. The transaction that the passkey
+// allows uses up the challenge, see assertion.use.
 func (a *Auth) verifyAssertion(user store.Account, parsed *protocol.ParsedCredentialAssertionData,
 	purpose, bound string) (*assertion, error) {
 	sent := parsed.Response.CollectedClientData.Challenge

@@ -27,7 +27,7 @@ var errPending = errs.New(errs.Unauthenticated,
 // pendingLogin is a sign-in whose password was right, or one that waits for the code that was mailed.
 // Tokens are as long whether there is an account or not.
 type pendingLogin struct {
-	ID      fixed  `json:"id"`               // of the account; 0: no user has the name, so no code was mailed
+	ID      fixed  `json:"id"`               // ID of the account; 0: no user has the name, so no code was mailed
 	Name    string `json:"name"`             // username for the login log; as typed, before the code was right
 	Code    string `json:"code,omitempty"`   // code that was mailed
 	Mailed  bool   `json:"mail,omitempty"`   // whether such a code was right, instead of a password

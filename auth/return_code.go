@@ -37,7 +37,7 @@ type returnCode struct {
 	Ends    store.Time `json:"ends"`
 }
 
-// hash returns the hash of what a code is bound to.
+// hash returns the hash that binds a code to its target.
 func (r Return) hash() []byte {
 	sum := sha256.Sum256([]byte(r.To + "\x00" + r.State + "\x00" + r.Challenge))
 	return sum[:]

@@ -107,7 +107,7 @@ func unpack(packed []byte, contents any) error {
 type once struct {
 	Kind  string     `json:"kind"`
 	Hash  string     `json:"hash"`  // SHA-256, hexadecimal
-	Until store.Time `json:"until"` // from when the value is refused without a row
+	Until store.Time `json:"until"` // time from which the value is refused without a row
 }
 
 func onceOf(kind string, hash tokenHash, until time.Time) once {

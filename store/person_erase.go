@@ -27,8 +27,8 @@ type Erasure struct {
 	UserID    ID       `json:"user_id"`
 	AppUserID ID       `json:"app_user_id"`
 	Texts     []string `json:"texts"`          // names of the person in monitoring: username, addresses and mobile
-	Line      string   `json:"line,omitempty"` // in the list of erasures
-	DoneAt    Time     `json:"done_at"`        // when a node has completed it; 0 before
+	Line      string   `json:"line,omitempty"` // line in the list of erasures
+	DoneAt    Time     `json:"done_at"`        // time at which a node has completed it; 0 before
 	kv.Timestamps
 }
 

@@ -2,7 +2,7 @@ package store
 
 import "reeve/store/kv"
 
-// Unlock is the last time that somebody has ended the lock-out of an account. The failed sign-ins are
+// Unlock is the last time at which the lock-out of an account was ended. The failed sign-ins are
 // counted in memory, by each node: a node drops its counts when it gets the row.
 type Unlock struct {
 	Ident
