@@ -54,6 +54,9 @@ type Options struct {
 	// LoginLogDays and LoginLogRows override the settings for the retention of the
 	// login log; 0 uses the settings.
 	LoginLogDays, LoginLogRows int
+	// Nodes returns the number of nodes that serve the same data, at least 1; nil for a server that is
+	// the only one. Limits are shared out among them, and nothing is held in memory on a full disk.
+	Nodes func() int
 	// PublicURL is the origin at which people reach the server, for which passkeys are; "" if
 	// unknown.
 	PublicURL string
@@ -71,15 +74,13 @@ type Auth struct {
 	held      *held
 	stats     *stats
 	initial   *atomic.Bool // whether the initial file may exist
+	replaced  *atomic.Bool // whether a commit may have replaced the password in it
 
 	fingerprints []byte // key of the fingerprint HMAC
-	forwarding   *forwarding
-	challenges   *challenges
-	ceremonies   *challenges // those of passkeys
-	pending      *pendingLogins
-	mailed       *pendingLogins // sign-ins with a code by mail
-	arrivals     *arrivals
-	returns      *returnCodes
+	forwarding   forwarding
+	challenges   challenges
+	ceremonies   []byte // key of the challenges of passkeys
+	sealer       *sealer
 	passwords    *passwordChecks
 	party        *webauthn.WebAuthn // relying party of passkeys; nil if they can't be used
 }
@@ -104,13 +105,14 @@ func New(db *store.DB, options Options) (*Auth, error) {
 		held:       newHeld(),
 		stats:      newStats(),
 		initial:    &atomic.Bool{},
-		forwarding: newForwarding(),
-		pending:    newPendingLogins(pendingLife),
-		mailed:     newPendingLogins(store.SignInCodeLife),
-		arrivals:   newArrivals(),
-		returns:    newReturnCodes(),
+		replaced:   &atomic.Bool{},
+		forwarding: db.TemporaryKey("tokens of programs"),
+		challenges: db.TemporaryKey("challenges"),
+		ceremonies: db.TemporaryKey("passkeys"),
+		sealer:     newSealer(db.TemporaryKey("tokens of clients")),
 		party:      relyingParty(options.PublicURL),
 	}
+	a.counters.nodes = options.Nodes
 	a.initial.Store(options.InitialFile != "")
 	err := db.View(store.System, func(tx *store.Tx) error {
 		install, err := store.Installs.Get(tx, 1)
@@ -118,7 +120,6 @@ func New(db *store.DB, options Options) (*Auth, error) {
 			a.hasher = newHasher(install.PasswordKey, options.Cost)
 			a.passwords = newPasswordChecks(store.PasswordRules(tx))
 			a.fingerprints = fingerprintKey(install.PasswordKey)
-			a.challenges, a.ceremonies = newChallenges(install.PasswordKey), newChallenges(install.PasswordKey)
 		}
 		return err
 	})
@@ -128,6 +129,12 @@ func New(db *store.DB, options Options) (*Auth, error) {
 
 	db.OnCommit(a.sessions.invalidate)
 	db.OnCommit(a.passwords.note)
+	db.OnCommit(func(c kv.Changes) {
+		a.counters.noteUnlocked(c)
+		if c.Of(store.Users)[FirstUser] {
+			a.replaced.Store(true)
+		}
+	})
 	return a, nil
 }
 
@@ -161,12 +168,8 @@ func (a *Auth) Run(ctx context.Context, fail func(error)) {
 
 func (a *Auth) tidy() error {
 	a.counters.sweep()
-	a.challenges.sweep(a.counters.now())
-	a.ceremonies.sweep(a.counters.now())
-	a.pending.sweep(a.counters.now())
-	a.mailed.sweep(a.counters.now())
-	a.arrivals.sweep(a.counters.now())
-	a.returns.sweep(a.counters.now())
+	a.held.sweep(kv.TimeOf(a.counters.now()))
+	initial := a.followInitial()
 	used := a.saveUse(a.sessions.unsaved(kv.TimeOf(time.Now())))
 	all := slices.Collect(maps.Values(a.throttled.take()))
 	err := a.logRows(all)
@@ -175,7 +178,7 @@ func (a *Auth) tidy() error {
 			a.held.addRow(row)
 		}
 	}
-	return errors.Join(used, a.saveKeys(), err, a.trim(), a.endPasswordSessions())
+	return errors.Join(initial, used, a.saveKeys(), err, a.trim(), a.endPasswordSessions())
 }
 
 // chunks returns IDs in groups that one write can change.
@@ -219,8 +222,8 @@ func (a *Auth) trim() error {
 				return err
 			}
 
-			more, err = store.EndExpiredSessions(tx, tx.Now().Add(-idleLimit(tx, false)),
-				tx.Now().Add(-idleLimit(tx, true)), kv.MaxRecordsPerWrite/8)
+			more, err = store.EndExpiredSessions(tx, tx.Now().Add(-idleLimit(tx, false)-a.grace()),
+				tx.Now().Add(-idleLimit(tx, true)-a.grace()), kv.MaxRecordsPerWrite/8)
 			if err != nil || more {
 				return err
 			}
@@ -232,6 +235,10 @@ func (a *Auth) trim() error {
 				return err
 			}
 			if more, err = store.EndRegistrations(tx, kv.MaxRecordsPerWrite/8); err != nil || more { // each with password, link and mails
+				return err
+			}
+
+			if more, err = store.ForgetUsed(tx, kv.MaxRecordsPerWrite/4); err != nil || more {
 				return err
 			}
 

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
-	"sync"
 	"time"
 
 	"reeve/store"
@@ -25,8 +24,6 @@ const (
 	challengeAlgorithm = "SHA-256"
 	challengeNumbers   = 100_000 // highest number: a second or so of a phone
 	challengeLife      = 10 * time.Minute
-	challengeLabel     = "reeve registration challenge"
-	maxUsedChallenges  = 100_000
 	perRegistration    = 2 // challenges that an address gets for each registration it may try
 )
 
@@ -55,25 +52,11 @@ var challengeSalt = regexp.MustCompile(`^[0-9a-f]{32}\?expires=([0-9]{1,12})&$`)
 var errSolution = errs.Field(errs.Invalid, "altcha",
 	"is invalid, expired or was used already; solve a new challenge")
 
-// challenges makes and checks challenges.
-type challenges struct {
-	key []byte
-	mu  sync.Mutex
-
-	used map[string]time.Time // expiry of each challenge that was used
-}
-
-// newChallenges derives the key from the installation's password key, and from a random text, so
-// that what was used before a restart can't be used again.
-func newChallenges(passwordKey []byte) *challenges {
-	return &challenges{
-		key:  keyed(passwordKey, challengeLabel+rand.Text()),
-		used: map[string]time.Time{},
-	}
-}
+// challenges makes and checks challenges with a key.
+type challenges []byte
 
 // create returns a new challenge.
-func (c *challenges) create(now time.Time) Challenge {
+func (c challenges) create(now time.Time) Challenge {
 	var random [16]byte
 	rand.Read(random[:]) // never fails: crypto/rand ends the program instead
 	salt := fmt.Sprintf("%x?expires=%d&", random, now.Add(challengeLife).Unix())
@@ -86,20 +69,20 @@ func challengeHash(salt string, number int64) string {
 	return hex.EncodeToString(sum[:])
 }
 
-func (c *challenges) sign(challenge string) string {
-	return hex.EncodeToString(keyed(c.key, challenge))
+func (c challenges) sign(challenge string) string {
+	return hex.EncodeToString(keyed(c, challenge))
 }
 
-// use checks a solution, the base64 of its JSON, and remembers that it was used.
-func (c *challenges) use(encoded string, now time.Time) error {
+// check checks a solution, the base64 of its JSON, which can be used once.
+func (c challenges) check(encoded string, now time.Time) (solved once, err error) {
 	if encoded == "" {
-		return errs.Field(errs.Invalid, "altcha", "is required")
+		return once{}, errs.Field(errs.Invalid, "altcha", "is required")
 	}
 
 	text, err := base64.StdEncoding.DecodeString(encoded)
 	var s solution
 	if err != nil || json.Unmarshal(text, &s) != nil {
-		return errSolution
+		return once{}, errSolution
 	}
 
 	salt := challengeSalt.FindStringSubmatch(s.Salt)
@@ -107,47 +90,15 @@ func (c *challenges) use(encoded string, now time.Time) error {
 		s.Number > challengeNumbers ||
 		!hmac.Equal([]byte(s.Signature), []byte(c.sign(s.Challenge))) ||
 		challengeHash(s.Salt, s.Number) != s.Challenge {
-		return errSolution
+		return once{}, errSolution
 	}
 
 	seconds, err := strconv.ParseInt(salt[1], 10, 64)
 	if expires := time.Unix(seconds, 0); err == nil && now.Before(expires) {
-		return c.remember(s.Challenge, now, expires)
+		return onceOf(challengeValue, sha256.Sum256([]byte(s.Challenge)), expires), nil
 	}
 
-	return errSolution
-}
-
-// remember records the use of a challenge, once.
-func (c *challenges) remember(challenge string, now, expires time.Time) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if _, was := c.used[challenge]; was {
-		return errSolution
-	}
-	if len(c.used) >= maxUsedChallenges {
-		c.forget(now)
-	}
-	if len(c.used) >= maxUsedChallenges {
-		return errs.New(errs.Busy, "too many registrations; try again later").After(time.Minute)
-	}
-	c.used[challenge] = expires
-	return nil
-}
-
-// forget drops challenges that have expired, which can't be used anyway. c.mu must be locked.
-func (c *challenges) forget(now time.Time) {
-	for challenge, expires := range c.used {
-		if !now.Before(expires) {
-			delete(c.used, challenge)
-		}
-	}
-}
-
-func (c *challenges) sweep(now time.Time) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.forget(now)
+	return once{}, errSolution
 }
 
 // Challenge returns a challenge to solve before registering, while the settings require one. It is
@@ -161,7 +112,7 @@ func (a *Auth) Challenge(in Attempt) (*Challenge, error) {
 		window := time.Duration(store.LoginWindowMinutes.Get(tx)) * time.Minute
 		n, left := observedCounters{a.counters, in.Observe}.add("challenge "+Network(in.Addr), 1,
 			window)
-		if n > store.LoginTries.Get(tx)*triesPerAddress*perRegistration {
+		if n > a.counters.share(store.LoginTries.Get(tx)*triesPerAddress*perRegistration) {
 			wait = left
 		}
 		return nil

@@ -15,6 +15,7 @@ import (
 
 	"reeve/store"
 	"reeve/store/errs"
+	"reeve/store/kv"
 )
 
 // solve finds the number of a challenge.
@@ -46,7 +47,7 @@ func (s solution) encode(t testing.TB) string {
 
 func TestChallenge_FormatOfALTCHA(t *testing.T) {
 	now := time.Unix(1_764_000_000, 0)
-	c := newChallenges([]byte("key")).create(now)
+	c := challenges("key").create(now)
 	if c.Algorithm != "SHA-256" || c.MaxNumber != 100_000 ||
 		!regexp.MustCompile(`^[0-9a-f]{64}$`).MatchString(c.Challenge+"") ||
 		!regexp.MustCompile(`^[0-9a-f]{64}$`).MatchString(c.Signature) ||
@@ -62,8 +63,8 @@ func TestChallenge_FormatOfALTCHA(t *testing.T) {
 
 func TestSolutions(t *testing.T) {
 	now := time.Unix(1_764_000_000, 0)
-	all := newChallenges([]byte("key"))
-	other := newChallenges([]byte("key")) // after a restart
+	all := challenges("key")
+	other := challenges("other")
 	challenge := all.create(now)
 	good := challenge.solve(t)
 	foreign := other.create(now)
@@ -114,41 +115,40 @@ func TestSolutions(t *testing.T) {
 			s.Challenge = challengeHash(s.Salt, 1)
 			s.Number = 1
 		}),
-		"from before a restart": foreign.solve(t).encode(t),
-		"deep JSON":             raw(strings.Repeat("[", 500)),
+		"with another key": foreign.solve(t).encode(t),
+		"deep JSON":        raw(strings.Repeat("[", 500)),
 	} {
-		if err := all.use(payload, now); !errs.Is(err, errs.Invalid) {
+		if _, err := all.check(payload, now); !errs.Is(err, errs.Invalid) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 
-	if err := all.use(good.encode(t), now.Add(challengeLife)); !errs.Is(err, errs.Invalid) {
+	if _, err := all.check(good.encode(t), now.Add(challengeLife)); !errs.Is(err, errs.Invalid) {
 		t.Errorf("expired: %v", err)
 	}
-	if err := all.use(good.encode(t), now.Add(challengeLife-time.Second)); err != nil {
+	if _, err := all.check(good.encode(t), now.Add(challengeLife-time.Second)); err != nil {
 		t.Errorf("shortly before: %v", err)
 	}
 
-	for name, again := range map[string]string{
-		"the same":          good.encode(t),
-		"spelled otherwise": raw(fmt.Sprintf(`{ "signature":%q, "salt":%q, "number":%d, "challenge":%q, "algorithm":"SHA-256" }`, good.Signature, good.Salt, good.Number, good.Challenge)),
-	} {
-		if err := all.use(again, now); !errs.Is(err, errs.Invalid) {
-			t.Errorf("%s a second time: %v", name, err)
-		}
+	one, err := all.check(good.encode(t), now)
+	must(t, err)
+	same, err := all.check(raw(fmt.Sprintf(`{ "signature":%q, "salt":%q, "number":%d, "challenge":%q, "algorithm":"SHA-256" }`, good.Signature, good.Salt, good.Number, good.Challenge)), now)
+	must(t, err)
+	if one != same || one.Until != kv.TimeOf(now.Add(challengeLife)) {
+		t.Errorf("a solution is used as %+v, spelled otherwise as %+v", one, same)
 	}
 }
 
 func TestChallenge_SolutionUsedOnce(t *testing.T) {
-	now := time.Unix(1_764_000_000, 0)
-	all := newChallenges([]byte("key"))
-	c := all.create(now)
-	payload := c.solve(t).encode(t)
+	in := start(t)
+	c := in.challenges.create(in.now)
+	solved, err := in.challenges.check(c.solve(t).encode(t), in.now)
+	must(t, err)
 	var wg sync.WaitGroup
 	var used atomic.Int64
 	for range 64 {
 		wg.Go(func() {
-			if all.use(payload, now) == nil {
+			if in.spendNow(solved, errSolution) == nil {
 				used.Add(1)
 			}
 		})
@@ -156,28 +156,6 @@ func TestChallenge_SolutionUsedOnce(t *testing.T) {
 
 	if wg.Wait(); used.Load() != 1 {
 		t.Errorf("used %d times", used.Load())
-	}
-}
-
-func TestChallenge_UsedBound(t *testing.T) {
-	now := time.Unix(1_764_000_000, 0)
-	all := newChallenges([]byte("key"))
-	for i := range maxUsedChallenges {
-		must(t, all.remember(fmt.Sprint(i), now, now.Add(challengeLife)))
-	}
-
-	if err := all.remember("one more", now, now.Add(challengeLife)); !errs.Is(err, errs.Busy) ||
-		len(all.used) != maxUsedChallenges {
-		t.Errorf("%v with %d", err, len(all.used))
-	}
-
-	later := now.Add(challengeLife)
-	must(t, all.remember("one more", later, later.Add(challengeLife)))
-	if len(all.used) != 1 {
-		t.Errorf("%d are remembered", len(all.used))
-	}
-	if all.sweep(later.Add(challengeLife)); len(all.used) != 0 {
-		t.Errorf("%d are remembered after a sweep", len(all.used))
 	}
 }
 

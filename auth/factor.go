@@ -212,6 +212,9 @@ const (
 func (a *Auth) beginFactor(kind string, who store.Account, addr netip.Addr, known bool,
 	observe func(kv.CacheEvent)) (at *throttleCheck, err error) {
 	var wait time.Duration
+	if err := a.unlock(); err != nil {
+		return nil, err
+	}
 	err = a.db.View(store.Anonymous, func(tx *store.Tx) error {
 		window := time.Duration(store.LoginWindowMinutes.Get(tx)) * time.Minute
 		at = newThrottleCheck(observedCounters{a.counters, observe}, kind+":"+realm(who.App),

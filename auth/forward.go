@@ -4,17 +4,16 @@ import (
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
-	"crypto/subtle"
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"strings"
-	"sync"
 	"time"
 
 	"reeve/store"
 	"reeve/store/errs"
+	"reeve/store/kv"
 )
 
 // Forward authentication: a reverse proxy asks the server for each request to a program behind it
@@ -27,22 +26,26 @@ import (
 //
 // A token is not stored: it has the ID of the session and a signature of the session's first token
 // and of the origin, so it ends with the session, and stays valid when a confirmation replaces the
-// session's token. The key of the signatures exists only in memory, so that reading the database or
-// a backup is not enough to create a token. After a restart browsers get new ones by themselves.
+// session's token. The key of the signatures follows from secret.key, so that all nodes accept a token,
+// and reading the database is not enough to create one.
 
 const (
 	codeLife        = time.Minute
-	maxCodes        = 10_000 // codes that have not been used
-	maxSessionCodes = 10     // of them, those of one session
+	maxSessionCodes = 10 // codes of one session that were not exchanged
 )
 
 // forwardCode is the session and the origin of a code.
 type forwardCode struct {
-	session store.ID
-	seed    tokenHash // hash of the first token of the session
-	origin  string
-	state   string // see HashState
-	expires time.Time
+	Session store.ID   `json:"session"`
+	Bound   []byte     `json:"bound"` // see boundForward
+	Ends    store.Time `json:"ends"`
+}
+
+// boundForward returns the hash that binds a code to an origin and the hash of the state of a
+// browser.
+func boundForward(origin, state string) []byte {
+	sum := sha256.Sum256([]byte(origin + "\x00" + state))
+	return sum[:]
 }
 
 // NewForwardState returns a random state for a browser.
@@ -61,45 +64,20 @@ func HashState(state string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// forwarding is the key of the tokens, and the codes that have not been used, by hash.
-type forwarding struct {
-	key [32]byte
-
-	mu    sync.Mutex
-	codes map[tokenHash]forwardCode
-}
-
-func newForwarding() *forwarding {
-	f := &forwarding{codes: map[tokenHash]forwardCode{}}
-	rand.Read(f.key[:]) // never fails: crypto/rand ends the program instead
-	return f
-}
+// forwarding is the key of the tokens.
+type forwarding []byte
 
 // NewForwardCode returns a code with which the browser that has a state gets a token for an origin
-// within a minute. state is the hash of the state. The error is TooMany if there are too many
-// codes.
+// within a minute. state is the hash of the state. The error is TooMany if the session has got too many.
 func (a *Auth) NewForwardCode(s *Session, origin, state string) (string, error) {
-	now, own := time.Now(), 0
-	code, hash := newToken(codePrefix)
-	f := a.forwarding
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for h, c := range f.codes {
-		if now.After(c.expires) {
-			delete(f.codes, h)
-		} else if c.session == s.ID {
-			own++
-		}
+	if n, left := a.counters.add(forwardCounter(s.ID), 1, codeLife); n > maxSessionCodes {
+		return "", errs.New(errs.TooMany, "too many sign-ins at once; try again in a minute").After(left)
 	}
-
-	if own >= maxSessionCodes || len(f.codes) >= maxCodes {
-		return "",
-			errs.New(errs.TooMany, "too many sign-ins at once; try again in a minute").After(codeLife)
-	}
-
-	f.codes[hash] = forwardCode{s.ID, s.seed, origin, state, now.Add(codeLife)}
-	return code, nil
+	end := kv.TimeOf(time.Now().Add(codeLife))
+	return a.sealer.seal(codePrefix, "", forwardCode{s.ID, boundForward(origin, state), end})
 }
+
+func forwardCounter(session store.ID) string { return "forward " + session.String() }
 
 func errForwardCode(origin string) error {
 	return errs.New(errs.Denied,
@@ -109,34 +87,38 @@ func errForwardCode(origin string) error {
 
 // ExchangeForwardCode returns the token for a code. The code can't be used again, even after an
 // error.
-func (a *Auth) ExchangeForwardCode(tx *store.Tx,
-	code, origin, state string) (token string, err error) {
-	hash, prefix, ok := hashToken(code)
-	if !ok || prefix != codePrefix || !plausible(code) {
+func (a *Auth) ExchangeForwardCode(code, origin, state string) (token string, err error) {
+	var c forwardCode
+	hash, ok := a.sealer.open(codePrefix, "", code, &c)
+	if !ok || kv.TimeOf(time.Now()) >= c.Ends {
 		return "", errForwardCode(origin)
 	}
-
-	f := a.forwarding
-	f.mu.Lock()
-	c, known := f.codes[hash]
-	delete(f.codes, hash)
-	f.mu.Unlock()
-	if !known || time.Now().After(c.expires) || c.origin != origin ||
-		subtle.ConstantTimeCompare([]byte(HashState(state)), []byte(c.state)) != 1 {
-		return "", errForwardCode(origin)
-	}
-	if _, err := a.SessionByID(tx, c.session); err != nil {
+	if err := a.spendNow(onceOf(forwardValue, hash, c.Ends.Std()), errForwardCode(origin)); err != nil {
 		return "", err
 	}
+	if !hmac.Equal(c.Bound, boundForward(origin, HashState(state))) {
+		return "", errForwardCode(origin)
+	}
 
-	return f.token(c.session, c.seed, origin), nil
+	err = a.db.View(store.Anonymous, func(tx *store.Tx) error {
+		if _, err := a.SessionByID(tx, c.Session); err != nil {
+			return err
+		}
+		_, seed, err := a.hashOf(tx, c.Session)
+		if err == nil {
+			token = a.forwarding.token(c.Session, seed, origin)
+			a.counters.add(forwardCounter(c.Session), -1, codeLife)
+		}
+		return err
+	})
+	return token, err
 }
 
 const signedText = 54 // letters of 40 bytes: a session ID and a signature
 
 // token returns the token of a session for an origin.
-func (f *forwarding) token(session store.ID, seed tokenHash, origin string) string {
-	mac := hmac.New(sha256.New, f.key[:])
+func (f forwarding) token(session store.ID, seed tokenHash, origin string) string {
+	mac := hmac.New(sha256.New, f)
 	fmt.Fprintf(mac, "%d %x %s", session, seed, origin) // a hash never fails
 	text := base64.RawURLEncoding.EncodeToString(mac.Sum(binary.BigEndian.AppendUint64(nil,
 		uint64(session))))

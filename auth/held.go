@@ -1,6 +1,8 @@
 package auth
 
 import (
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -29,6 +31,7 @@ type held struct {
 	sessions map[store.ID]*heldSession
 	rows     []*store.LoginLog
 	steps    map[store.Account]int64 // time steps of codes that were used and can't be stored, see TOTP
+	used     map[string]store.Time   // values that were used and can't be stored, with their ends, see once
 }
 
 type heldSession struct {
@@ -41,6 +44,7 @@ func newHeld() *held {
 		last:     firstHeldID,
 		sessions: map[store.ID]*heldSession{},
 		steps:    map[store.Account]int64{},
+		used:     map[string]store.Time{},
 	}
 }
 
@@ -48,12 +52,17 @@ func newHeld() *held {
 func (s *Session) isHeld() bool { return s.ID >= firstHeldID }
 
 // add holds a session and assigns its ID. It reports false if maxHeldSessions are held
-// already, or the code of the time step has been used; step is 0 without a second factor.
-func (h *held) add(s *Session, record store.Session, step int64) bool {
+// already, the code of the time step has been used, or one of the values that the session uses up; step
+// is 0 without a second factor.
+func (h *held) add(s *Session, record store.Session, step int64, uses []once) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if len(h.sessions) >= maxHeldSessions || step != 0 && !h.use(s.account, step) {
+	if len(h.sessions) >= maxHeldSessions || slices.ContainsFunc(uses, h.wasUsed) ||
+		step != 0 && !h.use(s.account, step) {
 		return false
+	}
+	for _, o := range uses {
+		h.used[o.Hash] = o.Until
 	}
 	h.last++
 	s.ID = h.last
@@ -78,6 +87,34 @@ func (h *held) use(who store.Account, step int64) bool {
 	}
 	h.steps[who] = step
 	return true
+}
+
+// useOnce records that a value was used, and reports false if it was used before, or too many are held.
+func (h *held) useOnce(o once) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.wasUsed(o) || len(h.used) >= maxHeldRows {
+		return false
+	}
+	h.used[o.Hash] = o.Until
+	return true
+}
+
+// isUsed reports whether a value was used and could not be stored.
+func (h *held) isUsed(o once) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.wasUsed(o)
+}
+
+// wasUsed is isUsed. h.mu must be locked.
+func (h *held) wasUsed(o once) bool { return h.used[o.Hash] != 0 }
+
+// sweep forgets values that have expired.
+func (h *held) sweep(now store.Time) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	maps.DeleteFunc(h.used, func(_ string, end store.Time) bool { return end <= now })
 }
 
 // addRow holds a row of the login log. Beyond maxHeldRows, the oldest rows are dropped.
@@ -120,9 +157,12 @@ func (h *held) take() (sessions []*heldSession, rows []*store.LoginLog) {
 
 // hold opens a session in memory for a sign-in that could not be stored on the full
 // disk. cause is the error of that write; hold returns it if no more sessions can be
-// held.
+// held, or this is one of several nodes, since the others would not know the session.
 func (a *Auth) hold(account store.Account, proof *loginProof, in Attempt,
 	cause error) (*Grant, error) {
+	if a.several() {
+		return nil, cause
+	}
 	token, tokenHash := newToken(tokenPrefix)
 	row := logRow(in, store.LoginSucceeded)
 	record := store.Session{IP: row.IP, Browser: row.Browser, OS: row.OS, Means: proof.means()}
@@ -133,9 +173,12 @@ func (a *Auth) hold(account store.Account, proof *loginProof, in Attempt,
 	epoch := a.sessions.currentEpoch()
 	err := a.db.View(store.System, func(tx *store.Tx) error {
 		err := proof.checkHash(tx, account)
+		if proof.pending != nil && err == nil {
+			err = a.mayTry(tx, proof.pending, errPending)
+		}
 		switch {
 		case err != nil:
-		case proof.passkey != nil: // it can't be used again, see verifyAssertion
+		case proof.passkey != nil: // its challenge is used up with the session
 		case proof.code == nil:
 			pending, err = store.HasFactor(tx, account)
 		default:
@@ -159,7 +202,7 @@ func (a *Auth) hold(account store.Account, proof *loginProof, in Attempt,
 	}
 
 	s.hash, s.seed = tokenHash, tokenHash
-	if !a.held.add(s, record, step) {
+	if !a.held.add(s, record, step, proof.allUses()) {
 		return nil, cause
 	}
 

@@ -99,3 +99,12 @@ func (a *Auth) RemoveStaleInitial() error {
 
 	return a.removeInitial()
 }
+
+// followInitial removes the file with the first user's generated password after another node has replaced
+// that password.
+func (a *Auth) followInitial() error {
+	if !a.replaced.Swap(false) || !a.HasInitial() {
+		return nil
+	}
+	return a.RemoveStaleInitial()
+}

@@ -43,3 +43,21 @@ func TestInitialPassword_StaleIsRemoved(t *testing.T) {
 		})
 	}
 }
+
+// TestInitialPassword_FollowsOtherNodes: a commit of another node, which has replaced the password, has
+// the file removed here.
+func TestInitialPassword_FollowsOtherNodes(t *testing.T) {
+	in := start(t)
+	path := filepath.Join(in.dir, "initial-password")
+	must(t, WriteInitial(path, "admin", password))
+	in.user(FirstUser, func(u *store.User) { u.MustChangePassword = true })
+	must(t, in.tidy())
+	if _, err := os.Stat(path); err != nil {
+		t.Fatalf("the password is still the one in the file: %v", err)
+	}
+	in.user(FirstUser, func(u *store.User) { u.MustChangePassword = false })
+	must(t, in.tidy())
+	if _, err := os.Stat(path); err == nil {
+		t.Error("the file remains")
+	}
+}

@@ -20,6 +20,7 @@ type Key struct {
 
 	networks []netip.Prefix // networks that may use the key; empty for all
 	rate     int64          // requests per minute; 0 for the setting
+	share    func(int) int  // part of a limit that this node allows
 	use      *keyUse
 }
 
@@ -99,7 +100,7 @@ func (a *Auth) keySession(tx *store.Tx, secret *store.KeySecret, hash tokenHash)
 		return nil, unknownKey(err)
 	}
 
-	key := &Key{ID: k.ID, Name: k.Name, Personal: bool(k.Personal), rate: k.Rate, use: a.keys.of(k)}
+	key := &Key{ID: k.ID, Name: k.Name, Personal: bool(k.Personal), rate: k.Rate, share: a.counters.share, use: a.keys.of(k)}
 	for _, text := range k.Networks {
 		if addr, err := netip.ParseAddr(text); err == nil {
 			key.networks = append(key.networks, netip.PrefixFrom(addr, addr.BitLen()))
@@ -162,7 +163,8 @@ func (k *Key) Uses(now store.Time, addr netip.Addr) error {
 	return nil
 }
 
-// Rate is the state of the rate limit of a key: the requests of each minute are counted.
+// Rate is the state of the rate limit of a key: the requests of each minute are counted. With several
+// nodes it is that of the share of this node.
 type Rate struct {
 	Limit     int64 // requests per minute
 	Remaining int64 // requests left in this minute
@@ -176,6 +178,7 @@ func (k *Key) Take(tx *store.Tx) (Rate, error) {
 	if rate.Limit == 0 {
 		rate.Limit = int64(store.KeyRate.Get(tx))
 	}
+	rate.Limit = int64(k.share(int(rate.Limit)))
 
 	second := int64(tx.Now()) / 1e6
 	rate.Reset = int(60 - second%60)
@@ -221,8 +224,10 @@ func (a *Auth) saveKeys() error {
 				use := due[id]
 				used, from := store.Time(use.last.Load()), use.from.Load()
 				_, err := store.APIKeys.UpdateQuietly(tx, id, func(k *store.APIKey) error {
-					k.LastUsed = max(k.LastUsed, used)
-					if from != nil {
+					if used <= k.LastUsed { // another node has seen a later use
+						return nil
+					}
+					if k.LastUsed = used; from != nil {
 						k.LastIP = from.String()
 					}
 					return nil

@@ -58,7 +58,7 @@ func (a *Auth) Link(tx *store.Tx, in LinkUse) (*store.Link, error) {
 	}
 	window := time.Duration(store.LoginWindowMinutes.Get(tx)) * time.Minute
 	if n, left := (observedCounters{a.counters, in.Observe}).add("link "+Network(in.Addr), 1,
-		window); n > store.LoginTries.Get(tx)*triesPerAddress {
+		window); n > a.counters.share(store.LoginTries.Get(tx)*triesPerAddress) {
 		return nil, a.tooMany(throttledLink, left)
 	}
 	return nil, err
@@ -169,7 +169,7 @@ func (a *Auth) Forgot(app bool, login, language string, addr netip.Addr,
 	err := a.db.View(store.Anonymous, func(tx *store.Tx) error {
 		window := time.Duration(store.LoginWindowMinutes.Get(tx)) * time.Minute
 		n, left := observedCounters{a.counters, observe}.add("forgot "+Network(addr), 1, window)
-		if n > store.LoginTries.Get(tx)*triesPerAddress {
+		if n > a.counters.share(store.LoginTries.Get(tx)*triesPerAddress) {
 			wait = left
 		}
 		return nil

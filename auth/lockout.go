@@ -1,11 +1,13 @@
 package auth
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	"reeve/store"
+	"reeve/store/errs"
 	"reeve/store/fold"
 	"reeve/store/kv"
 )
@@ -34,6 +36,9 @@ func (a *Auth) Lockout(tx *store.Tx, who store.Account, username string) *Lockou
 	if !a.counters.hasOf(who) {
 		return nil // as nearly always, also for each row of a list
 	}
+	if missing, err := a.unlockIn(tx, a.counters.takeUnlocked()); err == nil {
+		a.counters.addUnlocked(missing)
+	}
 	tries := store.LoginTries.Get(tx)
 	name := fold.Key(username)
 	if who.App {
@@ -44,9 +49,64 @@ func (a *Auth) Lockout(tx *store.Tx, who store.Account, username string) *Lockou
 	return a.counters.lockout(who, wide, tries)
 }
 
-// Unlock ends the lock-out of an account: it drops the counts of its failed sign-ins. Those of
-// client addresses, from which others sign in too, remain.
-func (a *Auth) Unlock(who store.Account) { a.counters.dropOf(who) }
+// Several reports whether there can be lock-outs that this server does not see, because it is one of
+// several nodes.
+func (a *Auth) Several() bool { return a.several() }
+
+// noteUnlocked notes accounts that a commit of any node has unlocked.
+func (c *counters) noteUnlocked(changes kv.Changes) {
+	changed := changes.Of(store.Unlocks)
+	if len(changed) > 0 {
+		c.addUnlocked(slices.Collect(maps.Keys(changed)))
+	}
+}
+
+func (c *counters) addUnlocked(rows []store.ID) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.of) > 0 { // otherwise no account has a count that is to be dropped
+		c.unlocked = append(c.unlocked, rows...)
+	}
+}
+
+// unlock ends the lock-outs of accounts that were unlocked since the last call: it drops the counts of
+// their failed sign-ins. Those of client addresses, from which others sign in too, remain. Call it outside
+// of transactions, so that the rows are seen.
+func (a *Auth) unlock() error {
+	changed := a.counters.takeUnlocked()
+	if len(changed) == 0 {
+		return nil
+	}
+	return a.db.View(store.System, func(tx *store.Tx) error {
+		_, err := a.unlockIn(tx, changed) // those that are missing were deleted with their account
+		return err
+	})
+}
+
+// unlockIn drops the counts of the accounts of rows, and returns the rows that the transaction does not
+// see.
+func (a *Auth) unlockIn(tx *store.Tx, rows []store.ID) (missing []store.ID, err error) {
+	for _, id := range rows {
+		u, err := store.Unlocks.Get(tx, id)
+		switch {
+		case errs.Is(err, errs.NotFound):
+			missing = append(missing, id)
+		case err != nil:
+			return nil, err
+		default:
+			a.counters.dropOf(u.Account())
+		}
+	}
+	return missing, nil
+}
+
+func (c *counters) takeUnlocked() []store.ID {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	changed := c.unlocked
+	c.unlocked = nil
+	return changed
+}
 
 // own makes a counter one of an account, as those of its failed sign-ins are.
 func (c *counters) own(key string, who store.Account) {
@@ -95,7 +155,7 @@ func (c *counters) lockout(who store.Account, wide []string, tries int) *Lockout
 	defer c.mu.Unlock()
 	now, out := c.now(), &Lockout{}
 	for _, key := range wide {
-		out.count(c.all[key], who, tries*triesPerName, now)
+		out.count(c.all[key], who, c.share(tries*triesPerName), now)
 	}
 
 	if out.Everywhere = out.Tries > 0; out.Everywhere {
@@ -108,7 +168,7 @@ func (c *counters) lockout(who store.Account, wide []string, tries int) *Lockout
 			break
 		}
 		if rest, pair := strings.CutPrefix(key, "pair "); pair &&
-			out.count(c.all[key], who, tries, now) {
+			out.count(c.all[key], who, c.share(tries), now) {
 			network := strings.SplitN(rest, " ", 3)[1]
 			if len(out.Networks) < maxLockedNetworks && !slices.Contains(out.Networks, network) {
 				out.Networks = append(out.Networks, network)

@@ -51,12 +51,13 @@ func TestLockout_FromOneNetwork(t *testing.T) {
 		t.Errorf("the app user with the same ID: %+v", l)
 	}
 
-	in.Unlock(store.Account{ID: 2})
+	in.update(func(tx *store.Tx) error { return addUser(tx, "eve", password) })
+	in.unlocked(store.Account{ID: 2})
 	if kind, _, _ := in.try("admin", password, "203.0.113.1"); kind != errs.TooMany {
 		t.Errorf("unlocked with another account: %v", kind)
 	}
 
-	in.Unlock(admin)
+	in.unlocked(admin)
 	if kind, _, err := in.try("admin", password, "203.0.113.1"); kind != fine ||
 		in.lockout(admin, "admin") != nil {
 		t.Errorf("after unlocking: %v, %+v", err, in.lockout(admin, "admin"))
@@ -84,7 +85,7 @@ func TestLockout_Everywhere(t *testing.T) {
 	if diff := cmp.Diff(want, in.lockout(admin, "admin")); diff != "" {
 		t.Error(diff)
 	}
-	in.Unlock(admin)
+	in.unlocked(admin)
 	if kind, _, err := in.try("admin", password, "203.0.113.7"); kind != fine ||
 		len(in.counters.of) != 0 {
 		t.Errorf("after unlocking: %v, %v", err, in.counters.of)
@@ -112,7 +113,7 @@ func TestLockout_AppUserByEachName(t *testing.T) {
 		t.Error(diff)
 	}
 
-	in.Unlock(ann)
+	in.unlocked(ann)
 	for _, name := range names {
 		if who, kind, _ := in.tryApp(name, password, "203.0.113.1"); who != id {
 			t.Errorf("%s after unlocking: %v", name, kind)
@@ -143,7 +144,7 @@ func TestLockout_SecondFactor(t *testing.T) {
 		t.Errorf("codes in a session lock out: %+v", l)
 	}
 
-	in.Unlock(admin)
+	in.unlocked(admin)
 	if _, err := in.beginFactor(signInFactor, admin, addr, false, nil); err != nil {
 		t.Error(err)
 	}

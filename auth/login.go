@@ -86,6 +86,9 @@ func (a *Auth) Login(in Attempt) (g *Grant, err error) {
 	var window time.Duration
 	device := a.useDevice(in.Device)
 	defer device.end()
+	if err := a.unlock(); err != nil {
+		return nil, err
+	}
 	err = a.db.View(store.Anonymous, func(tx *store.Tx) (err error) {
 		tries = store.LoginTries.Get(tx)
 		window = time.Duration(store.LoginWindowMinutes.Get(tx)) * time.Minute
@@ -140,14 +143,7 @@ func (a *Auth) Login(in Attempt) (g *Grant, err error) {
 
 	at.succeeded()
 	if g == nil {
-		return a.suspend(&pendingLogin{
-			account: who.account,
-			name:    in.Username,
-			hash:    hash,
-			fresh:   fresh,
-			since:   proof.seen,
-			client:  markClient(in),
-		})
+		return a.suspend(who.account, &pendingLogin{Name: in.Username, Fresh: fresh, Since: fixed(proof.seen)}, &in)
 	}
 
 	return g, nil

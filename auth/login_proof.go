@@ -1,18 +1,22 @@
 package auth
 
 import (
+	"slices"
+
 	"reeve/store"
 	"reeve/store/errs"
 )
 
 // loginProof is the password, and the second factor if there is one, of a sign-in.
 type loginProof struct {
-	hash    string     // hash that the password was compared with; "" for no password
-	fresh   string     // hash of the password to store instead; "" for none
-	since   store.Time // seen, as of the first step; 0 in the first step
-	seen    store.Time // last change of the hash, or end of all sessions; of the user, without a password
-	code    *string    // code of the second factor; nil for none
-	passkey *assertion // nil for none
+	hash    string        // hash that the password was compared with; "" for no password
+	fresh   string        // hash of the password to store instead; "" for none
+	since   store.Time    // seen, as of the first step; 0 in the first step
+	seen    store.Time    // last change of the hash, or end of all sessions; of the user, without a password
+	code    *string       // code of the second factor; nil for none
+	passkey *assertion    // nil for none
+	pending *pendingLogin // first step; nil in the first step
+	uses    []once        // values that the session uses up
 
 	mailed   bool     // whether a code by mail was the proof, instead of a password
 	arrival  *Arrival // answer of a provider; nil for a password
@@ -46,7 +50,7 @@ func (p *loginProof) checkHash(tx *store.Tx, account store.Account) (err error) 
 		}
 		return err
 	}
-	if p.hash == "" {
+	if p.hash == "" && p.since == 0 {
 		return nil
 	}
 	if err := store.CheckPasswordUse(tx, account); err != nil {
@@ -58,7 +62,7 @@ func (p *loginProof) checkHash(tx *store.Tx, account store.Account) (err error) 
 		return err
 	case p.since != 0 && (err != nil || stored.UpdatedAt != p.since):
 		return errPending
-	case err != nil || stored.Hash != p.hash:
+	case err != nil || p.since == 0 && stored.Hash != p.hash:
 		return errWrong
 	}
 	p.seen = stored.UpdatedAt
@@ -69,7 +73,7 @@ func (p *loginProof) checkHash(tx *store.Tx, account store.Account) (err error) 
 func (a *Auth) grant(account store.Account, proof *loginProof, in Attempt,
 	device *deviceUse) (*Grant, error) {
 	var g *Grant
-	err := a.db.Update(store.System, func(tx *store.Tx) error {
+	err := a.inStep(proof, func(tx *store.Tx) error {
 		g = nil
 		if err := proof.checkHash(tx, account); err != nil {
 			return err
@@ -100,12 +104,33 @@ func (a *Auth) grant(account store.Account, proof *loginProof, in Attempt,
 		if err == nil {
 			g.MustChange, err = store.MustChange(tx, account, mustChange)
 		}
+		for _, o := range proof.uses {
+			if err == nil {
+				err = a.spend(tx, o)
+			}
+		}
 
-		return err
+		return refuseUsed(err, errPending)
 	})
 	if errs.Is(err, errs.Full) && proof.arrival == nil && !proof.mailed {
 		return a.hold(account, proof, in, err)
 	}
 
 	return g, err
+}
+
+// inStep runs the transaction of a sign-in: in the second step, one that counts a wrong code.
+func (a *Auth) inStep(proof *loginProof, fn func(tx *store.Tx) error) error {
+	if proof.pending == nil {
+		return a.db.Update(store.System, fn)
+	}
+	return a.try(proof.pending, errPending, fn)
+}
+
+// allUses returns what the session uses up, with the challenge of a passkey.
+func (p *loginProof) allUses() []once {
+	if p.passkey == nil {
+		return p.uses
+	}
+	return append(slices.Clip(p.uses), p.passkey.challenge)
 }

@@ -7,7 +7,6 @@ import (
 
 	"reeve/store"
 	"reeve/store/errs"
-	"reeve/store/kv"
 )
 
 // App users can sign in with a code that is mailed to their verified address, if the setting
@@ -19,12 +18,12 @@ const mailDigits = 8 // 20 guesses in a window, by the default limits, find one 
 // RequestCode has a code mailed to the app user with the name in an attempt, and returns the token for
 // LoginMailed.
 func (a *Auth) RequestCode(in Attempt) (token string, expires store.Time, err error) {
-	l := &pendingLogin{account: store.Account{App: true}, name: in.Username, client: markClient(in), code: mailCode()}
+	l := &pendingLogin{Name: in.Username, Code: mailCode()}
 	var wait time.Duration
 	err = a.db.View(store.Anonymous, func(tx *store.Tx) error {
 		window := time.Duration(store.LoginWindowMinutes.Get(tx)) * time.Minute
 		n, left := in.countCode(a.counters, 1, window)
-		if n > store.LoginTries.Get(tx)*triesPerAddress {
+		if n > a.counters.share(store.LoginTries.Get(tx)*triesPerAddress) {
 			wait = left
 			return nil
 		}
@@ -36,8 +35,8 @@ func (a *Auth) RequestCode(in Attempt) (token string, expires store.Time, err er
 		if err := store.CheckCodeSignIn(tx, who.account); err != nil {
 			return store.IgnoreDenied(err)
 		}
-		l.account = who.account
-		l.since, err = who.account.ChangedAt(tx)
+		since, err := who.account.ChangedAt(tx)
+		l.ID, l.Since = fixed(who.account.ID), fixed(since)
 		return err
 	})
 	if err == nil && wait > 0 {
@@ -47,12 +46,11 @@ func (a *Auth) RequestCode(in Attempt) (token string, expires store.Time, err er
 		return "", 0, err
 	}
 
-	now := a.counters.now()
-	if token, err = a.mailed.add(l, now); err != nil {
+	if token, expires, err = a.sealPending(mailedPrefix, l, &in, store.SignInCodeLife); err != nil {
 		return "", 0, err
 	}
-	return token, kv.TimeOf(now.Add(store.SignInCodeLife)), a.db.Update(store.System, func(tx *store.Tx) error {
-		return store.RequestSignInCode(tx, l.account.ID, l.code, in.Language, requestDelay())
+	return token, expires, a.db.Update(store.System, func(tx *store.Tx) error {
+		return store.RequestSignInCode(tx, store.ID(l.ID), l.Code, in.Language, requestDelay())
 	})
 }
 
@@ -73,13 +71,15 @@ func (a *Auth) LoginMailed(in Attempt, token, code string) (g *Grant, username s
 			a.stats.login(in.App, err)
 		}
 	}()
-	l, err := a.mailed.try(token, in.App, markClient(in), a.counters.now())
-	if err != nil {
-		return nil, "", errMailedAgain
+	l, err := a.openPending(mailedPrefix, token, &in, errMailedAgain)
+	if err == nil {
+		err = a.db.View(store.Anonymous, func(tx *store.Tx) error { return a.mayTry(tx, l, errMailedAgain) })
 	}
-	defer func() { a.mailed.release(l, err == nil) }()
+	if err != nil {
+		return nil, "", err
+	}
 
-	in.Username = l.name
+	in.Username = l.Name
 	who, device, at, wait, err := a.beginMailed(&in, l)
 	if device != nil {
 		defer device.end()
@@ -91,13 +91,23 @@ func (a *Auth) LoginMailed(in Attempt, token, code string) (g *Grant, username s
 		a.throttled.count(in)
 		return nil, in.Username, a.tooMany(throttledLogin, wait)
 	}
-	right := subtle.ConstantTimeCompare([]byte(plainCode(code)), []byte(l.code)) == 1
-	if !right || l.account.ID == 0 || at.barred {
+	right := subtle.ConstantTimeCompare([]byte(plainCode(code)), []byte(l.Code)) == 1
+	err = a.try(l, errMailedAgain, func(*store.Tx) error {
+		if !right || l.account.ID == 0 || at.barred {
+			return store.ErrWrongCode
+		}
+		return nil
+	})
+	if errs.Of(err).Code == wrongCode {
 		reason := wrongCode
 		if at.barred {
 			reason = "rate_limited"
 		}
-		return nil, in.Username, a.failed(in, who, reason, device, store.ErrWrongCode)
+		return nil, in.Username, a.failed(in, who, reason, device, err)
+	}
+	if err != nil {
+		at.withdraw()
+		return nil, in.Username, err
 	}
 
 	proof := l.proof()
@@ -112,13 +122,12 @@ func (a *Auth) LoginMailed(in Attempt, token, code string) (g *Grant, username s
 	at.succeeded()
 	in.countCode(a.counters, -1, store.SignInCodeLife)
 	if g == nil {
-		g, err = a.suspend(&pendingLogin{
-			account: l.account,
-			name:    in.Username,
-			code:    l.code,
-			since:   proof.seen,
-			client:  markClient(in),
-		})
+		g, err = a.suspend(l.account, &pendingLogin{
+			Name:   in.Username,
+			Mailed: true,
+			Since:  fixed(proof.seen),
+			Before: &l.token,
+		}, &in)
 	}
 	return g, in.Username, err
 }
@@ -133,6 +142,9 @@ func (a *Auth) beginMailed(in *Attempt, l *pendingLogin) (who *candidate, device
 	var tries int
 	var window time.Duration
 	device = a.useDevice(in.Device)
+	if err := a.unlock(); err != nil {
+		return nil, device, nil, 0, err
+	}
 	err = a.db.View(store.Anonymous, func(tx *store.Tx) (err error) {
 		tries = store.LoginTries.Get(tx)
 		window = time.Duration(store.LoginWindowMinutes.Get(tx)) * time.Minute

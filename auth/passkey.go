@@ -165,47 +165,48 @@ func (a *Auth) passkeyChallenge(purpose, bound string,
 }
 
 func (a *Auth) signChallenge(text []byte, purpose, bound string) []byte {
-	return keyed(a.ceremonies.key, "passkey\x00"+purpose+"\x00"+bound+"\x00"+string(text))
+	return keyed(a.ceremonies, "passkey\x00"+purpose+"\x00"+bound+"\x00"+string(text))
 }
 
 var errOldChallenge = errs.New(errs.Unauthenticated,
 	"this took too long, or was used already; try again").Coded("challenge_expired")
 
-// checkChallenge checks the challenge in a response, and returns its expiry.
-func (a *Auth) checkChallenge(encoded, purpose, bound string) (expires time.Time, err error) {
+// checkChallenge checks the challenge in a response, which can be used once.
+func (a *Auth) checkChallenge(encoded, purpose, bound string) (challenge once, err error) {
 	const size = challengeRandom + 8 + sha256.Size
 	text, err := base64.RawURLEncoding.Strict().DecodeString(encoded)
 	if err != nil || len(text) != size || len(encoded) != base64.RawURLEncoding.EncodedLen(size) { // only one form, since it is used once
-		return expires, errOldChallenge
+		return challenge, errOldChallenge
 	}
 	body, mac := text[:challengeRandom+8], text[challengeRandom+8:]
-	expires = time.Unix(int64(binary.BigEndian.Uint64(body[challengeRandom:])), 0)
+	expires := time.Unix(int64(binary.BigEndian.Uint64(body[challengeRandom:])), 0)
 	if !hmac.Equal(mac, a.signChallenge(body, purpose, bound)) ||
 		!a.counters.now().Before(expires) {
-		return expires, errOldChallenge
+		return challenge, errOldChallenge
 	}
-	return expires, nil
+	return onceOf(passkeyValue, sha256.Sum256(text), expires), nil
 }
 
-// useChallenge records the use of a challenge, once.
-func (a *Auth) useChallenge(challenge string, expires time.Time) error {
-	err := a.ceremonies.remember(challenge, a.counters.now(), expires)
-	if err == errSolution {
-		return errOldChallenge
-	}
-	return err
+// useChallenge uses up a challenge in the transaction that it allows.
+func (a *Auth) useChallenge(tx *store.Tx, challenge once) error {
+	return refuseUsed(a.spend(tx, challenge), errOldChallenge)
 }
 
 // assertion is a verified response of a passkey.
 type assertion struct {
-	passkey  store.ID
-	count    int64
-	eligible bool // passkey may be synchronized between devices
-	backedUp bool
+	auth      *Auth
+	challenge once
+	passkey   store.ID
+	count     int64
+	eligible  bool // passkey may be synchronized between devices
+	backedUp  bool
 }
 
-// use records the use of the passkey in the transaction that it allows.
+// use records the use of the passkey and of the challenge in the transaction that it allows.
 func (p *assertion) use(tx *store.Tx) error {
+	if err := p.auth.useChallenge(tx, p.challenge); err != nil {
+		return err
+	}
 	return store.UsePasskey(tx, p.passkey, p.count, p.eligible, p.backedUp)
 }
 
@@ -255,12 +256,12 @@ func (a *Auth) parseAssertion(field string,
 	return parsed, nil
 }
 
-// verifyAssertion verifies the response of a passkey of a user. The challenge can't be used again
-// then.
+// verifyAssertion verifies the response of a passkey of a user. The transaction that the passkey
+// allows uses up the challenge, see assertion.use.
 func (a *Auth) verifyAssertion(user store.Account, parsed *protocol.ParsedCredentialAssertionData,
 	purpose, bound string) (*assertion, error) {
-	challenge := parsed.Response.CollectedClientData.Challenge
-	expires, err := a.checkChallenge(challenge, purpose, bound)
+	sent := parsed.Response.CollectedClientData.Challenge
+	challenge, err := a.checkChallenge(sent, purpose, bound)
 	if err != nil {
 		return nil, err
 	}
@@ -277,21 +278,24 @@ func (a *Auth) verifyAssertion(user store.Account, parsed *protocol.ParsedCreden
 	who := holderOf(user, "", passkeys)
 	who.followEligibility(parsed)
 	c, err := a.party.ValidateLogin(who, webauthn.SessionData{
-		Challenge: challenge, RelyingPartyID: a.party.Config.RPID, UserID: who.WebAuthnID(),
+		Challenge: sent, RelyingPartyID: a.party.Config.RPID, UserID: who.WebAuthnID(),
 		UserVerification: verification(purpose),
 	}, parsed)
 	if err != nil || c.Authenticator.CloneWarning {
 		return nil, store.ErrWrongPasskey
 	}
-	if err := a.useChallenge(challenge, expires); err != nil {
-		return nil, err
-	}
 
 	encoded := base64.RawURLEncoding.EncodeToString(c.ID)
 	for _, p := range passkeys {
 		if p.CredentialID == encoded {
-			return &assertion{p.ID, int64(c.Authenticator.SignCount), c.Flags.BackupEligible,
-				c.Flags.BackupState}, nil
+			return &assertion{
+				auth:      a,
+				challenge: challenge,
+				passkey:   p.ID,
+				count:     int64(c.Authenticator.SignCount),
+				eligible:  c.Flags.BackupEligible,
+				backedUp:  c.Flags.BackupState,
+			}, nil
 		}
 	}
 
@@ -312,12 +316,11 @@ func (a *Auth) LoginPasskey(in Attempt, pending string,
 	var who store.Account
 	purpose := toSignIn
 	if pending != "" {
-		p, refused := a.pending.try(pending, in.App, markClient(in), a.counters.now())
+		p, refused := a.openPending(pendingPrefix, pending, &in, errPending)
 		if refused != nil {
 			return nil, "", refused
 		}
-		defer func() { a.pending.release(p, err == nil) }()
-		who, username, purpose = p.account, p.name, toFinish
+		who, username, purpose = p.account, p.Name, toFinish
 		proof, in.Provider = p.proof(), p.provider()
 	} else if who, username, err = a.ownerOf(parsed.RawID, in.App); err != nil {
 		return nil, "", err
@@ -327,6 +330,11 @@ func (a *Auth) LoginPasskey(in Attempt, pending string,
 	device := a.useDevice(in.Device)
 	defer device.end()
 	if err := a.db.View(store.Anonymous, func(tx *store.Tx) error {
+		if proof.pending != nil {
+			if err := a.mayTry(tx, proof.pending, errPending); err != nil {
+				return err
+			}
+		}
 		return device.find(tx, who)
 	}); err != nil {
 		return nil, username, err

@@ -69,23 +69,20 @@ func (a *Auth) AddPasskey(s *Session, name string, in Attempt,
 			"must be a new passkey (PublicKeyCredential as JSON)")
 	}
 
-	challenge := parsed.Response.CollectedClientData.Challenge
-	expires, err := a.checkChallenge(challenge, toAdd, s.bound())
+	sent := parsed.Response.CollectedClientData.Challenge
+	challenge, err := a.checkChallenge(sent, toAdd, s.bound())
 	if err != nil {
 		return nil, nil, ofPasskey("credential", err)
 	}
 
 	who := &holder{who: s.account, name: s.Actor.Username}
 	c, err := a.party.CreateCredential(who, webauthn.SessionData{
-		Challenge: challenge, RelyingPartyID: a.party.Config.RPID, UserID: who.WebAuthnID(),
+		Challenge: sent, RelyingPartyID: a.party.Config.RPID, UserID: who.WebAuthnID(),
 		UserVerification: protocol.VerificationPreferred,
 		CredParams:       webauthn.CredentialParametersDefault(),
 	}, parsed)
 	if err != nil {
 		return nil, nil, ofPasskey("credential", store.ErrWrongPasskey)
-	}
-	if err := a.useChallenge(challenge, expires); err != nil {
-		return nil, nil, ofPasskey("credential", err)
 	}
 	if name == "" {
 		row := logRow(in, "")
@@ -111,6 +108,9 @@ func (a *Auth) AddPasskey(s *Session, name string, in Attempt,
 				p.Transports = append(p.Transports, string(t))
 			}
 
+			if err := a.useChallenge(tx, challenge); err != nil {
+				return ofPasskey("credential", err)
+			}
 			if err := store.AddPasskey(tx, p); err != nil {
 				return err
 			}

@@ -1,9 +1,10 @@
 package auth
 
 import (
+	"cmp"
 	"crypto/sha256"
-	"net/netip"
-	"sync"
+	"encoding/hex"
+	"strconv"
 	"time"
 
 	"reeve/store"
@@ -11,14 +12,12 @@ import (
 	"reeve/store/kv"
 )
 
-// Between the password and the second factor, a sign-in is pending. Its proofs so far are in memory
-// only: after a restart people begin again.
+// Between the password and the second factor, a sign-in is pending. What was proved so far is in the
+// token that the client gets, see sealer. A change of the password, or of the account, ends it.
 
 const (
-	pendingLife       = 5 * time.Minute
-	pendingTries      = 5
-	maxPending        = 10_000 // in all
-	maxPendingAccount = 5      // of one account; another one ends the oldest
+	pendingLife  = 5 * time.Minute
+	pendingTries = 5
 )
 
 // errPending is returned alike for all reasons for which a sign-in can't go on.
@@ -26,170 +25,150 @@ var errPending = errs.New(errs.Unauthenticated,
 	"this sign-in has expired or failed too often; enter your password again").Coded("sign_in_again")
 
 // pendingLogin is a sign-in whose password was right, or one that waits for the code that was mailed.
+// Tokens are as long whether there is an account or not.
 type pendingLogin struct {
-	token   tokenHash
-	account store.Account // ID 0: no user has the name, so no code was mailed
-	name    string        // username for the login log; as typed, before the code was right
-	code    string        // code that was mailed; "" for a sign-in with a password
-	hash    string        // hash that the password was compared with
-	fresh   string        // hash of the password to store instead; "" for none
-	since   store.Time    // see loginProof
+	ID      fixed  `json:"id"`               // ID of the account; 0: no user has the name, so no code was mailed
+	Name    string `json:"name"`             // username for the login log; as typed, before the code was right
+	Code    string `json:"code,omitempty"`   // code that was mailed
+	Mailed  bool   `json:"mail,omitempty"`   // whether such a code was right, instead of a password
+	Fresh   string `json:"fresh,omitempty"`  // hash of the password to store instead; "" for none
+	Since   fixed  `json:"since"`            // see loginProof
+	Arrival []byte `json:"from,omitempty"`   // packed, see arrivalContents; nil for none
+	Before  *once  `json:"before,omitempty"` // token of the step before, which is used up, too; nil for none
+	Ends    fixed  `json:"ends"`             // store.Time
 
+	account  store.Account
 	arrival  *Arrival // see loginProof
 	identity store.ID
-	client   clientMark
-	expires  time.Time
-	tries    int // attempts left; guarded by the mutex of pendingLogins
-
-	mu   sync.Mutex // held while one attempt is compared and opens the session
-	done bool       // whether one has
+	token    once
 }
 
-// clientMark identifies the client that a pending sign-in is bound to: its address and its device.
-type clientMark struct {
-	addr   netip.Addr
-	device [sha256.Size]byte
-}
+// fixed is a number whose JSON has always the same length.
+type fixed uint64
 
-// markClient returns the mark of the client of an attempt. A client without a device token is known
-// by its user agent.
-func markClient(in Attempt) clientMark {
-	return clientMark{in.Addr, sha256.Sum256([]byte(in.Device + "\x00" + in.UserAgent))}
-}
-
-// pendingLogins are the pending sign-ins by the hash of their token.
-type pendingLogins struct {
-	life   time.Duration
-	mu     sync.Mutex
-	byHash map[tokenHash]*pendingLogin
-}
-
-func newPendingLogins(life time.Duration) *pendingLogins {
-	return &pendingLogins{life: life, byHash: map[tokenHash]*pendingLogin{}}
-}
-
-// add returns the token of a new pending sign-in.
-func (p *pendingLogins) add(l *pendingLogin, now time.Time) (token string, err error) {
-	token, hash := newToken(pendingPrefix)
-	l.token, l.expires, l.tries = hash, now.Add(p.life), pendingTries
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.expire(now)
-	var oldest tokenHash
-	n := 0
-	for h, other := range p.byHash {
-		if other.account != l.account || l.account.ID == 0 {
-			continue
-		}
-		if n++; n == 1 || other.expires.Before(p.byHash[oldest].expires) {
-			oldest = h
-		}
+func (n fixed) MarshalText() ([]byte, error) {
+	var b [8]byte
+	for i := range b {
+		b[i] = byte(n >> (56 - 8*i))
 	}
-
-	if n >= maxPendingAccount {
-		delete(p.byHash, oldest)
-	}
-	if len(p.byHash) >= maxPending {
-		return "",
-			errs.New(errs.Busy, "too many sign-ins at once; try again in a moment").After(pendingLife)
-	}
-
-	p.byHash[hash] = l
-	return token, nil
+	return []byte(hex.EncodeToString(b[:])), nil
 }
 
-// try counts an attempt at the second factor of a pending sign-in. The last one ends it. Attempts
-// run one after the other, so that one sign-in opens one session, and codes sent twice remain
-// unused: call release after each.
-func (p *pendingLogins) try(token string, app bool, client clientMark,
-	now time.Time) (*pendingLogin, error) {
-	l, err := p.count(token, app, client, now)
-	if err != nil {
-		return nil, err
+func (n *fixed) UnmarshalText(text []byte) error {
+	v, err := strconv.ParseUint(string(text), 16, 64)
+	*n = fixed(v)
+	return err
+}
+
+// boundTo returns what a pending sign-in is bound to: the realm, the address, and the device of the
+// client. One without a device token is known by its user agent.
+func (in *Attempt) boundTo() string {
+	device := sha256.Sum256([]byte(in.Device + "\x00" + in.UserAgent))
+	return realm(in.App) + " " + in.Addr.String() + " " + string(device[:])
+}
+
+// sealPending returns the token of a pending sign-in.
+func (a *Auth) sealPending(prefix string, l *pendingLogin, in *Attempt, life time.Duration) (string, store.Time, error) {
+	end := kv.TimeOf(a.counters.now().Add(life))
+	l.Ends = fixed(end)
+	token, err := a.sealer.seal(prefix, in.boundTo(), l)
+	return token, end, err
+}
+
+// openPending returns the pending sign-in of a token, if the client is the one that has begun it. again
+// is the error for any reason for which it can't go on.
+func (a *Auth) openPending(prefix, token string, in *Attempt, again error) (*pendingLogin, error) {
+	l := &pendingLogin{}
+	hash, ok := a.sealer.open(prefix, in.boundTo(), token, l)
+	end := store.Time(l.Ends)
+	if !ok || kv.TimeOf(a.counters.now()) >= end {
+		return nil, again
 	}
-	l.mu.Lock()
-	if l.done {
-		l.mu.Unlock()
-		return nil, errPending
+	l.account = store.Account{App: in.App, ID: store.ID(l.ID)}
+	kind := pendingValue
+	if prefix == mailedPrefix {
+		kind = mailedValue
 	}
+	l.token = onceOf(kind, hash, end.Std())
+	if l.Arrival == nil {
+		return l, nil
+	}
+	from := arrivalContents{}
+	if err := unpack(l.Arrival, &from); err != nil {
+		return nil, again
+	}
+	l.arrival, l.identity = from.arrival(), from.Identity
 	return l, nil
 }
 
-func (p *pendingLogins) count(token string, app bool, client clientMark,
-	now time.Time) (*pendingLogin, error) {
-	hash, prefix, ok := hashToken(token)
-	if !ok || prefix != pendingPrefix {
-		return nil, errPending
+// mayTry returns again if a pending sign-in was completed, or had too many wrong codes.
+func (a *Auth) mayTry(tx *store.Tx, l *pendingLogin, again error) error {
+	state, err := store.StateOfValue(tx, l.token.Hash)
+	if err == nil && (bool(state.Used) || a.held.isUsed(l.token) ||
+		state.Tries+a.counters.get(l.triesKey()) >= pendingTries) {
+		err = again
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	l := p.byHash[hash]
-	if l == nil || l.account.App != app || !now.Before(l.expires) || l.client != client {
-		return nil, errPending
-	}
-	if l.tries--; l.tries == 0 {
-		delete(p.byHash, hash)
-	}
-	return l, nil
+	return err
 }
 
-// release ends an attempt, and the pending sign-in with it if the attempt has succeeded.
-func (p *pendingLogins) release(l *pendingLogin, succeeded bool) {
-	l.done = succeeded
-	l.mu.Unlock()
-	if !succeeded {
-		return
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	delete(p.byHash, l.token)
-}
+func (l *pendingLogin) triesKey() string { return "tries " + l.token.Hash }
 
-func (p *pendingLogins) sweep(now time.Time) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.expire(now)
-}
-
-func (p *pendingLogins) expire(now time.Time) {
-	for h, l := range p.byHash {
-		if !now.Before(l.expires) {
-			delete(p.byHash, h)
+// try runs a step of a pending sign-in, in a transaction that counts a wrong code: so their number is
+// exact, also if they are sent to several nodes at once. On a full disk they are counted in memory.
+func (a *Auth) try(l *pendingLogin, again error, step func(tx *store.Tx) error) error {
+	var wrong error
+	err := a.db.Update(store.System, func(tx *store.Tx) error {
+		if wrong = a.mayTry(tx, l, again); wrong != nil {
+			return wrong
 		}
+		if wrong = step(tx); errs.Of(wrong).Code == wrongCode {
+			return store.CountTry(tx, l.token.row())
+		}
+		return wrong
+	})
+	if errs.Is(err, errs.Full) && errs.Of(wrong).Code == wrongCode {
+		a.counters.add(l.triesKey(), 1, pendingLife)
+		err = nil
 	}
+	return cmp.Or(err, wrong)
 }
 
 // proof returns what has been proved so far.
-func (p *pendingLogin) proof() loginProof {
-	return loginProof{
-		hash:     p.hash,
-		fresh:    p.fresh,
-		since:    p.since,
-		arrival:  p.arrival,
-		identity: p.identity,
-		mailed:   p.code != "",
+func (l *pendingLogin) proof() loginProof {
+	p := loginProof{
+		fresh:    l.Fresh,
+		since:    store.Time(l.Since),
+		arrival:  l.arrival,
+		identity: l.identity,
+		mailed:   l.Mailed || l.Code != "",
+		pending:  l,
+		uses:     []once{l.token},
 	}
+	if l.Before != nil {
+		p.uses = append(p.uses, *l.Before)
+	}
+	return p
 }
 
 // provider returns the title of the provider that the person has come from; "" for none.
-func (p *pendingLogin) provider() string {
-	if p.arrival == nil {
+func (l *pendingLogin) provider() string {
+	if l.arrival == nil {
 		return ""
 	}
-	return p.arrival.Provider
+	return l.arrival.Provider
 }
 
 // suspend returns the pending sign-in of a user whose second factor is asked for next.
-func (a *Auth) suspend(l *pendingLogin) (*Grant, error) {
-	now := a.counters.now()
-	token, err := a.pending.add(l, now)
+func (a *Auth) suspend(who store.Account, l *pendingLogin, in *Attempt) (*Grant, error) {
+	l.ID = fixed(who.ID)
+	token, end, err := a.sealPending(pendingPrefix, l, in, pendingLife)
 	if err != nil {
 		return nil, err
 	}
 
-	g := &Grant{Pending: token, Provider: l.provider(), ExpiresAt: kv.TimeOf(now.Add(pendingLife))}
+	g := &Grant{Pending: token, Provider: in.Provider, ExpiresAt: end}
 	return g, a.db.View(store.Anonymous, func(tx *store.Tx) error {
-		passkeys, err := a.usablePasskeys(tx, l.account)
+		passkeys, err := a.usablePasskeys(tx, who)
 		if err == nil && len(passkeys) > 0 {
 			g.Methods = append(g.Methods, ByPasskey)
 			g.Options, err = a.requestPasskey(toFinish, token, pendingLife, passkeys)
@@ -198,7 +177,7 @@ func (a *Auth) suspend(l *pendingLogin) (*Grant, error) {
 			return err
 		}
 
-		has, err := store.HasTOTP(tx, l.account)
+		has, err := store.HasTOTP(tx, who)
 		if has {
 			g.Methods = append(g.Methods, ByCode)
 		}
@@ -206,7 +185,7 @@ func (a *Auth) suspend(l *pendingLogin) (*Grant, error) {
 			return err
 		}
 
-		c, err := store.RecoveryCodesOf(tx, l.account)
+		c, err := store.RecoveryCodesOf(tx, who)
 		if err == nil && len(c.Hashes) > 0 {
 			g.Methods = append(g.Methods, ByRecovery)
 		}
@@ -222,25 +201,27 @@ func (a *Auth) suspend(l *pendingLogin) (*Grant, error) {
 // code. It is for the client that has begun it. in has no name and password.
 func (a *Auth) LoginCode(in Attempt, pending, code string) (g *Grant, username string, err error) {
 	defer func() { a.stats.login(in.App, err) }()
-	p, err := a.pending.try(pending, in.App, markClient(in), a.counters.now())
+	p, err := a.openPending(pendingPrefix, pending, &in, errPending)
 	if err != nil {
 		return nil, "", err
 	}
 
-	defer func() { a.pending.release(p, err == nil) }()
-	in.Username, in.Provider = p.name, p.provider()
+	in.Username, in.Provider = p.Name, p.provider()
 	device := a.useDevice(in.Device)
 	defer device.end()
 	if err := a.db.View(store.Anonymous, func(tx *store.Tx) error {
+		if err := a.mayTry(tx, p, errPending); err != nil {
+			return err
+		}
 		return device.find(tx, p.account)
 	}); err != nil {
-		return nil, p.name, err
+		return nil, p.Name, err
 	}
 
 	at, err := a.beginFactor(signInFactor, p.account, in.Addr, device.valid(), in.Observe)
 	if err != nil {
 		a.throttled.count(in)
-		return nil, p.name, err
+		return nil, p.Name, err
 	}
 
 	proof := p.proof()
@@ -255,5 +236,5 @@ func (a *Auth) LoginCode(in Attempt, pending, code string) (g *Grant, username s
 		at.withdraw()
 	}
 
-	return g, p.name, err
+	return g, p.Name, err
 }

@@ -88,7 +88,7 @@ func (a *Auth) Prove(s *Session, addr netip.Addr,
 		if err = a.Confirm(s, addr, *in.Password); err == nil {
 			err = a.renewProof(s, "", hash, func(*store.Tx) error { return nil })
 		}
-		if errs.Is(err, errs.Full) {
+		if errs.Is(err, errs.Full) && !a.several() {
 			full, err = true, nil
 		}
 	case method == ByProvider && in.Arrival != "":
@@ -127,7 +127,7 @@ func (a *Auth) proveByCode(s *Session, code string, token tokenHash, full *bool)
 	err := a.renewProof(s, "", token, func(tx *store.Tx) error {
 		return a.useFactor(tx, s.account, code)
 	})
-	if !errs.Is(err, errs.Full) {
+	if !errs.Is(err, errs.Full) || a.several() {
 		return err
 	}
 
@@ -158,7 +158,7 @@ func (a *Auth) proveByPasskey(s *Session, credential json.RawMessage, token toke
 	}
 	if errs.Is(err, errs.Full) {
 		*full = true
-		return nil
+		err = a.spendHeld(p.challenge, err, errOldChallenge)
 	}
 	return ofPasskey("passkey", err)
 }

@@ -1,8 +1,11 @@
 package auth
 
 import (
+	"crypto/sha256"
+	"encoding/json"
+	"maps"
 	"net/netip"
-	"sync"
+	"net/url"
 	"time"
 
 	"reeve/store"
@@ -11,8 +14,8 @@ import (
 )
 
 // A sign-in with a provider has two halves, since the browser comes back from the provider with a
-// redirect, and a page then opens the session as for every other sign-in. In between, what the
-// provider has said is held here, under a token that the browser has in a cookie.
+// redirect, and a page then opens the session as for every other sign-in. In between, the browser has
+// what the provider has said in a cookie, encrypted, see sealer.
 
 // Arrival is what a provider has said about a person who has just come from there, or the error that has
 // ended the attempt.
@@ -26,6 +29,7 @@ type Arrival struct {
 	Err      error     // nil if the person is known
 
 	Purpose Purpose
+	State   string         // state of the way to the provider, for which one arrival is used
 	Session store.ID       // session that has begun it; 0 to sign in
 	Claims  map[string]any // everything that the provider has said, for a test
 }
@@ -43,83 +47,116 @@ const (
 
 const (
 	arrivalLife = 5 * time.Minute
-	maxArrivals = 10_000 // of those without an error; they cost a sign-in at a provider each
-	maxFailed   = 1000   // of those with one, which any client can cause: another one replaces the oldest
+
+	// maxArrival is the size of a token in bytes that fits into a cookie, also as a part of the token of a
+	// pending sign-in, which is at most 3500 bytes long.
+	maxArrival = 2200
 )
 
-// arrivals are the arrivals that wait for a session, by the hash of their token.
-type arrivals struct {
-	mu     sync.Mutex
-	known  map[tokenHash]*heldArrival
-	failed []tokenHash // the oldest first
-}
-
-type heldArrival struct {
+// arrivalContents are the contents of the token of an arrival.
+type arrivalContents struct {
 	Arrival
-	expires time.Time
+	Err      *sealedError `json:",omitempty"`
+	Identity store.ID     `json:",omitempty"` // identity of the person, once it is known
+	Ends     store.Time
 }
 
-func newArrivals() *arrivals { return &arrivals{known: map[tokenHash]*heldArrival{}} }
+// sealedError is an error in a token.
+type sealedError struct {
+	Kind       errs.Kind
+	Code       string
+	Msg        errs.Message
+	RetryAfter time.Duration
+}
 
-// HoldArrival returns a token for an arrival, which is good for five minutes.
-func (a *Auth) HoldArrival(in Arrival) (token string, err error) {
-	token, hash := newToken(arrivalPrefix)
-	h, now := a.arrivals, a.counters.now()
-	h.mu.Lock()
-	defer h.mu.Unlock()
+func (c *arrivalContents) arrival() *Arrival {
+	from := c.Arrival
+	if e := c.Err; e != nil {
+		from.Err = &errs.Error{Kind: e.Kind, Code: e.Code, Msg: e.Msg, RetryAfter: e.RetryAfter}
+	}
+	return &from
+}
+
+// used is what the use of an arrival uses up: the way to the provider.
+func (from *Arrival) used(until store.Time) once {
+	return onceOf(arrivalValue, sha256.Sum256([]byte("arrival "+from.State)), until.Std())
+}
+
+// SealArrival returns a token for an arrival, which is good for five minutes. What does not fit into a
+// cookie is left out: the ID token for the end of the session at the provider, and claims of a test.
+func (a *Auth) SealArrival(in Arrival) (token string, err error) {
+	c := arrivalContents{Arrival: in, Ends: kv.TimeOf(a.counters.now().Add(arrivalLife))}
+	c.Arrival.Err = nil
 	if in.Err != nil {
-		if h.failed = append(h.failed, hash); len(h.failed) > maxFailed {
-			delete(h.known, h.failed[0])
-			h.failed = h.failed[1:]
-		}
-	} else if len(h.known)-len(h.failed) >= maxArrivals {
-		h.expire(now)
-		if len(h.known)-len(h.failed) >= maxArrivals {
-			return "", errs.New(errs.Busy, "too many sign-ins at once; try again in a moment").After(arrivalLife)
-		}
+		e := errs.Of(in.Err)
+		c.Err = &sealedError{e.Kind, e.Code, e.Msg, e.RetryAfter}
 	}
-	h.known[hash] = &heldArrival{in, now.Add(arrivalLife)}
-	return token, nil
-}
-
-// expire forgets arrivals that have expired. Those that have failed are forgotten by their number.
-func (h *arrivals) expire(now time.Time) {
-	for hash, one := range h.known {
-		if one.Err == nil && !now.Before(one.expires) {
-			delete(h.known, hash)
+	for {
+		packed, err := pack(c)
+		if err != nil {
+			return "", err
+		}
+		token = a.sealer.sealText(arrivalPrefix, realm(in.Person.App), packed)
+		if len(token) <= maxArrival || !c.shorten() {
+			return token, nil
 		}
 	}
 }
 
-func (h *arrivals) sweep(now time.Time) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.expire(now)
+// shorten leaves out the largest part, and reports whether there was one.
+func (c *arrivalContents) shorten() bool {
+	if short := withoutToken(c.EndURL); short != c.EndURL {
+		c.EndURL = short
+		return true
+	}
+	largest, size := "", 0
+	for name, value := range c.Claims {
+		if text, err := json.Marshal(value); err == nil && len(text) > size {
+			largest, size = name, len(text)
+		}
+	}
+	if size <= len(leftOut) {
+		return false
+	}
+	c.Claims = maps.Clone(c.Claims)
+	c.Claims[largest] = leftOut
+	return true
+}
+
+// leftOut is shown instead of a claim that is too long.
+const leftOut = "(too long to be shown)"
+
+// withoutToken removes the ID token from the address at which a session at a provider is ended. The
+// provider asks the person then.
+func withoutToken(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	query := u.Query()
+	if !query.Has("id_token_hint") {
+		return address
+	}
+	query.Del("id_token_hint")
+	u.RawQuery = query.Encode()
+	return u.String()
 }
 
 var errArrival = errs.New(errs.Conflict,
 	"this sign-in has expired; begin again").Coded("provider_expired")
 
-// arrival returns what a token stands for, if it fits. take forgets it, so that it is used once.
-func (a *Auth) arrival(token string, app, take bool, fits func(*Arrival) bool) (*Arrival, error) {
-	hash, prefix, ok := hashToken(token)
-	if !ok || prefix != arrivalPrefix {
-		return nil, errArrival
+// arrival returns what a token stands for, if it fits, and what its use uses up.
+func (a *Auth) arrival(token string, app bool, fits func(*Arrival) bool) (*Arrival, once, error) {
+	text, _, ok := a.sealer.openText(arrivalPrefix, realm(app), token)
+	var c arrivalContents
+	if !ok || unpack(text, &c) != nil || kv.TimeOf(a.counters.now()) >= c.Ends {
+		return nil, once{}, errArrival
 	}
-	h := a.arrivals
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	one := h.known[hash]
-	switch {
-	case one == nil || one.Person.App != app || !a.counters.now().Before(one.expires):
-		return nil, errArrival
-	case one.Err == nil && !fits(&one.Arrival):
-		return nil, errArrival
+	from := c.arrival()
+	if from.Err == nil && !fits(from) {
+		return nil, once{}, errArrival
 	}
-	if take && one.Err == nil {
-		delete(h.known, hash)
-	}
-	return &one.Arrival, one.Err
+	return from, from.used(c.Ends), from.Err
 }
 
 // LoginArrival opens a session for a person who has come from a provider, or returns a pending
@@ -133,7 +170,7 @@ func (a *Auth) LoginArrival(in *Attempt, token string) (g *Grant, username strin
 		}
 	}()
 	signsIn := func(from *Arrival) bool { return from.Purpose == ToSignIn }
-	from, err := a.arrival(token, in.App, false, signsIn)
+	from, used, err := a.arrival(token, in.App, signsIn)
 	if err != nil {
 		return nil, "", err
 	}
@@ -145,6 +182,9 @@ func (a *Auth) LoginArrival(in *Attempt, token string) (g *Grant, username strin
 	device := a.useDevice(in.Device)
 	defer device.end()
 	err = a.db.Update(store.System, func(tx *store.Tx) error {
+		if err := refuseUsed(a.unspent(tx, used), errArrival); err != nil {
+			return err
+		}
 		known, err := store.Admit(tx, &from.Person)
 		if err != nil {
 			return err
@@ -162,24 +202,20 @@ func (a *Auth) LoginArrival(in *Attempt, token string) (g *Grant, username strin
 		return nil, "", err
 	}
 	in.Username = username
-	if _, err := a.arrival(token, in.App, true, signsIn); err != nil { // of two requests with a token, one gets here
-		return nil, "", err
-	}
 	if !enabled {
+		if err := a.spendNow(used, errArrival); err != nil {
+			return nil, "", err
+		}
 		return nil, username, a.failed(*in, &candidate{account: who}, "disabled", device,
 			errs.New(errs.Denied, "%s is disabled", username).Coded("user_disabled"))
 	}
 
-	proof := &loginProof{arrival: from, identity: identity}
-	if g, err = a.grant(who, proof, *in, device); err == nil && g == nil {
-		g, err = a.suspend(&pendingLogin{
-			account:  who,
-			name:     username,
-			since:    proof.seen,
-			arrival:  from,
-			identity: identity,
-			client:   markClient(*in),
-		})
+	proof := &loginProof{arrival: from, identity: identity, uses: []once{used}}
+	if g, err = a.grant(who, proof, *in, device); err == errPending {
+		err = errArrival // another request has used it
+	}
+	if err == nil && g == nil {
+		g, err = a.suspendArrival(who, &pendingLogin{Name: username, Since: fixed(proof.seen), Before: &used}, from, identity, in)
 	}
 	if err == nil { // only those count who do not get in
 		observedCounters{a.counters, in.Observe}.add(arrivalCounter(in.Addr), -stepsOfArrival, time.Minute)
@@ -187,16 +223,29 @@ func (a *Auth) LoginArrival(in *Attempt, token string) (g *Grant, username strin
 	return g, username, err
 }
 
+// suspendArrival is suspend for a person who has come from a provider.
+func (a *Auth) suspendArrival(who store.Account, l *pendingLogin, from *Arrival, identity store.ID,
+	in *Attempt) (g *Grant, err error) {
+	l.Arrival, err = pack(arrivalContents{Arrival: *from, Identity: identity})
+	if err != nil {
+		return nil, err
+	}
+	return a.suspend(who, l, in)
+}
+
 // LinkArrival links the account of a session to the person whom a provider has told of. The user must
 // have confirmed the session.
 func (a *Auth) LinkArrival(s *Session, token string) (i *store.Identity, err error) {
-	from, err := a.arrival(token, s.Actor.App, true, func(from *Arrival) bool {
+	from, used, err := a.arrival(token, s.Actor.App, func(from *Arrival) bool {
 		return from.Purpose == ToSignIn || from.Purpose == ToLink && from.Session == s.ID
 	})
 	if err != nil {
 		return nil, err
 	}
 	err = a.db.Update(s.Actor, func(tx *store.Tx) error {
+		if err := refuseUsed(a.spend(tx, used), errArrival); err != nil {
+			return err
+		}
 		i, err = store.LinkPerson(tx, s.account, &from.Person)
 		return err
 	})
@@ -206,7 +255,7 @@ func (a *Auth) LinkArrival(s *Session, token string) (i *store.Identity, err err
 // proveByProvider takes the arrival of a person who was asked to sign in again at a provider, and renews
 // the proof of a session. It sets full if that could not be stored.
 func (a *Auth) proveByProvider(s *Session, arrival string, token tokenHash, full *bool) error {
-	from, err := a.arrival(arrival, s.Actor.App, true, func(from *Arrival) bool {
+	from, used, err := a.arrival(arrival, s.Actor.App, func(from *Arrival) bool {
 		return from.Purpose == ToConfirm && from.Session == s.ID
 	})
 	if err != nil {
@@ -217,17 +266,23 @@ func (a *Auth) proveByProvider(s *Session, arrival string, token tokenHash, full
 		if err == nil && (i == nil || i.Account() != s.account) {
 			err = errOtherPerson
 		}
-		if err != nil || s.isHeld() || *full {
+		if err != nil || *full {
+			return err
+		}
+		if err := refuseUsed(a.spend(tx, used), errArrival); err != nil || s.isHeld() {
 			return err
 		}
 		return endsWith(tx, s.ID, i, from)
 	}
 	err = a.renewProof(s, ByProvider, token, known)
-	if errs.Is(err, errs.Full) {
-		*full = true
-		return a.db.View(store.System, known)
+	if !errs.Is(err, errs.Full) {
+		return err
 	}
-	return err
+	*full = true
+	if full := a.spendHeld(used, err, errArrival); full != nil {
+		return full
+	}
+	return a.db.View(store.System, known)
 }
 
 // endsWith makes a session end with that at the provider that has confirmed it, and at the latest when
@@ -259,7 +314,7 @@ var errOtherPerson = errs.New(errs.Denied,
 // TestArrival returns what a provider has said in a test that a session has begun, or the error that
 // has ended the test; nil for no test.
 func (a *Auth) TestArrival(s *Session, token string) *Arrival {
-	from, _ := a.arrival(token, false, false, func(*Arrival) bool { return true })
+	from, _, _ := a.arrival(token, false, func(*Arrival) bool { return true })
 	if from == nil || from.Purpose != ToTest || from.Session != s.ID {
 		return nil
 	}
@@ -272,7 +327,7 @@ func (a *Auth) CountArrival(addr netip.Addr, observe func(kv.CacheEvent)) error 
 	err := a.db.View(store.Anonymous, func(tx *store.Tx) error {
 		window := time.Duration(store.LoginWindowMinutes.Get(tx)) * time.Minute
 		n, left := observedCounters{a.counters, observe}.add(arrivalCounter(addr), 1, window)
-		if n > store.LoginTries.Get(tx)*arrivalsPerTry {
+		if n > a.counters.share(store.LoginTries.Get(tx)*arrivalsPerTry) {
 			wait = left
 		}
 		return nil

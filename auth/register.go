@@ -63,11 +63,15 @@ func (a *Auth) admitRegistration(u *store.AppUser, in Attempt) error {
 	if err := a.checkPolicy(u.Username, "password", in.Password); err != nil {
 		return err // before the challenge, which can be used once
 	}
-	if challenged {
-		return a.challenges.use(in.Solution, a.counters.now())
+	if !challenged {
+		return nil
 	}
 
-	return nil
+	solved, err := a.challenges.check(in.Solution, a.counters.now())
+	if err != nil {
+		return err
+	}
+	return a.spendNow(solved, errSolution) // also for a registration that fails, or one solution would be good for many names
 }
 
 // mayRegister returns an error if the settings do not allow a registration. confirm reports whether
@@ -87,7 +91,7 @@ func (in *Attempt) mayRegister(tx *store.Tx, u *store.AppUser) (confirm bool, er
 func (a *Auth) countRegistration(tx *store.Tx, in Attempt) (wait time.Duration) {
 	window := time.Duration(store.LoginWindowMinutes.Get(tx)) * time.Minute
 	n, left := observedCounters{a.counters, in.Observe}.add("register "+Network(in.Addr), 1, window)
-	limit := store.LoginTries.Get(tx) * triesPerAddress
+	limit := a.counters.share(store.LoginTries.Get(tx) * triesPerAddress)
 	if n > limit {
 		wait = left
 	}

@@ -3,7 +3,6 @@ package auth
 import (
 	"crypto/sha256"
 	"encoding/base64"
-	"fmt"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -150,10 +149,14 @@ func TestReturnCode_Expires(t *testing.T) {
 		refused(t, "second use", err)
 		in.ended(g.Token, "unauthenticated")
 		time.Sleep(returnCodeMemory)
-		in.returns.sweep(in.counters.now())
-		if n := len(in.returns.byHash); n != 0 {
-			t.Errorf("%d codes are kept", n)
-		}
+		must(t, in.trim())
+		in.view(func(tx *store.Tx) error {
+			n, err := store.UsedValues.Count(tx)
+			if n != 0 {
+				t.Errorf("%d codes are kept", n)
+			}
+			return err
+		})
 	})
 }
 
@@ -188,32 +191,6 @@ func TestReturnCode_AccessEndsBefore(t *testing.T) {
 			refused(t, name, err)
 		})
 	}
-}
-
-func TestReturnCode_Bounds(t *testing.T) {
-	in := start(t)
-	browser, first := in.returning()
-	for range maxSessionReturns {
-		in.now = in.now.Add(time.Millisecond)
-		in.codeOf(browser)
-	}
-	if n := len(in.returns.byHash); n != maxSessionReturns {
-		t.Errorf("%d codes of one session", n)
-	}
-	_, err := in.exchange(first)
-	refused(t, "the oldest", err)
-
-	for i := range maxReturnCodes - maxSessionReturns {
-		hash := sha256.Sum256([]byte(fmt.Sprint(i)))
-		in.returns.byHash[hash] = &returnCode{session: store.ID(1_000_000 + i), expires: in.now.Add(returnCodeLife)}
-	}
-	other := &Session{ID: browser.ID + 1}
-	if _, err := in.NewReturnCode(other, Return{}); !errs.Is(err, errs.Busy) {
-		t.Errorf("%v, want busy", err)
-	}
-	in.codeOf(browser) // replaces one of its own
-	in.now = in.now.Add(returnCodeMemory)
-	in.codeOf(other)
 }
 
 // TestReturnCode_KeepsTimeOfSignIn: a session from a code is no proof that the user is there.

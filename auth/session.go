@@ -81,7 +81,7 @@ func (a *Auth) Inspect(tx *store.Tx, token string) (*Session, error) {
 // inspect returns the session of a token hash. cached is the one in the cache; nil for none.
 func (a *Auth) inspect(tx *store.Tx, cached *Session, hash tokenHash,
 	isKey bool) (s *Session, err error) {
-	if s = cached; s != nil && !(isKey && s.expired(tx)) { // its owner may have a password since
+	if s = cached; s != nil && !(isKey && s.expired(tx, a.grace())) { // its owner may have a password since
 		tx.CountCacheHit(SessionCache)
 	} else {
 		epoch := a.sessions.currentEpoch()
@@ -102,7 +102,7 @@ func (a *Auth) inspect(tx *store.Tx, cached *Session, hash tokenHash,
 	switch {
 	case s.passwordOff(tx):
 		return nil, errPasswordSession
-	case !s.expired(tx):
+	case !s.expired(tx, a.grace()):
 	case isKey:
 		return nil, errUnknownKey
 	default:
@@ -207,8 +207,9 @@ func (a *Auth) SessionByID(tx *store.Tx, id store.ID) (*Session, error) {
 		if s, err = newSession(tx, stored); err != nil {
 			return nil, err
 		}
+		a.sessions.recall(s)
 	}
-	if s.expired(tx) || s.passwordOff(tx) {
+	if s.expired(tx, a.grace()) || s.passwordOff(tx) {
 		return nil, errUnknown
 	}
 
@@ -219,13 +220,22 @@ func (a *Auth) SessionByID(tx *store.Tx, id store.ID) (*Session, error) {
 // steps.
 const maxAhead = time.Hour
 
+// grace is how much longer sessions can be unused with several nodes: a node learns of the uses that
+// another one has seen when that one stores them.
+func (a *Auth) grace() time.Duration {
+	if a.several() {
+		return 2 * saveEvery
+	}
+	return 0
+}
+
 // expired reports whether the session is over or was not used for too long. One that was used while
 // the clock was ahead has ended once the clock is right, since neither limit would hold until then.
-func (s *Session) expired(tx *store.Tx) bool {
+func (s *Session) expired(tx *store.Tx, grace time.Duration) bool {
 	if s.isKey() {
 		return tx.Now() >= s.ExpiresAt
 	}
-	idle, used := idleLimit(tx, s.Actor.App), store.Time(s.lastUsed.Load())
+	idle, used := idleLimit(tx, s.Actor.App)+grace, store.Time(s.lastUsed.Load())
 	return tx.Now() >= s.ExpiresAt || tx.Now() >= used.Add(idle) ||
 		used > tx.Now().Add(min(idle, maxAhead))
 }

@@ -29,6 +29,10 @@ type sessions struct {
 	byKey  map[store.ID]map[*Session]bool
 	apps   int // number of app users' sessions in byID
 	keys   int // number of keys' sessions in byID
+
+	// used has the last uses of sessions that were dropped before they were stored: a commit of another
+	// node about the session, such as the use that it has seen, must not undo those here.
+	used map[store.ID]store.Time
 }
 
 func newSessions() *sessions {
@@ -36,6 +40,7 @@ func newSessions() *sessions {
 		byID:   map[store.ID]*Session{},
 		byUser: map[store.Account]map[*Session]bool{},
 		byKey:  map[store.ID]map[*Session]bool{},
+		used:   map[store.ID]store.Time{},
 	}
 	for i := range s.shard {
 		s.shard[i].byHash = map[tokenHash]*Session{}
@@ -68,10 +73,12 @@ func (s *sessions) currentEpoch() uint64 {
 func (s *sessions) put(v *Session, epoch uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	v.lastUsed.Store(max(v.lastUsed.Load(), int64(s.used[v.ID])))
 	if s.epoch != epoch || s.byID[v.ID] != nil {
 		return
 	}
 
+	delete(s.used, v.ID)
 	s.byID[v.ID] = v
 	if v.account.App {
 		s.apps++
@@ -92,6 +99,13 @@ func (s *sessions) put(v *Session, epoch uint64) {
 	shard.Lock()
 	shard.byHash[v.hash] = v
 	shard.Unlock()
+}
+
+// recall sets the last use of a session that is not cached, if a later one is known than the stored one.
+func (s *sessions) recall(v *Session) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	v.lastUsed.Store(max(v.lastUsed.Load(), int64(s.used[v.ID])))
 }
 
 // has reports whether v is cached.
@@ -161,6 +175,9 @@ func (s *sessions) evictKey(c kv.Changes, key store.ID) {
 // evict drops a session and reports that to monitoring.
 func (s *sessions) evict(c kv.Changes, v *Session) {
 	if s.drop(v); v != nil {
+		if used := store.Time(v.lastUsed.Load()); !v.isKey() && !v.isHeld() && used > store.Time(v.saved.Load()) {
+			s.used[v.ID] = used
+		}
 		c.RecordCacheEvent(kv.CacheEvent{
 			Cache: "sessions",
 			Op:    "forget",
@@ -203,7 +220,8 @@ func (s *sessions) drop(v *Session) {
 func (s *sessions) unsaved(now store.Time) map[store.ID]store.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	due := map[store.ID]store.Time{}
+	due := s.used
+	s.used = map[store.ID]store.Time{}
 	for id, v := range s.byID {
 		used := store.Time(v.lastUsed.Load())
 		switch {

@@ -127,6 +127,7 @@ func (in *instance) session(id store.ID, edit func(s *store.Session, now store.T
 		})
 		return err
 	})
+	clear(in.sessions.used) // the row counts
 }
 
 // set changes a built-in setting.
@@ -200,4 +201,11 @@ func (in *instance) ended(token, code string) {
 	if e := errs.Of(err); err == nil || e.Kind != errs.Unauthenticated || e.Code != code {
 		in.t.Errorf("the session still holds, or ended otherwise: %v, want %s", err, code)
 	}
+}
+
+// unlocked ends the lock-out of an account.
+func (in *instance) unlocked(who store.Account) {
+	in.t.Helper()
+	in.update(func(tx *store.Tx) error { return store.UnlockAccount(tx, who) })
+	must(in.t, in.unlock())
 }

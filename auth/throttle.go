@@ -15,6 +15,9 @@ type counters struct {
 	all map[string]counter
 	of  map[store.Account]map[string]struct{} // keys of the counters of an account, see own
 	now func() time.Time
+
+	nodes    func() int // see Options.Nodes
+	unlocked []store.ID // rows of store.Unlocks that commits have changed since the last sign-in
 }
 
 type counter struct {
@@ -34,6 +37,16 @@ func newCounters(now func() time.Time) *counters {
 		of:  map[store.Account]map[string]struct{}{},
 		now: now,
 	}
+}
+
+// share returns the part of a limit that this node allows, at least 1. All nodes together allow less than
+// one attempt more for each node.
+func (c *counters) share(limit int) int {
+	if c.nodes == nil {
+		return limit
+	}
+	n := max(1, c.nodes())
+	return max(1, (limit+n-1)/n)
 }
 
 // add adds d to a counter and returns its value and remaining life. A counter starts
@@ -108,7 +121,8 @@ func (c *counters) makeRoom(now time.Time) {
 }
 
 // Limits of attempts in one window, as multiples of the setting login_tries, which
-// limits one name from one address: for one name from any address, and for one address.
+// limits one name from one address: for one name from any address, and for one address. Each of several
+// nodes allows its share, see counters.share.
 const (
 	triesPerName    = 4
 	triesPerAddress = 10
@@ -174,18 +188,18 @@ func (a *throttleCheck) begin(tries int, known func() bool) time.Duration {
 	// Check the address first: once it is over its limit, a flood of names from it adds few
 	// counters, and so displaces few.
 	if a.addr != "" {
-		if wait := a.countAddress(tries * triesPerAddress); wait > 0 {
+		if wait := a.countAddress(a.c.share(tries * triesPerAddress)); wait > 0 {
 			return wait
 		}
 	}
-	if check(a.pair, tries) {
+	if check(a.pair, a.c.share(tries)) {
 		return wait
 	}
 	if a.c.get(a.known) > 0 {
 		a.exempt = true
 		return 0
 	}
-	if check(a.name, tries*triesPerName) && known() {
+	if check(a.name, a.c.share(tries*triesPerName)) && known() {
 		a.exempt, wait = true, 0
 	}
 

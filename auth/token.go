@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"hash/crc32"
+	"slices"
 )
 
 // A token is a prefix, 256 random bits and their CRC-32, both in unpadded base64url. The
@@ -15,15 +16,20 @@ import (
 const (
 	tokenPrefix   = "rv_"   // of a session or a device
 	keyPrefix     = "rv_k_" // of an API key
-	codePrefix    = "rv_c_" // of a code of forward authentication
 	linkPrefix    = "rv_l_" // of a one-time link
-	pendingPrefix = "rv_p_" // of a sign-in that requires a second factor
-	arrivalPrefix = "rv_e_" // a person who comes from a sign-in provider
-	returnPrefix  = "rv_r_" // of a code with which an app user returns to a program
 	forwardPrefix = "rv_f_" // of a token of forward authentication, which has another form
 
 	secretText = 43
 	sumText    = 6
+)
+
+// Sealed tokens have encrypted contents instead of random bits, see sealer.
+const (
+	codePrefix    = "rv_c_" // of a code of forward authentication
+	pendingPrefix = "rv_p_" // of a sign-in that requires a second factor
+	mailedPrefix  = "rv_m_" // of a sign-in with a code by mail
+	arrivalPrefix = "rv_e_" // a person who comes from a sign-in provider
+	returnPrefix  = "rv_r_" // of a code with which an app user returns to a program
 )
 
 // tokenHash is the SHA-256 of a token, the only form in which a token is stored.
@@ -57,7 +63,7 @@ func hashToken(token string) (h tokenHash, prefix string, ok bool) {
 		return h, "", false
 	}
 	switch prefix = token[:n]; prefix {
-	case tokenPrefix, keyPrefix, codePrefix, linkPrefix, pendingPrefix, arrivalPrefix, returnPrefix:
+	case tokenPrefix, keyPrefix, linkPrefix:
 		return sha256.Sum256([]byte(token)), prefix, true
 	}
 	return h, "", false
@@ -73,8 +79,12 @@ func IsKey(text string) bool {
 // IsToken reports whether a text has the form of a token of this server, of any kind.
 func IsToken(text string) bool {
 	_, _, ok := hashToken(text)
-	return ok
+	return ok || slices.ContainsFunc(sealedPrefixes, func(prefix string) bool {
+		return isSealed(text, prefix)
+	})
 }
+
+var sealedPrefixes = []string{codePrefix, pendingPrefix, mailedPrefix, arrivalPrefix, returnPrefix}
 
 // plausible reports whether the checksum of a token is right. The text must have the
 // form of a token.

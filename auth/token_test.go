@@ -12,7 +12,7 @@ import (
 func TestTokens(t *testing.T) {
 	seen := map[string]bool{}
 	for n := range 200 {
-		prefix := []string{tokenPrefix, keyPrefix, codePrefix}[n%3]
+		prefix := []string{tokenPrefix, keyPrefix, linkPrefix}[n%3]
 		form := regexp.MustCompile("^" + prefix + `[A-Za-z0-9_-]{49}$`)
 		token, hash := newToken(prefix)
 		parsed, found, ok := hashToken(token)

@@ -235,8 +235,8 @@ func newFeatures(c *web.Server) (f features, err error) {
 	named := settings.NewNamedUsers(c.DB)
 	f.Jobs, f.Streams = jobs.NewJobs(c, jobKinds(c)), changes.NewStreams(c)
 	f.Sender = webhooks.NewSender(c, f.Streams)
-	f.Reads, f.Files = settings.NewSecretReads(c, f.Streams), files.NewDownloads()
-	f.Flags = settings.NewFlagStreams(f.Streams, named)
+	f.Reads, f.Files = settings.NewSecretReads(c, f.Streams), files.NewDownloads(c.DB)
+	f.Flags = settings.NewFlagStreams(c.DB, f.Streams, named)
 	f.Person = &person.Person{S: c, Sender: f.Sender}
 	if f.Outbox, err = mails.NewOutbox(c); err != nil {
 		return f, err

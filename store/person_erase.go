@@ -4,6 +4,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"slices"
 
 	"reeve/store/errs"
@@ -16,14 +17,18 @@ import (
 //  2. One transaction deletes the user and the key that seals the person's data in the change log,
 //     and creates an Erasure.
 //  3. FinishErasure removes the person from other records.
-//  4. EndErasure deletes the Erasure. Until then, the server continues it, even after a restart.
+//  4. EndErasure deletes the Erasure. Until then, the server continues it, even after a restart. With
+//     several nodes it remains for some minutes, in which each node removes the person from its own
+//     files and adds the line to its own list.
 
 // Erasure is an erasure that has not ended.
 type Erasure struct {
 	Ident
 	UserID    ID       `json:"user_id"`
 	AppUserID ID       `json:"app_user_id"`
-	Texts     []string `json:"texts"` // names of the person in monitoring: username, addresses and mobile
+	Texts     []string `json:"texts"`          // names of the person in monitoring: username, addresses and mobile
+	Line      string   `json:"line,omitempty"` // line in the list of erasures
+	DoneAt    Time     `json:"done_at"`        // time at which a node has completed it; 0 before
 	kv.Timestamps
 }
 
@@ -62,7 +67,7 @@ func Erase(db Handle, actor *Actor, who Account, username string) (*Erasure, Era
 		return nil, ErasedCounts{}, err
 	}
 
-	e, removed, err := deletePerson(db, actor, who, func(tx *Tx) error {
+	e, removed, err := deletePerson(db, actor, line, func(tx *Tx) error {
 		return mayErase(tx, who, username)
 	})
 	if err != nil && errs.Of(err).Code != "write_outcome_unknown" {
@@ -94,10 +99,15 @@ func mayErase(tx *Tx, who Account, username string) error {
 
 // deletePerson deletes a user and the user's key, in one transaction. The key must exist: the
 // entry of the change log is sealed with it.
-func deletePerson(db Handle, actor *Actor, who Account,
+func deletePerson(db Handle, actor *Actor, line erasedLine,
 	check func(*Tx) error) (e *Erasure, removed ErasedCounts, err error) {
+	who := line.who()
+	text, err := json.Marshal(line)
+	if err != nil {
+		return nil, removed, err
+	}
 	err = db.Update(actor, func(tx *Tx) error {
-		e, removed = &Erasure{}, ErasedCounts{}
+		e, removed = &Erasure{Line: string(text)}, ErasedCounts{}
 		e.UserID, e.AppUserID = who.IDs()
 		if err := check(tx); err != nil {
 			return err

@@ -1,7 +1,9 @@
 package store
 
 import (
+	"cmp"
 	"slices"
+	"time"
 
 	"reeve/store/errs"
 	"reeve/store/kv"
@@ -76,7 +78,31 @@ func clearJobOwner(tx *Tx, id ID) error {
 	return err
 }
 
-// EndErasure ends an erasure that is complete.
-func EndErasure(db Handle, e *Erasure) error {
-	return db.Update(System, func(tx *Tx) error { return ignoreMissing(Erasures.Delete(tx, e.ID)) })
+// erasureLife is how long an erasure remains for other nodes, which look for it every minute.
+const erasureLife = 10 * time.Minute
+
+// EndErasure ends an erasure that is complete. One of several nodes leaves it for the others for a while.
+func EndErasure(db Handle, e *Erasure, several bool) error {
+	return db.Update(System, func(tx *Tx) error {
+		now, err := Erasures.Get(tx, e.ID)
+		if err != nil {
+			return ignoreMissing(err)
+		}
+		if !several || now.DoneAt != 0 && now.DoneAt.Add(erasureLife) < tx.Now() {
+			return Erasures.Delete(tx, e.ID)
+		}
+		_, err = Erasures.UpdateQuietly(tx, e.ID, func(e *Erasure) error {
+			e.DoneAt = cmp.Or(e.DoneAt, tx.Now())
+			return nil
+		})
+		return err
+	})
+}
+
+// FollowErasure adds the line of an erasure to the list of this node, unless it is there.
+func FollowErasure(db *DB, e *Erasure) error {
+	if e.Line == "" { // of an earlier version
+		return nil
+	}
+	return MergeErased(db.Dir(), []string{e.Line})
 }

@@ -181,8 +181,8 @@ func (p *people) erase(t *testing.T, who Account, username string) ErasedCounts 
 	noErr(t, err)
 	noErr(t, FinishErasure(p.handle(), e, &counts))
 	noErr(t, FinishErasure(p.handle(), e, &ErasedCounts{})) // a repetition
-	noErr(t, EndErasure(p.handle(), e))
-	noErr(t, EndErasure(p.handle(), e))
+	noErr(t, EndErasure(p.handle(), e, false))
+	noErr(t, EndErasure(p.handle(), e, false))
 	return counts
 }
 
@@ -349,7 +349,7 @@ func TestErasure_RepeatedAfterRestore(t *testing.T) {
 	open := allOf(t, p.db, Erasures)
 	disktest.Equal(t, "open erasures", len(open), 1)
 	noErr(t, FinishErasure(p.handle(), open[0], &ErasedCounts{}))
-	noErr(t, EndErasure(p.handle(), open[0]))
+	noErr(t, EndErasure(p.handle(), open[0], false))
 	if found := holds(t, p.db, "alice"); found != nil {
 		t.Errorf("still in %q", found)
 	}

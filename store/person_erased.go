@@ -138,7 +138,7 @@ func eraseAgain(db *DB) {
 		if !back {
 			continue
 		}
-		if err := eraseLine(handle, line.who()); err != nil {
+		if err := eraseLine(handle, line); err != nil {
 			db.Warn(fmt.Sprintf("%s was erased on %s and is in the database again; erasing failed and is tried at the next start: %s", line.label(), line.At, disk.OneLine(err)))
 			continue
 		}
@@ -167,13 +167,13 @@ func (l *erasedLine) isBack(db Handle) (back bool, err error) {
 }
 
 // eraseLine erases a person with system rights. The last owner is refused.
-func eraseLine(db Handle, who Account) error {
+func eraseLine(db Handle, line erasedLine) error {
 	err := db.Update(System, func(tx *Tx) error {
-		_, err := identify(tx, who) // makes the key, if the backup is older than keys
+		_, err := identify(tx, line.who()) // makes the key, if the backup is older than keys
 		return err
 	})
 	if err == nil {
-		_, _, err = deletePerson(db, System, who, func(*Tx) error { return nil })
+		_, _, err = deletePerson(db, System, line, func(*Tx) error { return nil })
 	}
 	return err
 }

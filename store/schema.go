@@ -11,7 +11,8 @@
 //
 // The files by chapter:
 //   - Identity: account*, user*, app_sign_in, address, avatar, session, device, factor_* (second
-//     factors and proofs), link*, provider, identity (sign-in providers), act_as, login_log.
+//     factors and proofs), link*, provider, identity (sign-in providers), act_as,
+//     used_value, unlock, login_log.
 //   - Rights: actor, policy, permission*, role*, app_role, scope, dept*, key*, access, choice.
 //   - Settings: setting*, dict*, custom_* (custom fields).
 //   - Content and work: file, job, mail, webhook, completed_request.
@@ -57,7 +58,7 @@ var reeve = kv.Schema{
 		Jobs, JobSteps,
 		PersonKeys, Erasures,
 		Webhooks, WebhookSecrets, WebhookStates,
-		APIKeys, KeySecrets, CompletedRequests,
+		APIKeys, KeySecrets, CompletedRequests, UsedValues, Unlocks,
 		Links, Mails,
 		TOTPs, RecoverySets, Passkeys,
 		CustomFields, SetupMarks,
@@ -120,5 +121,6 @@ var reeve = kv.Schema{
 		{Title: "passwords can be turned off", Run: func(*Tx) error { return nil }},
 		{Title: "directories", Run: func(*Tx) error { return nil }},
 		{Title: "app users have passkeys", Run: Passkeys.Reindex},
+		{Title: "used values and unlocked accounts are rows", Run: func(*Tx) error { return nil }},
 	},
 }

@@ -73,7 +73,7 @@ func requestCode(req *web.Request, a auth.Attempt) (*CodeRequestOut, error) {
 }
 
 type MailCodeIn struct {
-	Login  string     `json:"login_token" check:"required,max=100" doc:"login_token from the response to the request; it is accepted only from the same address and device"`
+	Login  string     `json:"login_token" check:"required,max=3500" doc:"login_token from the response to the request; it is accepted only from the same address and device"`
 	Code   string     `json:"otp" check:"required,max=40,text" doc:"Code from the mail; it works once"`
 	Cookie store.Flag `json:"cookie" doc:"1 to get the token as a cookie that scripts cannot read, instead of in the response"`
 	Device string     `json:"device_token" check:"max=64" doc:"The same device_token as in the request, if one was sent there"`

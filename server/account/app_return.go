@@ -107,7 +107,7 @@ func ReturnURL(tx *store.Tx, req *web.Request, to *auth.Return) (address string,
 }
 
 type exchangeIn struct {
-	Code     string `json:"code_token" check:"required,max=100" doc:"The parameter code with which the browser has returned; it can be used once, within a minute"`
+	Code     string `json:"code_token" check:"required,max=500" doc:"The parameter code with which the browser has returned; it can be used once, within a minute"`
 	Verifier string `json:"code_verifier" check:"required,min=43,max=128" doc:"Code verifier whose challenge was sent to GET /app/sign-in"`
 	To       string `json:"to" check:"required,max=500" doc:"The same URL as was sent there"`
 	State    string `json:"state" check:"required,max=128" doc:"The same state as was sent there"`

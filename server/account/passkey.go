@@ -137,7 +137,7 @@ func (c passkeyResponse) text() (json.RawMessage, error) {
 // PasskeyLoginIn is a sign-in with a passkey.
 type PasskeyLoginIn struct {
 	Credential passkeyResponse `json:"credential" check:"required" doc:"Response of the passkey: a PublicKeyCredential as toJSON() of a browser returns it"`
-	Login      string          `json:"login_token" check:"max=100" doc:"login_token from the response to the first step, to complete a sign-in with a password; empty to sign in with the passkey alone"`
+	Login      string          `json:"login_token" check:"max=3500" doc:"login_token from the response to the first step, to complete a sign-in with a password; empty to sign in with the passkey alone"`
 	Cookie     store.Flag      `json:"cookie" doc:"1 to get the token as a cookie that scripts cannot read, instead of in the response"`
 	Device     string          `json:"device_token" check:"max=64" doc:"Token of an earlier sign-in from this device; of the first step, the same"`
 }

@@ -89,7 +89,7 @@ func loginByProgram(req *web.Request, in *programLoginIn) (*LoginOut, error) {
 
 // programStep is what a later step of a sign-in has besides the code.
 type programStep struct {
-	Token  string `json:"login_token" check:"required,max=100" doc:"login_token from the response to the previous step"`
+	Token  string `json:"login_token" check:"required,max=3500" doc:"login_token from the response to the previous step"`
 	Device string `json:"device_token" check:"max=64" doc:"device_token of the previous step"`
 	clientIn
 }

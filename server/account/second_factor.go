@@ -65,7 +65,7 @@ func FactorRoutes() []web.Route {
 }
 
 type CodeIn struct {
-	Login  string     `json:"login_token" check:"required,max=100" doc:"login_token from the response to the first step; it is accepted only from the same address and device"`
+	Login  string     `json:"login_token" check:"required,max=3500" doc:"login_token from the response to the first step; it is accepted only from the same address and device"`
 	Code   string     `json:"otp" check:"required,max=40,text" doc:"Code of the authenticator app, or a recovery code; each works once"`
 	Cookie store.Flag `json:"cookie" doc:"1 to get the token as a cookie that scripts cannot read, instead of in the response"`
 	Device string     `json:"device_token" check:"max=64" doc:"The same device_token as in the first step, if one was sent there"`

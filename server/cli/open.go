@@ -143,7 +143,7 @@ func (p *program) storeOptions() store.Options {
 }
 
 func (p *program) authOptions() auth.Options {
-	return auth.Options{
+	options := auth.Options{
 		Cost:         p.config.BcryptCost,
 		InitialFile:  filepath.Join(p.config.DataDir, initialName),
 		Common:       embed.CommonPasswords(),
@@ -152,6 +152,10 @@ func (p *program) authOptions() auth.Options {
 		LoginLogRows: p.config.LoginLogRows,
 		PublicURL:    p.config.PublicURL,
 	}
+	if p.node != nil {
+		options.Nodes = p.node.Live
+	}
+	return options
 }
 
 // firstPassword sets the first user's password: the one in the environment, else a

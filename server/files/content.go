@@ -47,7 +47,9 @@ type Downloads struct {
 	Images *picture.Scaler
 }
 
-func NewDownloads() *Downloads { return &Downloads{web.NewLinkSigner(), picture.NewScaler()} }
+func NewDownloads(db *store.DB) *Downloads {
+	return &Downloads{web.NewLinkSigner(db, "files"), picture.NewScaler()}
+}
 
 // thumbIn is the input of routes that can return a scaled-down picture.
 type thumbIn struct {

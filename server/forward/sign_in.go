@@ -178,7 +178,7 @@ func openForwarded(req *web.Request, in *openForwardedIn) (*OpenForwardedOut, er
 }
 
 type finishIn struct {
-	Code string `query:"code_token" check:"max=100" doc:"Code from POST /auth/forward"`
+	Code string `query:"code_token" check:"max=500" doc:"Code from POST /auth/forward"`
 	To   string `query:"to" check:"max=24100" doc:"Path to open"`
 }
 
@@ -204,12 +204,7 @@ func (f *Forwarder) finishForwarded(req *web.Request, in *finishIn, w http.Respo
 	}
 
 	to, again := in.page()
-	var token string
-	err = req.DB.View(store.Anonymous, func(tx *store.Tx) (err error) {
-		token, err = req.Auth().ExchangeForwardCode(tx, in.Code, origin,
-			readOriginCookie(req, origin, stateCookie))
-		return err
-	})
+	token, err := req.Auth().ExchangeForwardCode(in.Code, origin, readOriginCookie(req, origin, stateCookie))
 	refused := errs.Is(err, errs.Denied) || errs.Is(err, errs.Unauthenticated)
 	switch {
 	case err == nil:

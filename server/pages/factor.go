@@ -87,7 +87,7 @@ func keepPending(req *web.Request, path, token string) {
 // pendingToken returns the token of a pending sign-in; "" for none.
 func pendingToken(req *web.Request) string {
 	c, err := req.HTTP.Cookie(req.Server.PendingCookie())
-	if err != nil || len(c.Value) > 100 {
+	if err != nil || len(c.Value) > 3500 {
 		return ""
 	}
 	return c.Value

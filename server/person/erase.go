@@ -2,6 +2,8 @@ package person
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -15,7 +17,9 @@ import (
 type Person struct {
 	S       *web.Server
 	Sender  *webhooks.Sender
-	erasing sync.Mutex // held while an erasure is continued
+	erasing sync.Mutex // held while an erasure is continued; guards erased
+
+	erased map[store.ID]bool // erasures that this node has followed and that others may have to
 }
 
 type eraseIn struct {
@@ -55,6 +59,9 @@ func (p *Person) erase(req *web.Request, who store.Account, username string) (*E
 		s.Log.Error().Err(err).Str("request", req.ID).Msg("an erasure is incomplete and will be continued")
 		out.Complete, out.MonitoringUntil = false, e.CreatedAt.Add(s.Config.Monitor.MaxAge)
 	}
+	if p.several() { // the other nodes follow within minutes
+		out.Complete, out.MonitoringUntil = false, e.CreatedAt.Add(s.Config.Monitor.MaxAge)
+	}
 
 	out.Removed = removed
 	if out.KeptCopies, err = store.CountKept(s.DB); err != nil {
@@ -69,11 +76,31 @@ func (p *Person) erase(req *web.Request, who store.Account, username string) (*E
 func (p *Person) finishErasure(e *store.Erasure, removed *store.ErasedCounts) error {
 	p.erasing.Lock()
 	defer p.erasing.Unlock()
-	db, who := p.S.DB.WithRecorder(nil).For("erasure", nil), e.Who()
+	db := p.S.DB.WithRecorder(nil).For("erasure", nil)
 	if err := store.FinishErasure(db, e, removed); err != nil {
 		return err
 	}
+	if !p.erased[e.ID] {
+		if err := p.eraseHere(e, removed); err != nil {
+			return err
+		}
+	}
+	if p.several() {
+		if p.erased == nil {
+			p.erased = map[store.ID]bool{}
+		}
+		p.erased[e.ID] = true
+	}
+	return store.EndErasure(db, e, p.several())
+}
 
+// eraseHere removes an erased person from the files and the memory of this node.
+func (p *Person) eraseHere(e *store.Erasure, removed *store.ErasedCounts) error {
+	if err := store.FollowErasure(p.S.DB, e); err != nil {
+		return err
+	}
+
+	who := e.Who()
 	events, err := p.S.Monitor.Forget(monitor.Person{ID: who.ID, App: who.App, Texts: e.Texts})
 	removed.Events += int64(events)
 	if err != nil {
@@ -82,14 +109,14 @@ func (p *Person) finishErasure(e *store.Erasure, removed *store.ErasedCounts) er
 
 	deliveries, err := p.Sender.Forget(who)
 	removed.Deliveries += int64(deliveries)
-	if err != nil {
-		return err
-	}
-
-	return store.EndErasure(db, e)
+	return err
 }
 
-// Run continues erasures that an error or a restart has interrupted, until ctx ends.
+// several reports whether other nodes have to follow an erasure.
+func (p *Person) several() bool { return p.S.Config.Cluster != nil }
+
+// Run continues erasures that an error or a restart has interrupted, and follows those of other nodes,
+// until ctx ends.
 func (p *Person) Run(ctx context.Context) {
 	tick := time.NewTicker(time.Minute)
 	defer tick.Stop()
@@ -120,7 +147,19 @@ func (p *Person) ResumeErasures() {
 			err = p.finishErasure(e, &store.ErasedCounts{})
 		}
 	}
+	if err == nil {
+		p.keepErased(open)
+	}
 	if err != nil {
 		p.S.Log.Error().Err(err).Msg("an erasure is incomplete and will be continued")
 	}
+}
+
+// keepErased drops the erasures that have ended from those that this node has followed.
+func (p *Person) keepErased(open []*store.Erasure) {
+	p.erasing.Lock()
+	defer p.erasing.Unlock()
+	maps.DeleteFunc(p.erased, func(id store.ID, _ bool) bool {
+		return !slices.ContainsFunc(open, func(e *store.Erasure) bool { return e.ID == id })
+	})
 }

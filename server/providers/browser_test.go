@@ -17,21 +17,28 @@ import (
 // world is a server, and a provider that it knows as "idp".
 type world struct {
 	*servertest.Instance
-	idp *providertest.Provider
-	id  store.ID
+	idp   *providertest.Provider
+	id    store.ID
+	nodes *servertest.Nodes // nil for a server that is the only one
+	sent  int
 }
 
 // newWorld returns a world. settings are JSON members of the provider, such as "creates":"always".
 func newWorld(t testing.TB, settings ...string) *world {
 	t.Helper()
-	in := servertest.Start(t, func(su *servertest.Setup) {
-		allow, err := outgoing.ParseAllow("providers.allow", []string{"127.0.0.1"})
-		servertest.Must(t, err)
-		su.Config.ProviderAllow, su.Config.PublicURL = allow, "http://reeve.example.org"
-	})
+	in := servertest.Start(t, withProviders(t))
 	w := &world{Instance: in, idp: providertest.New(t)}
 	w.id = w.adds("idp", w.idp, settings...)
 	return w
+}
+
+// withProviders lets a server reach a provider of this machine.
+func withProviders(t testing.TB) func(*servertest.Setup) {
+	return func(su *servertest.Setup) {
+		allow, err := outgoing.ParseAllow("providers.allow", []string{"127.0.0.1"})
+		servertest.Must(t, err)
+		su.Config.ProviderAllow, su.Config.PublicURL = allow, "http://reeve.example.org"
+	}
 }
 
 // adds makes a provider known under a name.
@@ -68,9 +75,15 @@ func (b *browser) sendAs(method, address, body, as string) *servertest.Reply {
 	return b.sendRequest(b.w.Request(method, address, body, as))
 }
 
-// sendRequest sends a request with the cookies, and keeps those of the response.
+// sendRequest sends a request with the cookies, and keeps those of the response. Each request goes to
+// the next node.
 func (b *browser) sendRequest(r *http.Request) *servertest.Reply {
 	b.w.T.Helper()
+	in := b.w.Instance
+	if b.w.nodes != nil {
+		in = b.w.nodes.All[b.w.sent%len(b.w.nodes.All)]
+		b.w.sent++
+	}
 	r.Host = "reeve.example.org"
 	if r.Method != "GET" {
 		r.Header.Set("Origin", "http://reeve.example.org")
@@ -78,7 +91,7 @@ func (b *browser) sendRequest(r *http.Request) *servertest.Reply {
 	for name, value := range b.cookies {
 		r.AddCookie(&http.Cookie{Name: name, Value: value})
 	}
-	a := b.w.Send(r)
+	a := in.Send(r)
 	for _, c := range (&http.Response{Header: a.Header}).Cookies() {
 		if b.cookies[c.Name] = c.Value; c.MaxAge < 0 {
 			delete(b.cookies, c.Name)

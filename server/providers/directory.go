@@ -10,7 +10,6 @@ import (
 	"reeve/server/account"
 	"reeve/server/directory"
 	"reeve/server/pages"
-	"reeve/server/provider"
 	"reeve/server/web"
 	"reeve/store"
 	"reeve/store/errs"
@@ -126,9 +125,6 @@ func (p *Providers) signInDirectory(req *web.Request, in *directoryForm, fault e
 		return p.pages.AskDirectory(req, w, &pages.Directory{Title: v.Title, App: one.App, State: one.State,
 			Username: in.Username, To: one.To, Fault: &shown})
 	}
-	if !p.flows.use(one) {
-		return p.failDirectory(req, w, provider.ErrState)
-	}
 	req.DropCookie(cookie)
 	arrival := auth.Arrival{
 		Person: store.Person{
@@ -145,6 +141,7 @@ func (p *Providers) signInDirectory(req *web.Request, in *directoryForm, fault e
 		Provider: v.Title,
 		AuthTime: time.Now(),
 		Purpose:  one.Purpose,
+		State:    one.State,
 		Session:  one.Session,
 	}
 	if one.Purpose == auth.ToTest {

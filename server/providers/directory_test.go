@@ -234,7 +234,7 @@ func TestDirectory_Flows(t *testing.T) {
 	w.infoOf(func() *servertest.Reply { b.enters(at, "ann", directorytest.Password); return b.signsIn() }())
 	again := &browser{w, kept}
 	again.enters(at, "ann", directorytest.Password)
-	if code := again.refused(); code != "provider_state" {
+	if code := again.refused(); code != "provider_expired" {
 		t.Errorf("a flow that was used: %s", code)
 	}
 }

@@ -3,13 +3,11 @@ package providers
 import (
 	"crypto/aes"
 	"crypto/cipher"
-	"crypto/rand"
 	"encoding/base64"
 	"encoding/json"
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
 	"time"
 
 	"reeve/auth"
@@ -25,7 +23,6 @@ const (
 	flowLife   = 10 * time.Minute
 	flowCookie = "reeve_flow_" // and the beginning of the state: each tab has its own
 	tagLength  = 8
-	maxUsed    = 10_000
 )
 
 // flow is one way of a browser to a provider and back. The browser keeps it, encrypted.
@@ -38,17 +35,10 @@ type flow struct {
 	Session  store.ID // session that has begun it; 0 to sign in
 }
 
-// flows encrypts flows with a key that exists in memory only, and accepts each once.
-type flows struct {
-	aead cipher.AEAD
+// flows encrypts flows. That each is used once is up to what it ends with, see auth.Arrival.
+type flows struct{ aead cipher.AEAD }
 
-	mu   sync.Mutex
-	used map[string]time.Time // times at which the completed flows expire, by state
-}
-
-func newFlows() *flows {
-	key := make([]byte, 32)
-	rand.Read(key) // never fails: crypto/rand ends the program instead
+func newFlows(key []byte) *flows {
 	block, err := aes.NewCipher(key)
 	if err != nil {
 		panic(err) // only for another length of the key
@@ -57,7 +47,7 @@ func newFlows() *flows {
 	if err != nil {
 		panic(err) // only for another size of blocks
 	}
-	return &flows{aead: aead, used: map[string]time.Time{}}
+	return &flows{aead}
 }
 
 func (f *flows) seal(one *flow) (string, error) {
@@ -79,28 +69,6 @@ func (f *flows) open(sealed, state string) (*flow, bool) {
 		return nil, false
 	}
 	return one, true
-}
-
-// use reports whether a flow is completed for the first time.
-func (f *flows) use(one *flow) bool {
-	now := time.Now()
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if _, used := f.used[one.State]; used {
-		return false
-	}
-	if len(f.used) >= maxUsed {
-		for state, end := range f.used {
-			if now.After(end) {
-				delete(f.used, state)
-			}
-		}
-	}
-	if len(f.used) >= maxUsed {
-		return false // no one signs in ten thousand times in ten minutes
-	}
-	f.used[one.State] = one.Started.Add(flowLife)
-	return true
 }
 
 // config returns how a provider is asked. That of a directory has the secret only.
@@ -289,7 +257,7 @@ func (p *Providers) returned(req *web.Request, in *callbackIn) (one *flow, arriv
 	fail := func(err error) (*flow, auth.Arrival) {
 		arrival = auth.Arrival{Err: errs.Of(err)}
 		if one != nil {
-			arrival.Person.App, arrival.Purpose, arrival.Session = one.App, one.Purpose, one.Session
+			arrival.Person.App, arrival.Purpose, arrival.State, arrival.Session = one.App, one.Purpose, one.State, one.Session
 		}
 		return one, arrival
 	}
@@ -301,9 +269,6 @@ func (p *Providers) returned(req *web.Request, in *callbackIn) (one *flow, arriv
 		return fail(err)
 	}
 	found, cookie, err := p.flowOf(req, v, in.State)
-	if err == nil && !p.flows.use(found) {
-		err = provider.ErrState
-	}
 	if err != nil {
 		return fail(err)
 	}
@@ -326,7 +291,7 @@ func (p *Providers) returned(req *web.Request, in *callbackIn) (one *flow, arriv
 	if v.EndsSession {
 		arrival.EndURL = claims.LogoutURL(config, p.signedOut(one.App))
 	}
-	arrival.Purpose, arrival.Session = one.Purpose, one.Session
+	arrival.Purpose, arrival.State, arrival.Session = one.Purpose, one.State, one.Session
 	if one.Purpose == auth.ToTest {
 		arrival.Claims = claims.All
 	}
@@ -367,9 +332,9 @@ func personFrom(v *store.Provider, c *provider.Claims, app bool) store.Person {
 	}
 }
 
-// arrive holds the result for the page where the browser goes on.
+// arrive keeps the result for the page where the browser goes on.
 func (p *Providers) arrive(req *web.Request, w http.ResponseWriter, one *flow, arrival auth.Arrival) error {
-	token, err := req.Auth().HoldArrival(arrival)
+	token, err := req.Auth().SealArrival(arrival)
 	if err != nil {
 		return err
 	}

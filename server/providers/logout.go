@@ -1,12 +1,15 @@
 package providers
 
 import (
-	"sync"
+	"crypto/sha256"
+	"errors"
+	"fmt"
 	"time"
 
 	"reeve/server/web"
 	"reeve/store"
 	"reeve/store/errs"
+	"reeve/store/kv"
 )
 
 type backChannelIn struct {
@@ -32,42 +35,21 @@ func (p *Providers) backChannel(req *web.Request, in *backChannelIn) (web.Nothin
 	if err != nil {
 		return web.Nothing{}, err
 	}
-	if !p.seen.add(v.Name + " " + out.ID) {
-		return web.Nothing{}, errs.New(errs.Malformed, "this logout token was used already").Coded("provider_replay")
+	message := store.UsedValue{
+		Kind:      "logout",
+		Hash:      fmt.Sprintf("%x", sha256.Sum256([]byte("logout "+v.Name+" "+out.ID))),
+		ExpiresAt: kv.TimeOf(time.Now().Add(messageLife)),
 	}
 	return web.Nothing{}, req.DB.Update(store.System, func(tx *store.Tx) error {
+		if err := store.UseValue(tx, message); err != nil {
+			if errors.Is(err, store.ErrUsed) {
+				err = errs.New(errs.Malformed, "this logout token was used already").Coded("provider_replay")
+			}
+			return err
+		}
 		return store.EndPersonSessions(tx, v.ID, out.Issuer, out.Subject, out.SID)
 	})
 }
 
-// messages are the logout messages that were accepted, so that each is accepted once.
-type messages struct {
-	mu   sync.Mutex
-	seen map[string]time.Time
-}
-
-func newMessages() *messages { return &messages{seen: map[string]time.Time{}} }
-
-const (
-	messageLife = 15 * time.Minute // longer than tokens are accepted
-	maxMessages = 10_000
-)
-
-// add reports whether a message is new.
-func (m *messages) add(id string) bool {
-	now := time.Now()
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if len(m.seen) >= maxMessages {
-		for id, at := range m.seen {
-			if now.Sub(at) > messageLife {
-				delete(m.seen, id)
-			}
-		}
-	}
-	if _, known := m.seen[id]; known || len(m.seen) >= maxMessages {
-		return false
-	}
-	m.seen[id] = now
-	return true
-}
+// messageLife is longer than logout messages are accepted.
+const messageLife = 15 * time.Minute

@@ -37,13 +37,12 @@ type Providers struct {
 	client      *provider.Client
 	directories *directory.Client
 	flows       *flows
-	seen        *messages // logout messages that have arrived
 }
 
 // New returns the providers of a server.
 func New(s *web.Server, ps *pages.Pages) *Providers {
 	return &Providers{s, ps, provider.NewClient(s.Config.ProviderAllow, s.Config.Version),
-		directory.NewClient(s.Config.ProviderAllow), newFlows(), newMessages()}
+		directory.NewClient(s.Config.ProviderAllow), newFlows(s.DB.TemporaryKey("ways to sign-in providers"))}
 }
 
 func Routes(p *Providers) []web.Route {

@@ -86,6 +86,7 @@ func shapesNew(options []func(*Setup)) bool {
 var dumpedWithout = map[string]func(t testing.TB, tx *store.Tx) map[store.ID]string{
 	"webhook_secret": secretOwners, "webhook_state": webhookPositions, "key_secret": keysOfSecrets,
 	"completed_request": callersOfCompleted, "link": linksWithoutTokens, "person_key": keyOwners,
+	"used_value": kindsOfUsed,
 }
 
 // linksWithoutTokens returns the links without their tokens, which are random.
@@ -141,6 +142,16 @@ func callersOfCompleted(t testing.TB, tx *store.Tx) map[store.ID]string {
 		callers[r.ID] = r.Caller
 	}
 	return callers
+}
+
+// kindsOfUsed returns the kind of each value that was used. The values are random.
+func kindsOfUsed(t testing.TB, tx *store.Tx) map[store.ID]string {
+	kinds := map[store.ID]string{}
+	for v, err := range store.UsedValues.All(tx) {
+		Must(t, err)
+		kinds[v.ID] = v.Kind
+	}
+	return kinds
 }
 
 // webhookPositions returns the states of webhooks without the generation, which is random.

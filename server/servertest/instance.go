@@ -163,6 +163,7 @@ func Open(t testing.TB, dir string, options ...func(*Setup)) *Instance {
 		Breached:    su.Leaked,
 		InitialFile: su.File,
 		PublicURL:   su.Config.PublicURL,
+		Nodes:       su.nodes(),
 	})
 	Must(t, err)
 	logger := zerolog.Nop()

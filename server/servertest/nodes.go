@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -31,6 +32,18 @@ type Nodes struct {
 // WithCommitLog opens the instance with a log of commits, which its data must belong to.
 func WithCommitLog(log *kv.CommitLogOptions) func(*Setup) {
 	return func(su *Setup) { su.commits = log }
+}
+
+// nodes returns the number of nodes for packages that do not know the cluster; nil for a server that is
+// the only one.
+func (su *Setup) nodes() func() int {
+	switch {
+	case su.Config.Cluster != nil:
+		return su.Config.Cluster.Live
+	case su.commits != nil:
+		return func() int { return 1 }
+	}
+	return nil
 }
 
 // StartNodes starts an instance, and returns copies of it with one log of commits. A user is signed in at
@@ -113,12 +126,16 @@ type Traveller struct {
 	At       int // node of the next request
 }
 
-// Call sends a request to the next node. The client keeps cookies if it has a map for them.
-func (c *Traveller) Call(method, url, body string) *Reply {
+// Call sends a request to the next node. The client keeps cookies if it has a map for them. headers are
+// names and values.
+func (c *Traveller) Call(method, url, body string, headers ...string) *Reply {
 	c.T.Helper()
 	in := c.All[c.At%len(c.All)]
 	c.At++
 	r := in.Request(method, url, body, "nobody")
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
 	if c.Token != "" {
 		r.Header.Set("Authorization", "Bearer "+c.Token)
 	}
@@ -141,13 +158,28 @@ func (c *Traveller) Call(method, url, body string) *Reply {
 }
 
 // OK is like Call, but the request must succeed.
-func (c *Traveller) OK(method, url, body string) *Reply {
+func (c *Traveller) OK(method, url, body string, headers ...string) *Reply {
 	c.T.Helper()
-	a := c.Call(method, url, body)
+	a := c.Call(method, url, body, headers...)
 	if a.Code != http.StatusOK {
 		c.T.Fatalf("%s at node %d: %d %s", a.Sent, (c.At-1)%len(c.All), a.Code, a.Body)
 	}
 	return a
+}
+
+// AtOnce calls fn for all nodes at the same time, and returns for how many it has returned true.
+func (s *Nodes) AtOnce(fn func(in *Instance) bool) (n int64) {
+	var all sync.WaitGroup
+	var count atomic.Int64
+	for _, in := range s.All {
+		all.Go(func() {
+			if fn(in) {
+				count.Add(1)
+			}
+		})
+	}
+	all.Wait()
+	return count.Load()
 }
 
 // takePosition checks the cookie with the position of a write, and takes it away from the header, so that

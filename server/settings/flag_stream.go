@@ -2,9 +2,12 @@ package settings
 
 import (
 	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
-	"hash/maphash"
+	"hash"
 	"math"
 	"net/http"
 	"net/url"
@@ -37,12 +40,15 @@ type FlagStreams struct {
 	streams *changes.Streams
 	named   *NamedUsers
 	links   *web.LinkSigner
-	seed    maphash.Seed // seed of the states, which thus disclose nothing of the rules
+	key     []byte // key of the states, which thus disclose nothing of the rules
 }
 
-func NewFlagStreams(streams *changes.Streams, named *NamedUsers) *FlagStreams {
-	return &FlagStreams{streams, named, web.NewLinkSigner(), maphash.MakeSeed()}
+func NewFlagStreams(db *store.DB, streams *changes.Streams, named *NamedUsers) *FlagStreams {
+	return &FlagStreams{streams, named, web.NewLinkSigner(db, "flag streams"), db.TemporaryKey("states of flags")}
 }
+
+// hash returns a hash of the parts of a state.
+func (fs *FlagStreams) hash() hash.Hash { return hmac.New(sha256.New, fs.key) }
 
 // route is the stream of the protocol.
 func (fs *FlagStreams) route() web.Route {
@@ -227,7 +233,9 @@ func (f *flagFeed) look() error {
 		if err != nil {
 			return err
 		}
-		state = maphash.Comparable(f.all.seed, [2]uint64{state, n})
+		sum := f.all.hash()
+		fmt.Fprintf(sum, "%d %d", state, n) // a hash never fails
+		state = short(sum)
 	}
 	f.now = strconv.FormatUint(state, 36)
 	return nil
@@ -238,15 +246,14 @@ func (f *flagFeed) look() error {
 // see NamedUsers. A client may have evaluated a flag between
 // two changes that cancel each other out, so that the value alone is not enough.
 func (f *flagFeed) compute(tx *store.Tx) error {
-	var sum maphash.Hash
-	sum.SetSeed(f.all.seed)
+	sum := f.all.hash()
 	f.next = math.MaxInt64
 	flags := f.of.settings.Flags()
 	for i := range flags {
 		if flag := &flags[i]; flag.MayEvaluate(tx, f.of.actor) {
 			next, passed := flag.Times(tx.Now())
 			f.next = min(f.next, next)
-			fmt.Fprintf(&sum, "%q %d %d %q\n", flag.Key, flag.At, passed, flag.Values)
+			fmt.Fprintf(sum, "%q %d %d %q\n", flag.Key, flag.At, passed, flag.Values)
 		}
 	}
 
@@ -262,6 +269,9 @@ func (f *flagFeed) compute(tx *store.Tx) error {
 		sum.Write(text)
 	}
 
-	f.flags = sum.Sum64()
+	f.flags = short(sum)
 	return nil
 }
+
+// short returns the first 64 bits of a hash.
+func short(sum hash.Hash) uint64 { return binary.BigEndian.Uint64(sum.Sum(nil)) }

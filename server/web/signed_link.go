@@ -2,27 +2,26 @@ package web
 
 import (
 	"crypto/hmac"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
+
+	"reeve/store"
 )
 
-// LinkSigner signs links that need no token. Its key is random and only in memory:
-// nothing that is stored, for example in a backup, can sign a link, and links expire
-// with the process.
-type LinkSigner struct{ Key [32]byte }
+// LinkSigner signs links that need no token. Its key follows from secret.key, so that every node accepts
+// the links of the others, and from the generation of the data, so that a restore ends them.
+type LinkSigner struct{ Key []byte }
 
-func NewLinkSigner() *LinkSigner {
-	l := &LinkSigner{}
-	rand.Read(l.Key[:]) // never fails: crypto/rand ends the program instead
-	return l
+// NewLinkSigner returns the signer of links for a purpose; those for another one are not accepted.
+func NewLinkSigner(db *store.DB, purpose string) *LinkSigner {
+	return &LinkSigner{db.TemporaryKey("links: " + purpose)}
 }
 
 // Sign returns the signature of texts for a URL. The length of each text is signed too,
 // so that texts cannot be split differently.
 func (l *LinkSigner) Sign(texts ...string) string {
-	mac := hmac.New(sha256.New, l.Key[:])
+	mac := hmac.New(sha256.New, l.Key)
 	for _, text := range texts {
 		fmt.Fprintf(mac, "%d:%s", len(text), text) // a hash never fails
 	}

@@ -202,6 +202,17 @@ func (db *DB) DerivedKey(purpose string) ([]byte, error) {
 	return key.derive(db.instance, purpose)
 }
 
+// TemporaryKey is like DerivedKey for what a restore ends, such as signed URLs and sign-ins that are not
+// complete: the key depends on the generation of the change log, too. It is the same on all nodes. While
+// secret.key is not the key of the database, it is random, and ends with the process.
+func (db *DB) TemporaryKey(purpose string) []byte {
+	key, err := db.DerivedKey(purpose + " " + db.LogHead().Generation)
+	if err != nil {
+		return randomBytes(32)
+	}
+	return key
+}
+
 func (k *secretKey) derive(instance, purpose string) ([]byte, error) {
 	return hkdf.Key(sha256.New, []byte(k.text), []byte(instance), purpose, 32)
 }
