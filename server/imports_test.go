@@ -110,7 +110,7 @@ var mayImport = map[string][]string{
 	"reeve/auth/breached":              {},
 	"reeve/auth": {"reeve/auth/breached", "reeve/store/disk", "reeve/store",
 		"reeve/store/kv", "reeve/store/errs", "reeve/store/fold"},
-	"reeve/store": {"reeve/store/blob", "reeve/store/kv", "reeve/store/audit",
+	"reeve/store": {"reeve/store/stream", "reeve/store/blob", "reeve/store/kv", "reeve/store/audit",
 		"reeve/store/disk", "reeve/store/errs", "reeve/store/feature", "reeve/store/fold",
 		"reeve/store/jsontext"},
 	"reeve/store/feature":  {"reeve/store/errs", "reeve/store/jsontext"},

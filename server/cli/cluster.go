@@ -33,7 +33,7 @@ type node interface {
 }
 
 // openNode opens the node of a configuration. It is nil in a program for one node.
-var openNode func(p *program, anew bool) (node, error)
+var openNode func(p *program, otherEtcd bool) (node, error)
 
 // leaveCluster and forgetCluster are cluster.Leave and cluster.Forget. They are nil in a program for one node.
 var (
@@ -43,16 +43,16 @@ var (
 
 var errOneNode = errors.New("this program is for one node: use reeve-cluster, which is the same program with the client of etcd")
 
-// newNode opens the node that the configuration describes; nil without one. anew is whether etcd may be
+// newNode opens the node that the configuration describes; nil without one. otherEtcd is whether etcd may be
 // another one than before.
-func (p *program) newNode(anew bool) (node, error) {
+func (p *program) newNode(otherEtcd bool) (node, error) {
 	switch {
 	case p.config.Cluster == nil:
 		return nil, nil
 	case openNode == nil:
 		return nil, fmt.Errorf("cluster.etcd is configured, and %w", errOneNode)
 	}
-	return openNode(p, anew)
+	return openNode(p, otherEtcd)
 }
 
 // errNeedsCopy is the error of a server that ended because its node needs a copy.
@@ -110,8 +110,8 @@ func (p *program) noCluster() error {
 }
 
 // withNode calls fn with the node of the configuration, see newNode.
-func (p *program) withNode(anew bool, fn func(node) error) error {
-	n, err := p.newNode(anew)
+func (p *program) withNode(otherEtcd bool, fn func(node) error) error {
+	n, err := p.newNode(otherEtcd)
 	if err == nil && n == nil {
 		err = errors.New("cluster.etcd is not configured")
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 func init() {
-	openNode = func(p *program, anew bool) (node, error) {
+	openNode = func(p *program, otherEtcd bool) (node, error) {
 		c := p.config.Cluster
 		n, err := cluster.Open(cluster.Options{
 			Etcd: etcd.Options{
@@ -21,11 +21,11 @@ func init() {
 				User:      c.User,
 				Password:  c.Password,
 			},
-			Name:    c.Node,
-			Version: p.Version,
-			Anew:    anew,
-			Dir:     p.config.DataDir,
-			Bucket:  p.config.Files.Storage.(copies.Target), // every bucket is one
+			Name:      c.Node,
+			Version:   p.Version,
+			OtherEtcd: otherEtcd,
+			Dir:       p.config.DataDir,
+			Bucket:    p.config.Files.Storage.(copies.Target), // every bucket is one
 			Config: func() map[string]string {
 				if !p.reloading.TryLock() { // a reload may wait for this node
 					return nil

@@ -25,14 +25,14 @@ import (
 
 // Options configure a node.
 type Options struct {
-	Etcd    etcd.Options
-	Name    string                   // label of the node
-	Version string                   // version of the program
-	Dir     string                   // data directory
-	Bucket  copies.Target            // has the base copies
-	Anew    bool                     // whether the etcd cluster may be another one than before, because the data replace its own
-	Config  func() map[string]string // configuration that must be the same at all nodes, see config.Config.Shared; returns nil while it is unknown
-	Log     func(text string, err error)
+	Etcd      etcd.Options
+	Name      string                   // label of the node
+	Version   string                   // version of the program
+	Dir       string                   // data directory
+	Bucket    copies.Target            // has the base copies
+	OtherEtcd bool                     // whether the etcd cluster may be another one than before, because the data replace its own
+	Config    func() map[string]string // configuration that must be the same at all nodes, see config.Config.Shared; returns nil while it is unknown
+	Log       func(text string, err error)
 
 	BaseEvery time.Duration // time after which there is a new base copy; 0 for the default
 	BaseBytes int64         // size of the entries after which there is one; 0 for the default
@@ -66,7 +66,7 @@ func Open(o Options) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.Etcd.Cluster = known.Etcd; o.Anew {
+	if o.Etcd.Cluster = known.Etcd; o.OtherEtcd {
 		o.Etcd.Cluster = 0
 	}
 	log, err := etcd.Open(o.Etcd)

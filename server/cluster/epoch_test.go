@@ -14,10 +14,10 @@ import (
 )
 
 // once opens a node for one call.
-func (g *group) once(dir string, anew bool, fn func(*Node) error) error {
+func (g *group) once(dir string, otherEtcd bool, fn func(*Node) error) error {
 	g.t.Helper()
 	n, err := Open(Options{
-		Etcd: g.etcd, Name: "once", Version: "test", Dir: dir, Bucket: g.bucket, Anew: anew,
+		Etcd: g.etcd, Name: "once", Version: "test", Dir: dir, Bucket: g.bucket, OtherEtcd: otherEtcd,
 		Log: func(text string, err error) { g.t.Logf("%s: %v", text, err) },
 	})
 	if err != nil {

@@ -65,7 +65,7 @@ type Runner struct {
 	mu        sync.Mutex
 	ended     map[store.ID]chan struct{}      // closed when the runner is done with the job
 	working   map[store.ID]context.CancelFunc // ends the work of a job
-	changed   chan struct{}                   // closed when jobs have changed; nil while nobody waits for that
+	changed   chan struct{}                   // closed when jobs have changed; nil while no request waits for that
 }
 
 func NewJobs(s *web.Server, kinds map[string]Kind) *Runner {

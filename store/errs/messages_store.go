@@ -208,6 +208,7 @@ var fileMessages = []entry{
 	{"content_deleted", "the same content was just deleted; try again", "", "相同的内容刚被删除；请重试"},
 	{"no_bucket", "the configuration names no bucket for the contents of files: set files.s3 and restart", "",
 		"配置中没有指定存放文件内容的存储桶：请设置 files.s3 并重启"},
+	{"contents_in_bucket", "the contents of files are in the bucket, where all nodes find them", "", "文件内容保存在存储桶中，所有节点都从那里读取"},
 	{"moving_already", "contents of files are being moved already", "", "文件内容正在移动中"},
 	{"job_cancelled", "a user has ended it", "", "已由用户终止"},
 	{"disk_no_room", "the disk has no room for the contents of files: free disk space", "",
