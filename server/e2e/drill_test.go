@@ -139,10 +139,9 @@ func (d *drill) competes(node int) {
 
 // register is a record with one writer, whose values grow.
 type register struct {
-	url              string
-	begun, certain   atomic.Int64 // highest value that was sent, and that was acknowledged
-	highest          atomic.Int64 // highest value that a read that has ended has seen
-	writes, verdicts atomic.Int64
+	url            string
+	begun, certain atomic.Int64 // highest value that was sent, and that was acknowledged
+	highest        atomic.Int64 // highest value that a read that has ended has seen
 }
 
 func (d *drill) register(i int) *register {
