@@ -29,7 +29,7 @@ import (
 
 const (
 	mostProgram = 35_800_000 // bytes of a program: 0.4 % above the goal of 34 MiB
-	mostPacked  = 13 << 20 // bytes of a download
+	mostPacked  = 13 << 20   // bytes of a download
 	patience    = 2 * time.Minute
 	serviceUser = 64999 // as reeve
 )
