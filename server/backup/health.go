@@ -13,6 +13,10 @@ import (
 func (b *Service) Health() web.Part {
 	p := web.Part{Name: "backup", State: web.Healthy, Message: errs.Say("copies are made and proven"), Figures: map[string]int64{}}
 	workers := b.all()
+	if len(workers) > 0 && !b.s.OnDuty() {
+		p.Message = errs.Say("the node with the duties makes the copies, and knows how they are")
+		return p
+	}
 	if len(workers) == 0 {
 		p.State, p.Message = web.Degraded, errs.Say("no copies are made: name a target as [backup.NAME] in the configuration")
 		return p
