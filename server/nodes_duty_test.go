@@ -18,6 +18,7 @@ import (
 	"reeve/server/outgoing"
 	"reeve/server/people"
 	"reeve/server/servertest"
+	"reeve/server/web"
 	"reeve/store"
 )
 
@@ -251,4 +252,16 @@ func TestDuties_Webhooks(t *testing.T) {
 	}
 	s.All[1].OK("POST", url+"/replay", fmt.Sprintf(`{"from":%d}`, s.All[1].DB.LogFirst()), "owner")
 	s.All[1].Call("POST", url+"/replay", `{"from":999999}`, "owner").Brief(422)
+}
+
+// TestDuties_BackupHealth asks nodes for the health of backups: only the one with the duties knows it.
+func TestDuties_BackupHealth(t *testing.T) {
+	t.Parallel()
+	s := servertest.StartNodes(t, 2)
+	for i, elsewhere := range []bool{false, true} {
+		p := s.All[i].Server.Backups.Health()
+		if got := strings.Contains(p.Message.String(), "the node with the duties"); got != elsewhere || elsewhere && p.State != web.Healthy {
+			t.Errorf("node %d: %s: %s", i, p.State, p.Message.String())
+		}
+	}
 }

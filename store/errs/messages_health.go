@@ -30,7 +30,7 @@ var healthMessages = []entry{
 		"%d MiB are free; uploads are rejected below %d MiB (Settings → Files → Free disk space); free disk space", "free_mib floor_mib", "可用空间 {free_mib} MiB；低于 {floor_mib} MiB（设置 → 文件 → 磁盘可用空间）时拒绝上传；请释放磁盘空间"},
 	{"disk_exhausted", "the disk is full; free disk space", "", "磁盘已满；请释放磁盘空间"},
 	{"backup_ok", "copies are made and proven", "", "副本已生成并验证"},
-	{"copies_elsewhere", "the node with the duties makes the copies, and knows how they are", "", "备份由当值节点创建，其状态也由该节点掌握"},
+	{"copies_elsewhere", "the node with the duties makes the copies, and knows how they are", "", "备份由承担独占任务的节点创建，其状态也由该节点掌握"},
 	{"backup_no_target", "no copies are made: name a target as [backup.NAME] in the configuration", "",
 		"未生成副本：请在配置文件中用 [backup.NAME] 指定目标位置"},
 	{"backup_listing", "the copies at %s are being listed", "target", "正在列出 {target} 的副本"},
