@@ -33,11 +33,13 @@ func (js *Runner) follow(id store.ID) <-chan struct{} {
 	ended := make(chan struct{})
 	js.Running.Go(func() {
 		defer close(ended)
-		for {
+		for begun := false; ; {
 			changed := js.nextChange()
-			if js.s.OnDuty() {
+			duty := js.s.OnDuty()
+			if duty && !begun { // after a fault, Keep tries again
 				js.begin(id)
 			}
+			begun = duty
 			goesOn := false
 			err := js.s.DB.View(store.System, func(tx *store.Tx) error {
 				j, err := store.Jobs.Get(tx, id)
