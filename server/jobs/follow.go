@@ -28,11 +28,23 @@ func (js *Runner) note(c kv.Changes) {
 	}
 }
 
-// follow returns a channel that is closed when a job has ended, or can't be followed any more.
+// follow returns a channel that is closed when a job has ended, or can't be followed any more. All requests
+// that wait for a job share a goroutine.
 func (js *Runner) follow(id store.ID) <-chan struct{} {
+	js.mu.Lock()
+	defer js.mu.Unlock()
+	if ended := js.followed[id]; ended != nil {
+		return ended
+	}
 	ended := make(chan struct{})
+	js.followed[id] = ended
 	js.Running.Go(func() {
-		defer close(ended)
+		defer func() {
+			js.mu.Lock()
+			delete(js.followed, id)
+			js.mu.Unlock()
+			close(ended)
+		}()
 		for begun := false; ; {
 			changed := js.nextChange()
 			duty := js.s.OnDuty()

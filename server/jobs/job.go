@@ -65,6 +65,7 @@ type Runner struct {
 	mu        sync.Mutex
 	ended     map[store.ID]chan struct{}      // closed when the runner is done with the job
 	working   map[store.ID]context.CancelFunc // ends the work of a job
+	followed  map[store.ID]chan struct{}      // closed when a job has ended, see follow
 	changed   chan struct{}                   // closed when jobs have changed; nil while no request waits for that
 }
 
@@ -80,6 +81,8 @@ func NewJobs(s *web.Server, kinds map[string]Kind) *Runner {
 		nudged:  make(chan struct{}, 1),
 		ended:   map[store.ID]chan struct{}{},
 		working: map[store.ID]context.CancelFunc{},
+
+		followed: map[store.ID]chan struct{}{},
 	}
 	if s.Config.Cluster != nil {
 		s.DB.OnCommit(js.note)
