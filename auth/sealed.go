@@ -25,7 +25,10 @@ import (
 // sealer encrypts the contents of tokens.
 type sealer struct{ aead cipher.AEAD }
 
-func newSealer(key []byte) *sealer {
+func newSealer(key []byte) *sealer { return &sealer{NewAEAD(key)} }
+
+// NewAEAD returns AES-GCM with random nonces and a key of 32 bytes.
+func NewAEAD(key []byte) cipher.AEAD {
 	block, err := aes.NewCipher(key)
 	if err != nil {
 		panic(err) // only for another length of the key
@@ -34,7 +37,7 @@ func newSealer(key []byte) *sealer {
 	if err != nil {
 		panic(err) // only for another size of blocks
 	}
-	return &sealer{aead}
+	return aead
 }
 
 // maxSealed bounds the contents of a token.

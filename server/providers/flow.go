@@ -1,7 +1,6 @@
 package providers
 
 import (
-	"crypto/aes"
 	"crypto/cipher"
 	"encoding/base64"
 	"encoding/json"
@@ -38,17 +37,7 @@ type flow struct {
 // flows encrypts flows. That each is used once is up to what it ends with, see auth.Arrival.
 type flows struct{ aead cipher.AEAD }
 
-func newFlows(key []byte) *flows {
-	block, err := aes.NewCipher(key)
-	if err != nil {
-		panic(err) // only for another length of the key
-	}
-	aead, err := cipher.NewGCMWithRandomNonce(block)
-	if err != nil {
-		panic(err) // only for another size of blocks
-	}
-	return &flows{aead}
-}
+func newFlows(key []byte) *flows { return &flows{auth.NewAEAD(key)} }
 
 func (f *flows) seal(one *flow) (string, error) {
 	text, err := json.Marshal(one)
