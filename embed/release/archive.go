@@ -26,7 +26,7 @@ func (r *release) archives() error {
 			return err
 		}
 
-		dir := "reeve-" + r.version + "/"
+		dir := t.edition.name + "-" + r.version + "/"
 		files := []file{
 			{dir + t.program(), 0o755, program},
 			{dir + "LICENSE", 0o644, r.extra.license},
@@ -54,7 +54,7 @@ func (r *release) archives() error {
 		if err != nil {
 			return fmt.Errorf("pack for %s: %w", t, err)
 		}
-		if err := r.write(r.name(t.String()+ending), packed); err != nil {
+		if err := r.write(r.name(t.edition, t.os+"_"+t.arch+ending), packed); err != nil {
 			return err
 		}
 	}

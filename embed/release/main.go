@@ -1,7 +1,7 @@
 // Command release builds what people install from a clean checkout: programs for each system as
-// archives, packages for Debian, an image for containers, a list of the software inside (SBOM),
-// checksums and a signature. Two builds of one commit with one version of Go are the same, byte for
-// byte: every time in them is the commit's.
+// archives, packages for Debian, images for containers, lists of the software inside (SBOM), checksums
+// and a signature. The files of reeve-cluster have the client of etcd in their program. Two builds of
+// one commit with one version of Go are the same, byte for byte: every time in them is the commit's.
 //
 //	cd embed/release && go run . --out /tmp/reeve
 //
@@ -22,7 +22,7 @@ import (
 
 func main() {
 	out := flag.String("out", "", "write the files to this `directory`, which must be new or empty")
-	only := flag.String("only", "", "build for these `systems`, like linux/amd64,linux/arm64; all if it is empty")
+	only := flag.String("only", "", "build for these `systems`, like linux/amd64,cluster/linux/amd64; all if it is empty")
 	dirty := flag.Bool("dirty", false, "build although the checkout has changes; for tests")
 	flag.Parse()
 	if err := run(*out, *only, *dirty); err != nil {
@@ -67,7 +67,7 @@ func run(out, only string, dirty bool) (err error) {
 
 	defer os.RemoveAll(r.work)
 	for _, step := range []func() error{
-		r.writeExtras, r.build, r.archives, r.packages, r.image, r.sbom, r.checksums,
+		r.writeExtras, r.build, r.archives, r.packages, r.images, r.sboms, r.checksums,
 	} {
 		if err := step(); err != nil {
 			return err
@@ -100,7 +100,7 @@ func chosen(list string) ([]target, error) {
 	}
 	var some []target
 	for _, name := range strings.Split(list, ",") {
-		i := slices.IndexFunc(targets, func(t target) bool { return t.os+"/"+t.arch == name })
+		i := slices.IndexFunc(targets, func(t target) bool { return t.String() == name })
 		if i < 0 {
 			return nil, fmt.Errorf("unknown system %q", name)
 		}
@@ -132,8 +132,8 @@ func (r *release) checksums() error {
 	return r.sign("SHA256SUMS", []byte(sums.String()))
 }
 
-// name returns the name of a file of the release.
-func (r *release) name(rest string) string { return "reeve_" + r.version + "_" + rest }
+// name returns the name of a file of an edition.
+func (r *release) name(e edition, rest string) string { return e.name + "_" + r.version + "_" + rest }
 
 // write writes a file of the release.
 func (r *release) write(name string, content []byte) error {

@@ -255,8 +255,12 @@ func (p *program) warn(warnings []string) {
 }
 
 func (p *program) printVersion() error {
-	_, err := fmt.Fprintf(p.out, "reeve %s %s %s/%s\n", p.build(), runtime.Version(), runtime.GOOS,
-		runtime.GOARCH)
+	nodes := ""
+	if openNode != nil {
+		nodes = ", with the client of etcd for several nodes"
+	}
+	_, err := fmt.Fprintf(p.out, "reeve %s %s %s/%s%s\n", p.build(), runtime.Version(), runtime.GOOS,
+		runtime.GOARCH, nodes)
 	return err
 }
 

@@ -41,7 +41,7 @@ var (
 	forgetCluster func(dir string) error
 )
 
-var errOneNode = errors.New("this program is for one node: use reeve-cluster, which is the same program with the client of etcd")
+var errOneNode = errors.New("this program is for one node: install reeve-cluster, which is the same program with the client of etcd")
 
 // newNode opens the node that the configuration describes; nil without one. otherEtcd is whether etcd may be
 // another one than before.
