@@ -21,27 +21,18 @@ import (
 //go:embed files
 var installed embed.FS
 
-// packages builds the Debian packages.
-func (r *release) packages() error {
-	stage := filepath.Join(r.work, "stage")
-	if err := os.MkdirAll(stage, 0o755); err != nil {
-		return err
+// pkg builds the Debian package for a target.
+func (r *release) pkg(t target) error {
+	stage := filepath.Join(r.work, t.edition.name, "stage_"+t.arch)
+	err := os.MkdirAll(stage, 0o755)
+	var deb []byte
+	if err == nil {
+		deb, err = r.deb(t, stage)
 	}
-
-	for _, t := range r.targets {
-		if t.deb == "" {
-			continue
-		}
-		deb, err := r.deb(t, stage)
-		if err != nil {
-			return fmt.Errorf("package for %s: %w", t, err)
-		}
-		if err := r.write(r.name(t.edition, t.deb+".deb"), deb); err != nil {
-			return err
-		}
+	if err != nil {
+		return fmt.Errorf("package for %s: %w", t, err)
 	}
-
-	return nil
+	return r.write(r.name(t.edition, t.deb+".deb"), deb)
 }
 
 // deb returns the Debian package for a target. nfpm reads files from disk only, so that contents are

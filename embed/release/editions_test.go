@@ -17,9 +17,9 @@ cp "$2" root/one.deb
 cp "$3" root/several.deb
 show() {
 	chroot root reeve version | grep -o 'with the client of etcd' || echo 'for one node'
-	chroot root dpkg-query -W -f='${Package} ${db:Status-Status}\n' reeve reeve-cluster 2>/dev/null || true
-	grep mine root/etc/reeve/config.toml
-	ls root/usr/lib/systemd/system/reeve.service
+	chroot root dpkg-query -W -f='${Package} ${db:Status-Status}\n' reeve reeve-cluster 2>&1 || true
+	grep mine root/etc/reeve/config.toml || true
+	ls root/usr/lib/systemd/system/reeve.service || true
 }
 chroot root dpkg -i /one.deb >&2
 echo '# mine' >> root/etc/reeve/config.toml

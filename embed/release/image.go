@@ -6,7 +6,6 @@ import (
 	"crypto/x509"
 	"encoding/json"
 	"encoding/pem"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -26,16 +25,6 @@ import (
 
 // imageUser is the user of the image, who is not root and has no name elsewhere.
 const imageUser = 65532
-
-// images writes the image of each edition.
-func (r *release) images() error {
-	for _, e := range editions {
-		if err := r.image(e); err != nil {
-			return fmt.Errorf("image %s: %w", e.name, err)
-		}
-	}
-	return nil
-}
 
 // image writes an image as an OCI layout in a tar file, with one manifest for each architecture.
 // It has the program, certificates of authorities for mails and webhooks, and an empty /data; no

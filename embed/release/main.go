@@ -11,12 +11,15 @@ package main
 
 import (
 	"crypto/sha256"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -67,7 +70,7 @@ func run(out, only string, dirty bool) (err error) {
 
 	defer os.RemoveAll(r.work)
 	for _, step := range []func() error{
-		r.writeExtras, r.build, r.archives, r.packages, r.images, r.sboms, r.checksums,
+		r.writeExtras, r.build, r.pack, r.checksums,
 	} {
 		if err := step(); err != nil {
 			return err
@@ -75,6 +78,35 @@ func run(out, only string, dirty bool) (err error) {
 	}
 
 	return nil
+}
+
+// pack makes the files of each edition from its programs, as many at a time as there are processors.
+func (r *release) pack() error {
+	var jobs []func() error
+	for _, e := range editions {
+		for _, t := range r.of(e) {
+			if t.deb != "" {
+				jobs = append(jobs, func() error { return r.pkg(t) })
+			}
+			jobs = append(jobs, func() error { return r.archive(t) })
+		}
+		if len(r.of(e)) > 0 {
+			jobs = append(jobs, func() error { return r.image(e) }, func() error { return r.sbom(e) })
+		}
+	}
+
+	errs := make([]error, len(jobs))
+	var running sync.WaitGroup
+	turn := make(chan struct{}, runtime.NumCPU())
+	for i, job := range jobs {
+		turn <- struct{}{}
+		running.Go(func() {
+			errs[i] = job()
+			<-turn
+		})
+	}
+	running.Wait()
+	return errors.Join(errs...)
 }
 
 // emptyDir makes a directory, or accepts one that is empty.

@@ -43,6 +43,9 @@ var limits = map[edition]struct{ program, packed int64 }{
 // archs are the systems that the tests build an edition for. What differs between systems is the same in both.
 var archs = map[edition][]string{oneNode: {"amd64", "arm64"}, severalNodes: {"amd64"}}
 
+// packed are the endings of the archives.
+var packed = map[edition]string{oneNode: ".tar.gz", severalNodes: ".tar.xz"}
+
 // built builds the release for some systems once, from this checkout as it is.
 var built = sync.OnceValues(func() (string, error) {
 	out, err := os.MkdirTemp("", "reeve-release-test-")
@@ -126,7 +129,7 @@ func TestRelease_Repeatable(t *testing.T) {
 	}
 
 	for _, e := range editions {
-		for _, ending := range []string{"linux_amd64.tar.gz", "amd64.deb"} {
+		for _, ending := range []string{"linux_amd64" + packed[e], "amd64.deb"} {
 			first, err := os.ReadFile(result(t, e, ending))
 			must(t, err)
 			second, err := os.ReadFile(filepath.Join(again, filepath.Base(result(t, e, ending))))
@@ -148,7 +151,7 @@ func TestProgram_StaticAndSmall(t *testing.T) {
 
 func checkProgram(t *testing.T, e edition, arch string) {
 	t.Helper()
-	path := result(t, e, "linux_"+arch+".tar.gz")
+	path := result(t, e, "linux_"+arch+packed[e])
 	info, err := os.Stat(path)
 	must(t, err)
 	program := unpacked(t, path)
@@ -174,13 +177,10 @@ func checkProgram(t *testing.T, e edition, arch string) {
 // unpacked unpacks the program of an archive and returns its path.
 func unpacked(t *testing.T, archive string) string {
 	t.Helper()
-	f, err := os.Open(archive)
-	must(t, err)
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	must(t, err)
 	dir := t.TempDir()
-	extract(t, dir, z)
+	if out, err := command(t, "tar", "-xf", archive, "-C", dir).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
 	found, err := filepath.Glob(dir + "/reeve*-*/reeve")
 	if err != nil || len(found) != 1 {
 		t.Fatal(found, err)
@@ -540,7 +540,7 @@ func TestSBOM_Complete(t *testing.T) {
 			listed[c.PURL] = true
 		}
 
-		info, err := buildinfo.ReadFile(unpacked(t, result(t, e, "linux_amd64.tar.gz")))
+		info, err := buildinfo.ReadFile(unpacked(t, result(t, e, "linux_amd64"+packed[e])))
 		must(t, err)
 		etcd := false
 		for _, m := range info.Deps {

@@ -17,22 +17,9 @@ import (
 	cdx "github.com/CycloneDX/cyclonedx-go"
 )
 
-// sboms writes the list of the software inside each edition.
-func (r *release) sboms() error {
-	for _, e := range editions {
-		if err := r.sbom(e); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // sbom writes the list of the software inside an edition: the Go modules that are linked into a program
 // for any target, the version of Go, and the npm packages in the console's build.
 func (r *release) sbom(e edition) error {
-	if len(r.of(e)) == 0 {
-		return nil
-	}
 	parts := map[string]cdx.Component{} // by package URL
 	for _, t := range r.of(e) {
 		info, err := buildinfo.ReadFile(r.built(t))
