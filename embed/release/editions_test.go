@@ -56,7 +56,7 @@ func TestDeb_Replaces(t *testing.T) {
 	const unit = "root/usr/lib/systemd/system/reeve.service\n"
 	want := "== /several.deb\nwith the client of etcd\nreeve config-files\nreeve-cluster installed\n# mine\n" + unit +
 		"== /one.deb\nfor one node\nreeve installed\nreeve-cluster config-files\n# mine\n" + unit +
-		"== purged\nfor one node\nreeve installed\n# mine\n" + unit
+		"== purged\nfor one node\nreeve installed\nreeve-cluster not-installed\n# mine\n" + unit
 	if err != nil || string(out) != want {
 		t.Errorf("%v\n%s\nwant\n%s\n%s", err, out, want, &log)
 	}
