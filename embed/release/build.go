@@ -14,10 +14,10 @@ import (
 
 // edition is a way to build the program. In archives, packages and images of each, the program is reeve.
 type edition struct {
-	name  string // of archives, packages and images
+	name  string // name of its archives, packages and images
 	tags  string // build tags
-	about string // ends the description of the package
-	other string // package that it replaces: both have the same files
+	about string // last line of the description of the package
+	other string // package that it takes the place of: both have the same files
 }
 
 var (

@@ -121,6 +121,7 @@ func newChapter(t *testing.T) *chapter {
 // TestManualSeveralNodes follows the chapter: certificates, etcd, three nodes, the loss of one machine and of two,
 // and the loss of etcd.
 func TestManualSeveralNodes(t *testing.T) {
+	t.Parallel()
 	c := newChapter(t)
 	certificates := exec.Command("bash", "-euc", c.block("issue()"))
 	certificates.Dir = c.dir
@@ -168,8 +169,8 @@ func TestManualSeveralNodes(t *testing.T) {
 	user.has("/admin/dept", "One lost")
 	user.create("/admin/dept", "name", "Alone", "status", 1)
 
-	c.lose("a")
 	nodes["a"].stop()
+	c.lose("a")
 	noErr(t, os.RemoveAll(filepath.Join(c.dir, "etcd-a")))
 	c.member("a", "ETCD_INITIAL_CLUSTER=a=https://"+c.machine.Replace(machines["a"])+":2380")
 	number := ""

@@ -40,7 +40,7 @@ type cluster struct {
 	addresses map[string]string // of the nodes
 	links     map[string]*link  // between a node and a server, by the name and the URL; nil for direct connections
 
-	text func(name string) string // returns the configuration of a node; nil for that of these servers
+	text func(name string) string // configuration of a node; nil for one with these servers
 }
 
 func newCluster(t *testing.T, members int) *cluster {
