@@ -12,23 +12,55 @@ import (
 	"time"
 )
 
-// target is a system that the program is built for.
+// edition is a way to build the program. In archives, packages and images of each, the program is reeve.
+type edition struct {
+	name  string // name of its archives, packages and images
+	tags  string // build tags
+	about string // last line of the description of the package
+	other string // package that it takes the place of: both have the same files
+}
+
+var (
+	oneNode = edition{
+		name:  "reeve",
+		other: "reeve-cluster",
+	}
+	severalNodes = edition{
+		name:  "reeve-cluster",
+		tags:  "cluster,grpcnotrace",
+		about: "\nThis program can also be one of several nodes, with the client of etcd.",
+		other: "reeve",
+	}
+	editions = []edition{oneNode, severalNodes}
+)
+
+// target is a system that an edition is built for.
 type target struct {
+	edition  edition
 	os, arch string
 	deb      string // architecture of the Debian package; "" for none
 	image    bool   // whether the image is for it, too
 }
 
 var targets = []target{
-	{os: "linux", arch: "amd64", deb: "amd64", image: true},
-	{os: "linux", arch: "arm64", deb: "arm64", image: true},
-	{os: "linux", arch: "arm", deb: "armhf"},
-	{os: "darwin", arch: "arm64"},
-	{os: "darwin", arch: "amd64"},
-	{os: "windows", arch: "amd64"},
+	{edition: oneNode, os: "linux", arch: "amd64", deb: "amd64", image: true},
+	{edition: oneNode, os: "linux", arch: "arm64", deb: "arm64", image: true},
+	{edition: oneNode, os: "linux", arch: "arm", deb: "armhf"},
+	{edition: oneNode, os: "darwin", arch: "arm64"},
+	{edition: oneNode, os: "darwin", arch: "amd64"},
+	{edition: oneNode, os: "windows", arch: "amd64"},
+	{edition: severalNodes, os: "linux", arch: "amd64", deb: "amd64", image: true},
+	{edition: severalNodes, os: "linux", arch: "arm64", deb: "arm64", image: true},
 }
 
-func (t target) String() string { return t.os + "_" + t.arch }
+// String returns the name of the target in --only.
+func (t target) String() string {
+	name := t.os + "/" + t.arch
+	if t.edition == severalNodes {
+		name = "cluster/" + name
+	}
+	return name
+}
 
 // program returns the name of the program on the system.
 func (t target) program() string {
@@ -39,7 +71,19 @@ func (t target) program() string {
 }
 
 // built returns the path of the program that was built for a target.
-func (r *release) built(t target) string { return filepath.Join(r.work, t.String(), t.program()) }
+func (r *release) built(t target) string {
+	return filepath.Join(r.work, t.edition.name, t.os+"_"+t.arch, t.program())
+}
+
+// of returns the targets of an edition.
+func (r *release) of(e edition) (some []target) {
+	for _, t := range r.targets {
+		if t.edition == e {
+			some = append(some, t)
+		}
+	}
+	return some
+}
 
 // changed returns an error that names the first changed files in the output of git status.
 func changed(status string) error {
@@ -105,8 +149,8 @@ func (r *release) git(words ...string) (string, error) {
 // machine.
 func (r *release) build() error {
 	for _, t := range r.targets {
-		cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=true", "-ldflags", "-s -w", "-o",
-			r.built(t), ".")
+		cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=true", "-ldflags", "-s -w",
+			"-tags", t.edition.tags, "-o", r.built(t), ".")
 		cmd.Dir = r.root
 		cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+t.os, "GOARCH="+t.arch,
 			"GOAMD64=v1", "GOARM64=v8.0", "GOARM=7", "GOFLAGS=-mod=readonly", "GOWORK=off", "GOEXPERIMENT=")

@@ -21,27 +21,18 @@ import (
 //go:embed files
 var installed embed.FS
 
-// packages builds the Debian packages.
-func (r *release) packages() error {
-	stage := filepath.Join(r.work, "stage")
-	if err := os.MkdirAll(stage, 0o755); err != nil {
-		return err
+// pkg builds the Debian package for a target.
+func (r *release) pkg(t target) error {
+	stage := filepath.Join(r.work, t.edition.name, "stage_"+t.arch)
+	err := os.MkdirAll(stage, 0o755)
+	var deb []byte
+	if err == nil {
+		deb, err = r.deb(t, stage)
 	}
-
-	for _, t := range r.targets {
-		if t.deb == "" {
-			continue
-		}
-		deb, err := r.deb(t, stage)
-		if err != nil {
-			return fmt.Errorf("package for %s: %w", t, err)
-		}
-		if err := r.write(r.name(t.deb+".deb"), deb); err != nil {
-			return err
-		}
+	if err != nil {
+		return fmt.Errorf("package for %s: %w", t, err)
 	}
-
-	return nil
+	return r.write(r.name(t.edition, t.deb+".deb"), deb)
 }
 
 // deb returns the Debian package for a target. nfpm reads files from disk only, so that contents are
@@ -53,8 +44,8 @@ func (r *release) deb(t target, stage string) ([]byte, error) {
 	p.add("/usr/lib/systemd/system/reeve.socket", 0o644, "", p.installed("reeve.socket"))
 	p.add("/usr/lib/sysusers.d/reeve.conf", 0o644, "", p.installed("reeve.sysusers"))
 	p.add("/etc/reeve/config.toml", 0o640, nfiles.TypeConfigNoReplace, commented(r.extra.config))
-	p.add("/usr/share/doc/reeve/copyright", 0o644, "", r.extra.license)
-	p.add("/usr/share/doc/reeve/NOTICE.gz", 0o644, "", p.gzip(r.extra.notice))
+	p.add("/usr/share/doc/"+t.edition.name+"/copyright", 0o644, "", r.extra.license)
+	p.add("/usr/share/doc/"+t.edition.name+"/NOTICE.gz", 0o644, "", p.gzip(r.extra.notice))
 	p.add("/usr/share/bash-completion/completions/reeve", 0o644, "", r.extra.bash)
 	p.add("/usr/share/zsh/vendor-completions/_reeve", 0o644, "", r.extra.zsh)
 	p.add("/usr/share/fish/vendor_completions.d/reeve.fish", 0o644, "", r.extra.fish)
@@ -63,18 +54,21 @@ func (r *release) deb(t target, stage string) ([]byte, error) {
 	}
 
 	info := nfpm.WithDefaults(&nfpm.Info{
-		Name:        "reeve",
+		Name:        t.edition.name,
 		Arch:        t.deb,
 		Platform:    "linux",
 		Version:     r.version,
 		Section:     "admin",
 		Priority:    "optional",
 		Maintainer:  "The Reeve authors <noreply@reeve.internal>",
-		Description: "Administration backend in one program\nUsers, roles, permissions, settings and files for your product, with an\ninterface of JSON over HTTP and a console. All data is in one directory.",
+		Description: "Administration backend in one program\nUsers, roles, permissions, settings and files for your product, with an\ninterface of JSON over HTTP and a console. All data is in one directory." + t.edition.about,
 		License:     "Apache-2.0",
 		MTime:       r.at,
 		Overridables: nfpm.Overridables{
-			Contents: p.all,
+			Contents:  p.all,
+			Conflicts: []string{t.edition.other},
+			Replaces:  []string{t.edition.other},
+			Provides:  provided(t.edition),
 			Scripts: nfpm.Scripts{
 				PostInstall: p.script("postinst"),
 				PreRemove:   p.script("prerm"),
@@ -96,6 +90,14 @@ func (r *release) deb(t target, stage string) ([]byte, error) {
 	var b bytes.Buffer
 	err = packager.Package(info, &b)
 	return b.Bytes(), err
+}
+
+// provided returns what a package stands for: that of several nodes does all that the other one does.
+func provided(e edition) []string {
+	if e == severalNodes {
+		return []string{oneNode.name}
+	}
+	return nil
 }
 
 // commented returns a configuration whose keys are all comments, so that defaults can change with the

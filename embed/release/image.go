@@ -26,13 +26,13 @@ import (
 // imageUser is the user of the image, who is not root and has no name elsewhere.
 const imageUser = 65532
 
-// image writes the image as an OCI layout in a tar file, with one manifest for each architecture.
+// image writes an image as an OCI layout in a tar file, with one manifest for each architecture.
 // It has the program, certificates of authorities for mails and webhooks, and an empty /data; no
 // shell, and nothing that has to be updated.
-func (r *release) image() error {
+func (r *release) image(e edition) error {
 	index := mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
 	var loaded []dockerImage
-	for _, t := range r.targets {
+	for _, t := range r.of(e) {
 		if !t.image {
 			continue
 		}
@@ -58,10 +58,10 @@ func (r *release) image() error {
 	outer := mutate.AppendManifests(mutate.IndexMediaType(empty.Index, types.OCIImageIndex),
 		mutate.IndexAddendum{Add: index, Descriptor: v1.Descriptor{Annotations: map[string]string{
 			"org.opencontainers.image.ref.name": r.version,
-			"io.containerd.image.name":          "docker.io/library/reeve:" + r.version,
+			"io.containerd.image.name":          "docker.io/library/" + e.name + ":" + r.version,
 		}}})
 
-	dir := filepath.Join(r.work, "image")
+	dir := filepath.Join(r.work, e.name, "image")
 	if _, err := layout.Write(dir, outer); err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func (r *release) image() error {
 		return err
 	}
 
-	return r.write(r.name("oci.tar"), packed)
+	return r.write(r.name(e, "oci.tar"), packed)
 }
 
 // dockerImage is an image in manifest.json, which `docker load` reads where images are not in the store
@@ -97,7 +97,7 @@ func (r *release) dockerImage(t target, image v1.Image) (d dockerImage, err erro
 		return d, err
 	}
 	blob := func(h v1.Hash) string { return "blobs/" + h.Algorithm + "/" + h.Hex }
-	tag := "reeve:" + r.version
+	tag := t.edition.name + ":" + r.version
 	if t.arch != "amd64" {
 		tag += "-" + t.arch
 	}

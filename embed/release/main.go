@@ -1,7 +1,7 @@
 // Command release builds what people install from a clean checkout: programs for each system as
-// archives, packages for Debian, an image for containers, a list of the software inside (SBOM),
-// checksums and a signature. Two builds of one commit with one version of Go are the same, byte for
-// byte: every time in them is the commit's.
+// archives, packages for Debian, images for containers, lists of the software inside (SBOM), checksums
+// and a signature. The files of reeve-cluster have the client of etcd in their program. Two builds of
+// one commit with one version of Go are the same, byte for byte: every time in them is the commit's.
 //
 //	cd embed/release && go run . --out /tmp/reeve
 //
@@ -11,18 +11,21 @@ package main
 
 import (
 	"crypto/sha256"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
 func main() {
 	out := flag.String("out", "", "write the files to this `directory`, which must be new or empty")
-	only := flag.String("only", "", "build for these `systems`, like linux/amd64,linux/arm64; all if it is empty")
+	only := flag.String("only", "", "build for these `systems`, like linux/amd64,cluster/linux/amd64; all if it is empty")
 	dirty := flag.Bool("dirty", false, "build although the checkout has changes; for tests")
 	flag.Parse()
 	if err := run(*out, *only, *dirty); err != nil {
@@ -67,7 +70,7 @@ func run(out, only string, dirty bool) (err error) {
 
 	defer os.RemoveAll(r.work)
 	for _, step := range []func() error{
-		r.writeExtras, r.build, r.archives, r.packages, r.image, r.sbom, r.checksums,
+		r.writeExtras, r.build, r.pack, r.checksums,
 	} {
 		if err := step(); err != nil {
 			return err
@@ -75,6 +78,35 @@ func run(out, only string, dirty bool) (err error) {
 	}
 
 	return nil
+}
+
+// pack makes the files of each edition from its programs, as many at a time as there are processors.
+func (r *release) pack() error {
+	var jobs []func() error
+	for _, e := range editions {
+		for _, t := range r.of(e) {
+			if t.deb != "" {
+				jobs = append(jobs, func() error { return r.pkg(t) })
+			}
+			jobs = append(jobs, func() error { return r.archive(t) })
+		}
+		if len(r.of(e)) > 0 {
+			jobs = append(jobs, func() error { return r.image(e) }, func() error { return r.sbom(e) })
+		}
+	}
+
+	errs := make([]error, len(jobs))
+	var running sync.WaitGroup
+	turn := make(chan struct{}, runtime.NumCPU())
+	for i, job := range jobs {
+		turn <- struct{}{}
+		running.Go(func() {
+			errs[i] = job()
+			<-turn
+		})
+	}
+	running.Wait()
+	return errors.Join(errs...)
 }
 
 // emptyDir makes a directory, or accepts one that is empty.
@@ -100,7 +132,7 @@ func chosen(list string) ([]target, error) {
 	}
 	var some []target
 	for _, name := range strings.Split(list, ",") {
-		i := slices.IndexFunc(targets, func(t target) bool { return t.os+"/"+t.arch == name })
+		i := slices.IndexFunc(targets, func(t target) bool { return t.String() == name })
 		if i < 0 {
 			return nil, fmt.Errorf("unknown system %q", name)
 		}
@@ -132,8 +164,8 @@ func (r *release) checksums() error {
 	return r.sign("SHA256SUMS", []byte(sums.String()))
 }
 
-// name returns the name of a file of the release.
-func (r *release) name(rest string) string { return "reeve_" + r.version + "_" + rest }
+// name returns the name of a file of an edition.
+func (r *release) name(e edition, rest string) string { return e.name + "_" + r.version + "_" + rest }
 
 // write writes a file of the release.
 func (r *release) write(name string, content []byte) error {

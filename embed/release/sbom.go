@@ -17,11 +17,11 @@ import (
 	cdx "github.com/CycloneDX/cyclonedx-go"
 )
 
-// sbom writes the list of the software inside: the Go modules that are linked into a program for any
-// target, the version of Go, and the npm packages in the console's build.
-func (r *release) sbom() error {
+// sbom writes the list of the software inside an edition: the Go modules that are linked into a program
+// for any target, the version of Go, and the npm packages in the console's build.
+func (r *release) sbom(e edition) error {
 	parts := map[string]cdx.Component{} // by package URL
-	for _, t := range r.targets {
+	for _, t := range r.of(e) {
 		info, err := buildinfo.ReadFile(r.built(t))
 		if err != nil {
 			return err
@@ -48,13 +48,13 @@ func (r *release) sbom() error {
 	}
 
 	bom := cdx.NewBOM()
-	id := sha256.Sum256([]byte(r.commit))
+	id := sha256.Sum256([]byte(e.name + " " + r.commit))
 	id[6], id[8] = id[6]&0x0f|0x80, id[8]&0x3f|0x80 // a UUID of version 8
 	bom.SerialNumber = fmt.Sprintf("urn:uuid:%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:16])
 	bom.Metadata = &cdx.Metadata{
 		Timestamp: r.at.Format(time.RFC3339),
 		Component: &cdx.Component{Type: cdx.ComponentTypeApplication, BOMRef: main, PackageURL: main,
-			Name: "reeve", Version: r.version,
+			Name: e.name, Version: r.version,
 			Licenses: &cdx.Licenses{{License: &cdx.License{ID: "Apache-2.0"}}}},
 	}
 
@@ -66,7 +66,7 @@ func (r *release) sbom() error {
 		return err
 	}
 
-	return r.write(r.name("sbom.cdx.json"), b.Bytes())
+	return r.write(r.name(e, "sbom.cdx.json"), b.Bytes())
 }
 
 // npmPackages adds the packages that the build of the console has listed, with the versions of the

@@ -225,7 +225,8 @@ func (p *program) useInstalled(set map[string]string) error {
 	if p.serves || p.Config == "" || p.config.File != "" || p.config.Given("data.dir") {
 		return nil
 	}
-	if there, err := disk.Exists(p.config.DataDir); there || err != nil {
+	// A working directory that may not be read, as that of another user, has no data for this one.
+	if there, err := disk.Exists(p.config.DataDir); there || err != nil && !errors.Is(err, fs.ErrPermission) {
 		return err
 	}
 	if there, err := disk.Exists(p.Config); !there && err == nil {
@@ -255,8 +256,12 @@ func (p *program) warn(warnings []string) {
 }
 
 func (p *program) printVersion() error {
-	_, err := fmt.Fprintf(p.out, "reeve %s %s %s/%s\n", p.build(), runtime.Version(), runtime.GOOS,
-		runtime.GOARCH)
+	nodes := ""
+	if openNode != nil {
+		nodes = ", with the client of etcd for several nodes"
+	}
+	_, err := fmt.Fprintf(p.out, "reeve %s %s %s/%s%s\n", p.build(), runtime.Version(), runtime.GOOS,
+		runtime.GOARCH, nodes)
 	return err
 }
 

@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"os/user"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -13,6 +16,7 @@ import (
 
 	"reeve/server/web"
 	"reeve/store"
+	"reeve/store/disk"
 	"reeve/store/errs"
 	"reeve/store/kv"
 )
@@ -41,7 +45,7 @@ var (
 	forgetCluster func(dir string) error
 )
 
-var errOneNode = errors.New("this program is for one node: use reeve-cluster, which is the same program with the client of etcd")
+var errOneNode = errors.New("this program is for one node: install reeve-cluster, which is the same program with the client of etcd")
 
 // newNode opens the node that the configuration describes; nil without one. otherEtcd is whether etcd may be
 // another one than before.
@@ -121,8 +125,24 @@ func (p *program) withNode(otherEtcd bool, fn func(node) error) error {
 	return errors.Join(fn(n), n.Close())
 }
 
+// asOwner returns an error if this is root and the data are another user's, who could not read what root writes.
+func (p *program) asOwner() error {
+	owner, known := disk.Owner(p.config.DataDir)
+	if !known || owner == 0 || os.Geteuid() != 0 {
+		return nil
+	}
+	name := "#" + strconv.Itoa(owner)
+	if u, err := user.LookupId(strconv.Itoa(owner)); err == nil {
+		name = u.Username
+	}
+	return fmt.Errorf("the data are those of the user %s: run this with `sudo -u %s`", name, name)
+}
+
 // clusterInit begins a cluster with the data of a stopped server.
 func (p *program) clusterInit() error {
+	if err := p.asOwner(); err != nil {
+		return err
+	}
 	return p.withNode(false, func(n node) error {
 		options := p.storeOptions()
 		if !kv.HasDatabase(p.config.DataDir) { // seeded as at a first start
@@ -148,6 +168,9 @@ func (p *program) clusterLeave() error {
 	if leaveCluster == nil {
 		return errOneNode
 	}
+	if err := p.asOwner(); err != nil {
+		return err
+	}
 	if err := leaveCluster(p.config.DataDir, p.storeOptions()); err != nil {
 		return err
 	}
@@ -160,6 +183,9 @@ func (p *program) clusterJoin() error {
 	if forgetCluster == nil {
 		return errOneNode
 	}
+	if err := p.asOwner(); err != nil {
+		return err
+	}
 	if err := forgetCluster(p.config.DataDir); err != nil {
 		return err
 	}
@@ -169,6 +195,9 @@ func (p *program) clusterJoin() error {
 
 // clusterUpgrade brings the records of a stopped cluster to the schema of this program.
 func (p *program) clusterUpgrade() error {
+	if err := p.asOwner(); err != nil {
+		return err
+	}
 	return p.withNode(false, func(n node) error {
 		if err := n.Upgrade(context.Background(), p.storeOptions()); err != nil {
 			return err
@@ -189,6 +218,9 @@ func (p *program) clusterRestore() error {
 	fromNode, _ := p.flags.GetBool("from-node") // the flag exists
 	if fromNode == (len(p.args) > 0) {
 		return errors.New("name a TARGET or FILE to restore, or give --from-node")
+	}
+	if err := p.asOwner(); err != nil {
+		return err
 	}
 	return p.withNode(true, func(n node) error {
 		if fromNode {

@@ -58,6 +58,24 @@ func TestInstalled_WithoutData(t *testing.T) {
 	}
 }
 
+// TestCluster_AsOwnerOfData refuses root where it would leave files that the service cannot read.
+func TestCluster_AsOwnerOfData(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can give data to another user")
+	}
+	dir := t.TempDir()
+	if err := os.Chown(dir, 64999, 64999); err != nil {
+		t.Skip(err) // as on Windows
+	}
+	for _, words := range []string{"init", "upgrade", "restore --from-node"} {
+		var out bytes.Buffer
+		err := Run(Release{Version: "1.2.3"}, strings.Fields("cluster "+words+" --data "+dir), &out, &out)
+		if err == nil || !strings.Contains(err.Error(), "sudo -u #64999") {
+			t.Errorf("cluster %s: %v", words, err)
+		}
+	}
+}
+
 func writeText(t *testing.T, path, text string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {

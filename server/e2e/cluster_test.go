@@ -39,6 +39,8 @@ type cluster struct {
 
 	addresses map[string]string // of the nodes
 	links     map[string]*link  // between a node and a server, by the name and the URL; nil for direct connections
+
+	text func(name string) string // configuration of a node; nil for one with these servers
 }
 
 func newCluster(t *testing.T, members int) *cluster {
@@ -65,6 +67,10 @@ func (c *cluster) data(name string) string { return filepath.Join(c.dir, name) }
 func (c *cluster) config(name string) string {
 	c.t.Helper()
 	path, o := filepath.Join(c.dir, name+".toml"), c.s3.Options()
+	if c.text != nil {
+		c.write(path, c.text(name))
+		return path
+	}
 	var endpoints []string
 	for _, member := range c.etcd {
 		endpoints = append(endpoints, strconv.Quote(c.through(name, member.URL)))

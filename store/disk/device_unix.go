@@ -48,6 +48,15 @@ func CopyOwner(from, to string) error {
 	return os.Chmod(to, mode)
 }
 
+// Owner returns the user that owns a file; false if it is missing or the system has no such users.
+func Owner(path string) (user int, known bool) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0, false
+	}
+	return int(statOf(info).Uid), true
+}
+
 // ForOwnGroup reports whether a file belongs to root, and others than root can only read it, as
 // members of the group of this process.
 func ForOwnGroup(info fs.FileInfo) bool {
