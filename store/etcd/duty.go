@@ -96,7 +96,7 @@ func (l *Log) LeaveDuty(ctx context.Context) error {
 // do no harm.
 type Turn struct {
 	Lease    Lease // lease of the node
-	Seconds  int64 // how long it lasts without an entry
+	Seconds  int64 // duration without an entry
 	Revision int64 // revision of etcd at which it was taken: tells two turns of one node apart
 }
 
