@@ -49,7 +49,7 @@ func (d *drill) load() (stop func()) {
 	var clients sync.WaitGroup
 	d.last = time.Now()
 	d.over.Store(false)
-	role := d.role()
+	role, user := d.role(), d.user("drill-role")
 	for slot := range 2 {
 		users := &slotOf{d: d, slot: slot}
 		for i := range 3 {
@@ -62,11 +62,11 @@ func (d *drill) load() (stop func()) {
 		clients.Go(func() { d.competes(i) })
 		clients.Go(func() { d.undoes(i) })
 		username := fmt.Sprint("drill-", i) // one for each client, since a user has a limited number of sessions
-		d.at(0, d.token).want(200, "POST", "/admin/list", object("username", username, "password", password))
+		d.user(username)
 		clients.Go(func() { d.revokesSessions(username) })
 	}
 	clients.Go(func() { d.revokesKeys(role) })
-	clients.Go(func() { d.revokesRoles(role) })
+	clients.Go(func() { d.revokesRoles(role, "drill-role", user) })
 	return func() {
 		d.over.Store(true)
 		clients.Wait()

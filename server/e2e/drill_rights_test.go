@@ -51,6 +51,12 @@ func (d *drill) revokesSessions(username string) {
 	}
 }
 
+// user creates a user.
+func (d *drill) user(username string) (id int) {
+	made := d.at(0, d.token).want(200, "POST", "/admin/list", object("username", username, "password", password))
+	return into[struct{ ID int }](d.t, made).ID
+}
+
 // role creates a role that may read departments.
 func (d *drill) role() (id int) {
 	c := d.at(0, d.token)
@@ -87,11 +93,9 @@ func (d *drill) revokesKeys(role int) {
 }
 
 // revokesRoles gives a user a role at one node, and takes it away at another.
-func (d *drill) revokesRoles(role int) {
-	const username, url = "drill-role", "/admin/dept?pageSize=1"
-	made := d.at(0, d.token).want(200, "POST", "/admin/list", object("username", username, "password", password))
-	user := fmt.Sprint("/admin/list/", into[struct{ ID int }](d.t, made).ID)
-	token := ""
+func (d *drill) revokesRoles(role int, username string, id int) {
+	const url = "/admin/dept?pageSize=1"
+	user, token := fmt.Sprint("/admin/list/", id), ""
 	for n := 0; !d.over.Load(); n++ {
 		if token == "" {
 			token, _ = d.signsIn(n, username)

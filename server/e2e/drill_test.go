@@ -199,6 +199,7 @@ func (d *drill) freeze() {
 func TestCluster_Drill(t *testing.T) {
 	c := newCluster(t, 3)
 	c.links = map[string]*link{}
+	disk := newVolume(t, c.data("c"))
 	d := newDrill(c)
 	bucket := c.s3.Options().Endpoint
 	d.run(
@@ -220,6 +221,17 @@ func TestCluster_Drill(t *testing.T) {
 			d.moment(time.Second)
 			member.Restart(t)
 			member.Await(t)
+		}},
+		fault{"cut the power of a node", size(1, 2, 20), func() {
+			disk.cut()
+			d.node("c").kill()
+			disk.mount()
+			d.restart("c")
+		}},
+		fault{"slow syncs of a member of etcd", size(0, 1, 10), func() {
+			takeBack := injectInto(t, d.etcd[d.random.IntN(3)].PID(), "fdatasync,fsync:delay_enter=400000")
+			d.moment(4 * time.Second)
+			takeBack()
 		}},
 		fault{"freeze a member of etcd", size(0, 1, 10), func() {
 			member := d.etcd[d.random.IntN(3)]
