@@ -49,7 +49,7 @@ func (d *drill) load() (stop func()) {
 	var clients sync.WaitGroup
 	d.last = time.Now()
 	d.over.Store(false)
-	role, user := d.role(), d.user("drill-role")
+	role := d.role()
 	for slot := range 2 {
 		users := &slotOf{d: d, slot: slot}
 		for i := range 3 {
@@ -63,10 +63,12 @@ func (d *drill) load() (stop func()) {
 		clients.Go(func() { d.undoes(i) })
 		username := fmt.Sprint("drill-", i) // one for each client, since a user has a limited number of sessions
 		d.user(username)
+		holder := fmt.Sprint("holder-", i)
+		user := d.user(holder)
 		clients.Go(func() { d.revokesSessions(username) })
+		clients.Go(func() { d.revokesKeys(i, role) })
+		clients.Go(func() { d.revokesRoles(role, holder, user) })
 	}
-	clients.Go(func() { d.revokesKeys(role) })
-	clients.Go(func() { d.revokesRoles(role, "drill-role", user) })
 	return func() {
 		d.over.Store(true)
 		clients.Wait()

@@ -69,9 +69,9 @@ func (d *drill) role() (id int) {
 }
 
 // revokesKeys creates an API key at one node, uses it at another, and deletes it at a third one.
-func (d *drill) revokesKeys(role int) {
-	for n := 0; !d.over.Load(); n++ {
-		a, err := d.at(n, d.token).do("POST", "/admin/key", fmt.Sprintf(`{"name":"drill %d","role_ids":[%d]}`, n, role))
+func (d *drill) revokesKeys(client, role int) {
+	for n := client; !d.over.Load(); n++ {
+		a, err := d.at(n, d.token).do("POST", "/admin/key", fmt.Sprintf(`{"name":"drill %d %d","role_ids":[%d]}`, client, n, role))
 		if done, _ := outcome(a, err); !done {
 			rest(false)
 			continue
