@@ -189,7 +189,7 @@ func TestCluster_FlippedBits(t *testing.T) {
 	}
 	s.flipBase()
 	s.giveKey("a", "c")
-	if r := s.on("c", "serve", "--listen", "127.0.0.1:0"); r.code == 0 || !strings.Contains(r.err, "damaged") {
+	if r := s.on("c", "serve", "--listen", "127.0.0.1:0"); r.code == 0 || !strings.Contains(r.err, "failed to decrypt") {
 		t.Errorf("a node with a damaged base copy: %d %s", r.code, r.err)
 	}
 
