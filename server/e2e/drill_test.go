@@ -193,6 +193,14 @@ func (d *drill) freeze() {
 	p.signal(syscall.SIGCONT)
 }
 
+// revocations returns the number of requests with what was taken away.
+func (d *drill) revocations() (n int) {
+	for _, one := range d.revoked {
+		n += one
+	}
+	return n
+}
+
 // TestCluster_Drill disturbs a cluster while clients write at all nodes: nothing that was acknowledged is
 // lost, nothing appears that nobody wrote, registers are linearizable, codes are unique, what was undone is
 // undone, no node accepts what was taken away, and all nodes end with the same records.
@@ -251,4 +259,7 @@ func TestCluster_Drill(t *testing.T) {
 			}
 		}},
 	)
+	if n := d.revocations(); n < size(10, 50, 1000) || len(d.revoked) < 3 {
+		t.Errorf("only %d requests were made with what was taken away: %v", n, d.revoked)
+	}
 }
