@@ -183,7 +183,7 @@ func TestCluster_FlippedBits(t *testing.T) {
 	s.flipEntry()
 
 	a = s.serve("a")
-	c = signedIn(t, a) // the node that has the entry needs it no more
+	signedIn(t, a) // the node that has the entry needs it no more
 	if r := s.on("b", "serve", "--listen", "127.0.0.1:0"); r.code == 0 || !strings.Contains(r.err, "it is damaged") {
 		t.Errorf("a node that lacks the damaged entry: %d %s", r.code, r.err)
 	}
