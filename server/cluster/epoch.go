@@ -124,15 +124,13 @@ func (n *Node) entries(ctx context.Context, from stream.Head, to uint64, opener 
 		if from.Number >= to {
 			return
 		}
-		err := n.etcd.From(ctx, positionOf(from), func(all []*etcd.Entry) error {
-			for _, sealed := range all {
-				e, err := opener.Open(sealed.Sealed)
-				if err != nil {
-					return err
-				}
-				if !yield(e, nil) || e.Number == to {
-					return errEnough
-				}
+		err := n.etcd.From(ctx, positionOf(from), func(sealed *etcd.Entry) error {
+			e, err := opener.Open(sealed.Sealed)
+			if err != nil {
+				return err
+			}
+			if !yield(e, nil) || e.Number == to {
+				return errEnough
 			}
 			return nil
 		})

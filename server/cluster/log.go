@@ -26,14 +26,15 @@ type commitLog struct {
 	// Of the writer, which alone appends.
 	turn   *etcd.Turn // turn of another node; nil for none
 	losses int        // appends that were lost since the last one that was won
-	mine   bool       // whether this node has asked the others to wait
+	mine   myTurn
 }
 
 const (
 	appendTimeout  = 10 * time.Second
 	confirmTimeout = 5 * time.Second
-	turnTime       = time.Second // time for which a node lets another one append first
-	turnLosses     = 3           // lost appends after which a node asks the others to wait
+	turnLosses     = 3       // lost appends after which a node asks the others to wait
+	slowEntry      = 1 << 20 // size from which it asks before the first append
+	longestTurn    = 8       // seconds
 )
 
 func newCommitLog(log *etcd.Log) *commitLog {
@@ -58,25 +59,49 @@ func (l *commitLog) seen() (last uint64, grown <-chan struct{}) {
 	return l.last, l.grown
 }
 
-// Append implements stream.CommitLog.
-func (l *commitLog) Append(e stream.SealedEntry) (stream.Outcome, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), appendTimeout)
-	defer cancel()
+// myTurn is the time for which this node has asked the others to wait. Write functions that take long, or that
+// have much to store, are overtaken again and again otherwise. Each time is twice as long as the one before.
+type myTurn struct {
+	seconds int64 // the last one; 0 for none since an append that was won
+	until   time.Time
+}
+
+// takeTurn asks the others to wait, unless they do.
+func (l *commitLog) takeTurn(ctx context.Context) {
+	if time.Now().Before(l.mine.until) {
+		return
+	}
+	l.mine.seconds = min(max(1, 2*l.mine.seconds), longestTurn)
+	if has, _ := l.etcd.TakeTurn(ctx, l.mine.seconds); has { // it is only advice
+		l.mine.until = time.Now().Add(time.Duration(l.mine.seconds) * time.Second)
+	}
+}
+
+// wait lets another node append first if it has asked for that. It returns the highest number in the log.
+func (l *commitLog) wait(number uint64) uint64 {
 	last, grown := l.seen()
-	if l.turn != nil && last < e.Number {
+	if l.turn != nil && last < number {
 		select {
 		case <-grown:
-		case <-time.After(turnTime):
+		case <-time.After(time.Duration(min(l.turn.Seconds, longestTurn)) * time.Second):
 		}
 		l.turn = nil
 		last, _ = l.seen()
 	}
+	return last
+}
+
+// Append implements stream.CommitLog.
+func (l *commitLog) Append(e stream.SealedEntry) (stream.Outcome, error) {
+	last := l.wait(e.Number)
+	ctx, cancel := context.WithTimeout(context.Background(), appendTimeout)
+	defer cancel()
+	if l.losses >= turnLosses || len(e.Sealed) >= slowEntry {
+		l.takeTurn(ctx)
+	}
 	if last >= e.Number {
 		l.losses++
 		return stream.Lost, nil
-	}
-	if l.losses >= turnLosses && !l.mine {
-		l.mine, _ = l.etcd.TakeTurn(ctx) // it is only advice
 	}
 
 	at := etcd.Position{Epoch: e.Epoch, Number: e.Number - 1, Hash: etcd.Hash(e.Prev)}
@@ -85,12 +110,12 @@ func (l *commitLog) Append(e stream.SealedEntry) (stream.Outcome, error) {
 		Hash:    etcd.Hash(e.Hash),
 		Sealed:  e.Sealed,
 		Urgent:  e.Urgent,
-		EndTurn: l.mine,
+		EndTurn: l.mine.seconds > 0,
 	})
 	l.turn = r.Turn
 	switch r.Outcome {
 	case etcd.Won:
-		l.losses, l.mine = 0, false
+		l.losses, l.mine = 0, myTurn{}
 		l.saw(e.Number)
 		return stream.Won, nil
 	case etcd.Lost:
@@ -115,24 +140,18 @@ func (l *commitLog) Head(ctx context.Context) (stream.Head, error) {
 // Follow implements stream.CommitLog.
 func (l *commitLog) Follow(ctx context.Context, after stream.Head, yield func(stream.SealedEntry) error) error {
 	at := positionOf(after)
-	return named(l.etcd.From(ctx, at, func(all []*etcd.Entry) error {
-		for _, e := range all {
-			l.saw(e.Number)
-			l.bytes.Add(int64(len(e.Sealed)))
-			err := yield(stream.SealedEntry{
-				Epoch:  at.Epoch,
-				Number: e.Number,
-				Prev:   stream.Hash(e.Previous),
-				Hash:   stream.Hash(e.Hash),
-				Nonce:  e.Nonce[:],
-				Sealed: e.Sealed,
-				Urgent: e.Urgent,
-			})
-			if err != nil {
-				return err
-			}
-		}
-		return nil
+	return named(l.etcd.From(ctx, at, func(e *etcd.Entry) error {
+		l.saw(e.Number)
+		l.bytes.Add(int64(len(e.Sealed)))
+		return yield(stream.SealedEntry{
+			Epoch:  at.Epoch,
+			Number: e.Number,
+			Prev:   stream.Hash(e.Previous),
+			Hash:   stream.Hash(e.Hash),
+			Nonce:  e.Nonce[:],
+			Sealed: e.Sealed,
+			Urgent: e.Urgent,
+		})
 	}))
 }
 

@@ -214,6 +214,7 @@ func TestCluster(t *testing.T) {
 	if err != nil || got.header.Get("Reeve-Node") != "a" || !strings.Contains(string(got.raw), `"name":"b"`) {
 		t.Errorf("%v %v %s", err, got.header, got.raw)
 	}
+	filesAtNodes(t, c.at(a), c.at(b))
 	doctor := s.on("a", "doctor")
 	for _, want := range []string{"etcd version", "etcd space", "etcd history", "base copy", "cluster key", "cluster data", "cluster configuration", "\nok"} {
 		if !strings.Contains(doctor.out, want) {
@@ -232,6 +233,28 @@ func TestCluster(t *testing.T) {
 	if resp, err := http.Get(p.url + "/health/ready"); err != nil || resp.StatusCode != 200 {
 		t.Errorf("the independent data: %v %v", resp, err)
 	}
+}
+
+// filesAtNodes uploads a file at one node, reads it at the other, and deletes it there.
+func filesAtNodes(t *testing.T, a, b *client) {
+	t.Helper()
+	content := strings.Repeat("the bytes of a file ", 100_000)
+	a.extra = map[string]string{"Content-Type": "multipart/form-data; boundary=x"}
+	id := into[struct{ Data []struct{ ID int } }](t, a.want(200, "POST", "/file/list",
+		"--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"some.txt\"\r\n\r\n"+content+"\r\n--x--\r\n")).Data[0].ID
+	url := fmt.Sprintf("/file/list/%d/content", id)
+	b.has(fmt.Sprint("/file/list/", id), "some.txt")
+	if got := b.want(200, "GET", url, ""); string(got.raw) != content {
+		t.Errorf("the file has %d bytes at the other node", len(got.raw))
+	}
+	b.extra = map[string]string{"Range": "bytes=1000019-1000040"}
+	if got := b.want(206, "GET", url, ""); string(got.raw) != content[1000019:1000041] {
+		t.Errorf("a range is %q", got.raw)
+	}
+	b.extra = map[string]string{}
+	b.want(200, "DELETE", fmt.Sprint("/file/list/", id), "")
+	a.extra = map[string]string{"Reeve-Read": "latest"}
+	a.want(404, "GET", url, "")
 }
 
 // TestCluster_Epochs restores a backup while another node runs, upgrades, and begins again with the data of a

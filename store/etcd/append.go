@@ -26,7 +26,7 @@ func (o Outcome) String() string { return [...]string{"unknown", "won", "lost", 
 type Result struct {
 	Outcome
 	Head Position // position of the entry if it was won, and otherwise the last head seen; zero if none
-	Next *Entry   // entry that has the number if it was lost
+	Next *Entry   // entry that has the number if it was lost, perhaps without Sealed
 	Turn *Turn    // turn of another node; nil if there is none. This node should let it append first
 }
 
@@ -41,7 +41,14 @@ func (l *Log) Append(ctx context.Context, at Position, e *Entry) (Result, error)
 	if len(e.Sealed) > MostSealed {
 		return Result{Outcome: Refused}, fmt.Errorf("%w: %d bytes", ErrTooLarge, len(e.Sealed))
 	}
-	return l.decide(ctx, at, e, false)
+	if err := l.putParts(ctx, at.Epoch, e); err != nil {
+		return Result{Outcome: Refused}, err
+	}
+	r, err := l.decide(ctx, at, e, false)
+	if r.Outcome == Lost || r.Outcome == Refused {
+		l.dropParts(ctx, at.Epoch, e)
+	}
+	return r, err
 }
 
 // Resolve continues an Append whose outcome was unknown, with the same position and entry.
@@ -190,6 +197,7 @@ func (l *Log) begin(ctx context.Context, from string, to Position, base Base, wh
 			clientv3.OpPut(head, to.String()),
 			clientv3.OpPut(l.key("base"), base.encode()),
 			clientv3.OpDelete(l.key("log/"), clientv3.WithRange(l.afterLog())),
+			clientv3.OpDelete(l.key("part/"), clientv3.WithRange(l.afterParts())),
 		},
 		other: []clientv3.Op{clientv3.OpGet(head)},
 	})

@@ -274,12 +274,3 @@ func TestAppend_Refused(t *testing.T) {
 		t.Errorf("%v, %v", r.Outcome, err)
 	}
 }
-
-// TestAppend_LargestEntry appends an entry of the most bytes to an etcd with its usual limit.
-func TestAppend_LargestEntry(t *testing.T) {
-	t.Parallel()
-	server := etcdtest.Start(t)
-	n := begin(t, etcdtest.Options(server))
-	n.addMany(t, 3, etcd.MostSealed)
-	check(t, etcdtest.Options(server), n)
-}

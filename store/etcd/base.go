@@ -126,7 +126,10 @@ func (l *Log) Trim(ctx context.Context) error {
 		to := min(first+trimEntries, b.Before+1)
 		a, err = l.write(ctx, transaction{
 			when: []clientv3.Cmp{clientv3.Compare(clientv3.ModRevision(l.key("base")), "=", revision)},
-			then: []clientv3.Op{clientv3.OpDelete(l.logOf(b.Epoch), clientv3.WithRange(l.entryKey(b.Epoch, to)))},
+			then: []clientv3.Op{
+				clientv3.OpDelete(l.logOf(b.Epoch), clientv3.WithRange(l.entryKey(b.Epoch, to))),
+				clientv3.OpDelete(l.partsOf(b.Epoch), clientv3.WithRange(l.partsBefore(b.Epoch, to))),
+			},
 		})
 		switch {
 		case err != nil:

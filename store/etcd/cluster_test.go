@@ -144,7 +144,7 @@ func TestTurn_EndsWithEntryOrTime(t *testing.T) {
 	}
 	take := func(n *node, want bool) {
 		t.Helper()
-		if got, err := n.log.TakeTurn(t.Context()); err != nil || got != want {
+		if got, err := n.log.TakeTurn(t.Context(), 1); err != nil || got != want {
 			t.Errorf("it has the turn: %t, %v", got, err)
 		}
 	}
@@ -203,7 +203,7 @@ func TestBase_OnlyNewer(t *testing.T) {
 	must(t, other.log.Trim(t.Context()))
 	// Entries from the base copy before the last one on are there.
 	for number := range uint64(30) {
-		err := n.log.From(t.Context(), n.positions[number], func([]*etcd.Entry) error { return errEnough })
+		err := n.log.From(t.Context(), n.positions[number], func(*etcd.Entry) error { return errEnough })
 		if number < 10 {
 			wants(t, err, etcd.ErrTrimmed)
 		} else {
@@ -230,5 +230,5 @@ func TestTrim_ManyEntries(t *testing.T) {
 	stop()
 	follower.await(t, n.head.Number)
 	wants(t, trimmer.From(t.Context(), n.positions[4399], nil), etcd.ErrTrimmed)
-	wants(t, trimmer.From(t.Context(), n.positions[4400], func([]*etcd.Entry) error { return errEnough }), errEnough)
+	wants(t, trimmer.From(t.Context(), n.positions[4400], func(*etcd.Entry) error { return errEnough }), errEnough)
 }

@@ -85,8 +85,8 @@ func TestFrom_Damaged(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			go func() {
-				ended <- log.From(ctx, etcd.Position{Epoch: epoch}, func(all []*etcd.Entry) error {
-					if all[len(all)-1].Number == 2 {
+				ended <- log.From(ctx, etcd.Position{Epoch: epoch}, func(e *etcd.Entry) error {
+					if e.Number == 2 {
 						close(begun)
 					}
 					return nil
@@ -99,7 +99,7 @@ func TestFrom_Damaged(t *testing.T) {
 			_, err := raw.Txn(t.Context()).Then(ops...).Commit()
 			must(t, err)
 			if c.beginning != nil {
-				wants(t, n.log.From(t.Context(), n.head, func([]*etcd.Entry) error { return nil }), c.beginning)
+				wants(t, n.log.From(t.Context(), n.head, func(*etcd.Entry) error { return nil }), c.beginning)
 			}
 			if c.following != nil {
 				wants(t, <-ended, c.following)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -94,33 +96,31 @@ func (l *Log) LeaveDuty(ctx context.Context) error {
 // do no harm.
 type Turn struct {
 	Lease    Lease // lease of the node
+	Seconds  int64 // how long it lasts without an entry
 	Revision int64 // revision of etcd at which it was taken: tells two turns of one node apart
 }
 
-// turnSeconds is how long a turn lasts without an entry. An etcd makes leases shorter than one and a
-// half times its election timeout as long as that.
-const turnSeconds = 1
-
-// TakeTurn asks the other nodes to let this one append first, unless another one has asked already: one
-// whose EndTurn is set ends it. It reports whether this node has the turn.
-func (l *Log) TakeTurn(ctx context.Context) (bool, error) {
+// TakeTurn asks the other nodes to let this one append first for some seconds, unless another one has asked
+// already: an entry whose EndTurn is set ends it. It reports whether this node has the turn. An etcd makes
+// leases shorter than one and a half times its election timeout as long as that.
+func (l *Log) TakeTurn(ctx context.Context, seconds int64) (bool, error) {
 	if l.Lease() == 0 {
 		return false, ErrLease
 	}
-	lease, err := l.grant(ctx, turnSeconds)
+	lease, err := l.grant(ctx, seconds)
 	if err != nil {
 		return false, err
 	}
-	key := l.key("turn")
+	key, mine := l.key("turn"), leaseText(l.Lease())+" "
 	a, err := l.write(ctx, transaction{
 		when:  []clientv3.Cmp{clientv3.Compare(clientv3.CreateRevision(key), "=", 0)},
-		then:  []clientv3.Op{clientv3.OpPut(key, leaseText(l.Lease()), clientv3.WithLease(clientv3.LeaseID(lease)))},
+		then:  []clientv3.Op{clientv3.OpPut(key, fmt.Sprint(mine, seconds), clientv3.WithLease(clientv3.LeaseID(lease)))},
 		other: []clientv3.Op{clientv3.OpGet(key)},
 	})
 	if err != nil || a.Succeeded {
 		return err == nil, err
 	}
-	return a.value(0) != nil && string(a.value(0).Value) == leaseText(l.Lease()), nil
+	return a.value(0) != nil && strings.HasPrefix(string(a.value(0).Value), mine), nil
 }
 
 // turn decodes the turn of another node.
@@ -128,9 +128,11 @@ func (l *Log) turn(kv *mvccpb.KeyValue) *Turn {
 	if kv == nil {
 		return nil
 	}
-	lease, err := parseLease(string(kv.Value))
-	if err != nil || lease == l.Lease() {
+	holder, duration, _ := strings.Cut(string(kv.Value), " ")
+	lease, err := parseLease(holder)
+	seconds, wrong := strconv.ParseInt(duration, 10, 64)
+	if err != nil || wrong != nil || lease == l.Lease() {
 		return nil // of this node; one that cannot be read is no advice
 	}
-	return &Turn{lease, kv.ModRevision}
+	return &Turn{lease, seconds, kv.ModRevision}
 }

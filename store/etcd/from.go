@@ -11,10 +11,11 @@ import (
 )
 
 const (
-	pageEntries = 16                     // entries of one answer, each of at most 1 MiB
+	pageEntries = 16                     // entries of one answer, each of about 1 MiB at most
 	beginTime   = time.Second            // after which a watch is given up that has not begun
 	stallTime   = 500 * time.Millisecond // after which a watch is given up that lacks a known entry
 	quietTime   = 5 * time.Second        // after which a watch that sends nothing is begun again
+	slowTime    = time.Second            // after which a watch is ended while fn works: the client holds what it sends in memory
 )
 
 var (
@@ -22,12 +23,12 @@ var (
 	errQuiet = errors.New("the watch has sent nothing")
 )
 
-// From calls fn with the entries after a position, in order and without a gap, first with those that
-// exist and then with each that is added, until the context ends, or fn returns an error, or following
+// From calls fn with each entry after a position, in order and without a gap, first with those that
+// exist and then with those that are added, until the context ends, or fn returns an error, or following
 // cannot go on (ErrTrimmed, ErrGap, ErrDiverged, ErrEpoch, ErrBehind, ErrCluster, ErrNoHead,
 // ErrPermission, ErrSignIn). It outlasts everything else: members that end or hang, compaction, and
-// times without a leader. fn gets at least one entry; those of this node are among them.
-func (l *Log) From(ctx context.Context, at Position, fn func([]*Entry) error) error {
+// times without a leader. The entries of this node are among them.
+func (l *Log) From(ctx context.Context, at Position, fn func(*Entry) error) error {
 	f := &follower{l, at, fn}
 	for wait := (pause{}); ; {
 		before := f.at.Number
@@ -60,26 +61,24 @@ type fnError struct{ error }
 type follower struct {
 	*Log
 	at Position // position of the last entry that fn got
-	fn func([]*Entry) error
+	fn func(*Entry) error
 }
 
-// give checks entries and calls fn with them.
-func (f *follower) give(all []*Entry) error {
-	if len(all) == 0 {
-		return nil
-	}
-	at := f.at
+// give checks entries and calls fn with each.
+func (f *follower) give(ctx context.Context, all []*Entry) error {
 	for _, e := range all {
-		if err := e.follows(at); err != nil {
+		if err := e.follows(f.at); err != nil {
 			return err
 		}
-		at = e.Position(at.Epoch)
+		if err := f.getParts(ctx, f.at.Epoch, e); err != nil {
+			return err
+		}
+		if err := f.fn(e); err != nil {
+			return &fnError{err}
+		}
+		f.at = e.Position(f.at.Epoch)
+		f.raise(f.at)
 	}
-	if err := f.fn(all); err != nil {
-		return &fnError{err}
-	}
-	f.at = at
-	f.raise(at)
 	return nil
 }
 
@@ -109,7 +108,7 @@ func (f *follower) catchUp(ctx context.Context) (int64, error) {
 			err = fmt.Errorf("%w: those after %d", ErrTrimmed, f.at.Number)
 		}
 		if err == nil {
-			err = f.give(all)
+			err = f.give(ctx, all)
 		}
 		switch {
 		case err != nil:
@@ -136,10 +135,10 @@ func (f *follower) entries(kvs []*mvccpb.KeyValue) (all []*Entry, err error) {
 // watch waits for entries that are added from a revision of etcd on. It watches the head as well, which
 // tells of a new epoch.
 func (f *follower) watch(ctx context.Context, from int64) error {
-	ctx, cancel := context.WithCancel(clientv3.WithRequireLeader(ctx))
+	watching, cancel := context.WithCancel(clientv3.WithRequireLeader(ctx))
 	defer cancel()
 	beginning := time.AfterFunc(beginTime, cancel) // the client waits for the member that it has chosen
-	responses := f.client.Watch(ctx, f.key("head"), clientv3.WithRange(f.afterLog()), clientv3.WithRev(from),
+	responses := f.client.Watch(watching, f.key("head"), clientv3.WithRange(f.afterLog()), clientv3.WithRev(from),
 		clientv3.WithFilterDelete(), clientv3.WithFragment())
 	if !beginning.Stop() {
 		return errAgain
@@ -156,7 +155,9 @@ func (f *follower) watch(ctx context.Context, from int64) error {
 			if err := f.sameCluster(r.Header); err != nil {
 				return err
 			}
-			if err := f.apply(r.Events); err != nil {
+			slow := time.AfterFunc(slowTime, cancel)
+			err := f.apply(ctx, r.Events)
+			if slow.Stop(); err != nil {
 				return err
 			}
 			quiet = time.Now().Add(quietTime)
@@ -175,14 +176,14 @@ func (f *follower) watch(ctx context.Context, from int64) error {
 }
 
 // apply gives the entries of events to fn, and checks the head that each transaction wrote after them.
-func (f *follower) apply(events []*clientv3.Event) error {
+func (f *follower) apply(ctx context.Context, events []*clientv3.Event) error {
 	var all []*Entry
 	at := f.at
 	for _, event := range events {
 		if string(event.Kv.Key) != f.key("head") {
 			e, err := f.entry(at.Epoch, event.Kv)
 			if err != nil {
-				return f.last(all, err)
+				return f.last(ctx, all, err)
 			}
 			all, at = append(all, e), e.Position(at.Epoch)
 			continue
@@ -190,19 +191,19 @@ func (f *follower) apply(events []*clientv3.Event) error {
 		head, err := parsePosition(event.Kv.Value)
 		switch {
 		case err != nil:
-			return f.last(all, fmt.Errorf("%w: head: %w", ErrGap, err))
+			return f.last(ctx, all, fmt.Errorf("%w: head: %w", ErrGap, err))
 		case head.Epoch != at.Epoch:
-			return f.last(all, fmt.Errorf("%w: %s, not %s", ErrEpoch, head.Epoch, at.Epoch))
+			return f.last(ctx, all, fmt.Errorf("%w: %s, not %s", ErrEpoch, head.Epoch, at.Epoch))
 		case head != at:
-			return f.last(all, fmt.Errorf("%w: the head is %s, the last entry %s", ErrGap, head, at))
+			return f.last(ctx, all, fmt.Errorf("%w: the head is %s, the last entry %s", ErrGap, head, at))
 		}
 	}
-	return f.give(all)
+	return f.give(ctx, all)
 }
 
 // last gives the entries before a fault to fn.
-func (f *follower) last(all []*Entry, fault error) error {
-	if err := f.give(all); err != nil {
+func (f *follower) last(ctx context.Context, all []*Entry, fault error) error {
+	if err := f.give(ctx, all); err != nil {
 		return err
 	}
 	return fault

@@ -15,7 +15,7 @@ import (
 type following struct {
 	*node
 	mu     sync.Mutex
-	steps  chan uint64 // number of the last entry of each call of fn
+	steps  chan uint64 // number of the entry of each call of fn
 	ended  chan error
 	cancel context.CancelFunc
 }
@@ -26,13 +26,11 @@ func (n *node) start(t testing.TB) *following {
 	ctx, cancel := context.WithCancel(t.Context())
 	f := &following{node: n, steps: make(chan uint64, 1<<16), ended: make(chan error, 1), cancel: cancel}
 	go func() {
-		f.ended <- n.log.From(ctx, n.head, func(all []*etcd.Entry) error {
+		f.ended <- n.log.From(ctx, n.head, func(e *etcd.Entry) error {
 			f.mu.Lock()
 			defer f.mu.Unlock()
-			for _, e := range all {
-				if err := n.apply(e); err != nil {
-					return err
-				}
+			if err := n.apply(e); err != nil {
+				return err
 			}
 			f.steps <- n.head.Number
 			return nil
@@ -104,7 +102,7 @@ func TestFrom_ExistingAndNew(t *testing.T) {
 	}
 
 	fault := errors.New("fault")
-	err := late.log.From(t.Context(), late.head, func([]*etcd.Entry) error { return fault })
+	err := late.log.From(t.Context(), late.head, func(*etcd.Entry) error { return fault })
 	wants(t, err, fault)
 	check(t, o, author, late.node)
 }
@@ -186,7 +184,7 @@ func TestRequests_HangingMember(t *testing.T) {
 	if holder, err := n.log.TakeDuty(t.Context()); err != nil || holder != n.log.Lease() {
 		t.Errorf("%x has the duties, %v", holder, err)
 	}
-	if has, err := n.log.TakeTurn(t.Context()); err != nil || !has {
+	if has, err := n.log.TakeTurn(t.Context(), 1); err != nil || !has {
 		t.Errorf("it has the turn: %t, %v", has, err)
 	}
 	e := entry(10)

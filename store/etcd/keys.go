@@ -33,11 +33,9 @@ type Entry struct {
 	Sealed   []byte // sealed commit, at most MostSealed bytes
 	Urgent   bool   // see stream.SealedEntry
 	EndTurn  bool   // whether the turn that the author took ends with it; not stored
-}
 
-// MostSealed is the most bytes that an entry has: 1 MiB and what sealing adds. An etcd accepts requests
-// of 1.5 MiB unless it is told otherwise.
-const MostSealed = 1<<20 + 64<<10
+	stored int // number of parts that Sealed is to be read from, see getParts
+}
 
 // Position returns the position of an entry of an epoch.
 func (e *Entry) Position(epoch string) Position { return Position{epoch, e.Number, e.Hash} }
@@ -74,18 +72,23 @@ func parsePosition(text []byte) (p Position, err error) {
 	return p, nil
 }
 
-// The value of an entry: a version, whether it is urgent (0 or 1), nonce, hash of the predecessor, hash, and the sealed bytes.
+// The value of an entry: a version, whether it is urgent (0 or 1), nonce, hash of the predecessor, hash, and
+// the sealed bytes. With the version of an entry in parts, the number of parts is in the place of these.
 const (
 	entryVersion = 1
+	partsVersion = 2
 	entryHeader  = 2 + len(Nonce{}) + 2*len(Hash{})
 )
 
 func (e *Entry) encode() string {
-	urgent := byte(0)
+	version, urgent, sealed := byte(entryVersion), byte(0), e.Sealed
+	if n := e.parts(); n > 0 {
+		version, sealed = partsVersion, []byte{byte(n)}
+	}
 	if e.Urgent {
 		urgent = 1
 	}
-	return string(bytes.Join([][]byte{{entryVersion, urgent}, e.Nonce[:], e.Previous[:], e.Hash[:], e.Sealed}, nil))
+	return string(bytes.Join([][]byte{{version, urgent}, e.Nonce[:], e.Previous[:], e.Hash[:], sealed}, nil))
 }
 
 // numberOf returns the number of the entry of an epoch that has a key.
@@ -98,17 +101,21 @@ func (l *Log) numberOf(epoch string, key []byte) (uint64, error) {
 	return number, nil
 }
 
-// entry decodes an entry of an epoch.
+// entry decodes an entry of an epoch. If it has parts, it is without Sealed.
 func (l *Log) entry(epoch string, kv *mvccpb.KeyValue) (*Entry, error) {
 	number, err := l.numberOf(epoch, kv.Key)
 	if err != nil {
 		return nil, err
 	}
 	v := kv.Value
-	if len(v) < entryHeader || v[0] != entryVersion {
+	inParts := len(v) == entryHeader+1 && v[0] == partsVersion
+	if len(v) < entryHeader || v[0] != entryVersion && !inParts {
 		return nil, fmt.Errorf("%w: entry %d is of another version or cut off", ErrGap, number)
 	}
 	e := &Entry{Number: number, Sealed: v[entryHeader:], Urgent: v[1] == 1}
+	if inParts {
+		e.Sealed, e.stored = nil, int(v[entryHeader])
+	}
 	v = v[2:]
 	v = v[copy(e.Nonce[:], v):]
 	v = v[copy(e.Previous[:], v):]

@@ -92,11 +92,9 @@ func (n *node) follow(ctx context.Context, to uint64) error {
 	if n.head.Number >= to {
 		return nil
 	}
-	err := n.log.From(ctx, n.head, func(all []*etcd.Entry) error {
-		for _, e := range all {
-			if err := n.apply(e); err != nil {
-				return err
-			}
+	err := n.log.From(ctx, n.head, func(e *etcd.Entry) error {
+		if err := n.apply(e); err != nil {
+			return err
 		}
 		if n.head.Number >= to {
 			return errEnough

@@ -211,7 +211,7 @@ func everything(t testing.TB, n *node) {
 	must(t, n.log.Renew(t.Context()))
 	_, err = n.log.TakeDuty(t.Context())
 	must(t, err)
-	_, err = n.log.TakeTurn(t.Context())
+	_, err = n.log.TakeTurn(t.Context(), 1)
 	must(t, err)
 	_, err = n.log.Beat(t.Context())
 	must(t, err)

@@ -169,7 +169,7 @@ func (db *DB) write() {
 // has written, the transaction is rolled back, its caller gets the error, and the others run
 // again.
 func (db *DB) commit(batch []*job) {
-	for len(batch) > 0 {
+	for begun := time.Now(); len(batch) > 0; {
 		if _, reason := db.failed.Since(); reason != nil {
 			finish(batch, func(j *job) { j.err = reason })
 			return
@@ -184,7 +184,11 @@ func (db *DB) commit(batch []*job) {
 			})
 		}
 		if errors.Is(err, errOvertaken) {
-			continue
+			if time.Since(begun) < overtakenTimeout {
+				continue
+			}
+			err = errs.New(errs.Busy, "changes at other nodes came before this one for a minute, so that nothing was changed; try again, or make smaller changes").
+				Coded("overtaken")
 		}
 		if errs.Is(err, errs.Full) &&
 			(db.compacting.end(errGaveWayFull) || db.makeRoom() || anyEssential(batch) && db.live.Load().end(errGaveWay)) {

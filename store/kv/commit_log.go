@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"reeve/store/errs"
 	"reeve/store/seal"
 	"reeve/store/stream"
@@ -35,10 +37,12 @@ const (
 var ErrOtherCopy = errors.New("the records are not those of the log of commits")
 
 const (
-	catchUpTimeout = 10 * time.Second // time after which waiting writes fail
-	applyRetry     = time.Second      // interval of attempts to apply entries while the disk is full
-	maxApply       = 128              // entries that are applied in one commit
-	maxCommitEntry = 1 << 20          // size from which write functions are committed one by one
+	catchUpTimeout   = 10 * time.Second // time after which waiting writes fail
+	overtakenTimeout = time.Minute      // time after which a batch is given up that loses again and again
+	applyRetry       = time.Second      // interval of attempts to apply entries while the disk is full
+	maxApply         = 128              // entries that are applied in one commit
+	maxWaiting       = 64 << 20         // bytes of entries that are received before they are applied
+	maxCommitEntry   = 1 << 20          // size from which write functions are committed one by one
 )
 
 // CommitLogOptions configure the log of commits of a database.
@@ -51,6 +55,7 @@ type CommitLogOptions struct {
 type commitLog struct {
 	CommitLogOptions
 	incoming chan stream.SealedEntry // entries on their way to the writer
+	room     *semaphore.Weighted     // bytes of entries on their way and waiting
 
 	// Set by openCommitLog, before the first commit that uses the log.
 	joined bool
@@ -81,6 +86,7 @@ func newCommitLog(o *CommitLogOptions) *commitLog {
 	return &commitLog{
 		CommitLogOptions: *o,
 		incoming:         make(chan stream.SealedEntry, maxApply),
+		room:             semaphore.NewWeighted(maxWaiting),
 		ended:            make(chan struct{}),
 		awaited:          newAwaited(),
 		heads:            headQuestions{turn: make(chan struct{}, 1)},
@@ -178,6 +184,9 @@ func (s *commitLog) follow(ctx context.Context, passed stream.Head) {
 			if e.Number != passed.Number+1 {
 				return fmt.Errorf("%w: entry %d came after entry %d", stream.ErrNeedsCopy, e.Number, passed.Number)
 			}
+			if err := s.room.Acquire(ctx, takes(e)); err != nil {
+				return err
+			}
 			select {
 			case s.incoming <- e:
 				passed, pause = stream.Head{Epoch: e.Epoch, Number: e.Number, Hash: e.Hash}, 10*time.Millisecond
@@ -209,6 +218,9 @@ func (s *commitLog) follow(ctx context.Context, passed stream.Head) {
 		}
 	}
 }
+
+// takes returns what an entry takes of the room for those that wait.
+func takes(e stream.SealedEntry) int64 { return min(int64(len(e.Sealed)), maxWaiting) }
 
 // refuse ends the application of entries: they don't continue the records of this process.
 func (s *commitLog) refuse(cause error) {

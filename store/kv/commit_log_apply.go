@@ -57,6 +57,10 @@ func (db *DB) applyEntries(first *stream.SealedEntry) error {
 	if errs.Is(err, errs.Full) {
 		return err
 	}
+	for _, e := range s.waiting {
+		s.room.Release(takes(e))
+	}
+	clear(s.waiting) // their bytes can be freed
 	s.waiting = s.waiting[:0]
 	if err == nil {
 		return nil

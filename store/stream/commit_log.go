@@ -31,7 +31,7 @@ const (
 // Append.
 type CommitLog interface {
 	// Append adds an entry after the one before it, if that is still the last one. It returns within
-	// about ten seconds. The error says why the outcome is unknown or why the entry was refused; it is
+	// about twenty seconds. The error says why the outcome is unknown or why the entry was refused; it is
 	// nil for Won and Lost.
 	Append(e SealedEntry) (Outcome, error)
 	// Head returns the position of the last entry, including every append that has succeeded before
