@@ -26,7 +26,7 @@ func (n *Node) Init(ctx context.Context, o store.Options) error {
 	if is {
 		return errors.New("there is a cluster already: start the node, which takes a copy of the data; or choose another cluster.prefix for a new cluster")
 	}
-	return n.begin(ctx, etcd.Position{}, o)
+	return n.begin(ctx, o, n.after(ctx, etcd.Position{}))
 }
 
 // Replace makes the data of a directory those of the cluster, in place of the ones that it has. What other
@@ -34,20 +34,28 @@ func (n *Node) Init(ctx context.Context, o store.Options) error {
 func (n *Node) Replace(ctx context.Context, o store.Options) error {
 	for {
 		from, err := n.etcd.Head(ctx)
-		if errors.Is(err, etcd.ErrNoHead) {
-			from, err = etcd.Position{}, nil
+		switch {
+		case errors.Is(err, etcd.ErrNoHead):
+			err = n.begin(ctx, o, n.after(ctx, etcd.Position{}))
+		case err == nil:
+			// Not after a position: while other nodes write, that would never succeed.
+			err = n.begin(ctx, o, func(to etcd.Position, base etcd.Base) error {
+				return n.etcd.Replace(ctx, from.Epoch, to, base)
+			})
 		}
-		if err == nil {
-			err = n.begin(ctx, from, o)
-		}
-		if !errors.Is(err, etcd.ErrEpoch) || ctx.Err() != nil { // another node has written
+		if !errors.Is(err, etcd.ErrEpoch) || ctx.Err() != nil { // another one has begun an epoch
 			return err
 		}
 	}
 }
 
-// begin begins an epoch with the data of the directory, in place of one that ended at from.
-func (n *Node) begin(ctx context.Context, from etcd.Position, o store.Options) error {
+// after begins an epoch in etcd in place of one that ended at a position.
+func (n *Node) after(ctx context.Context, from etcd.Position) func(etcd.Position, etcd.Base) error {
+	return func(to etcd.Position, base etcd.Base) error { return n.etcd.Begin(ctx, from, to, base) }
+}
+
+// begin begins an epoch with the data of the directory. inEtcd does so in etcd.
+func (n *Node) begin(ctx context.Context, o store.Options, inEtcd func(etcd.Position, etcd.Base) error) error {
 	o.LeaveCommitLog = true // what an attempt that failed has begun
 	db, err := store.Open(n.options.Dir, o)
 	if err != nil {
@@ -68,7 +76,7 @@ func (n *Node) begin(ctx context.Context, from etcd.Position, o store.Options) e
 	if err = errors.Join(err, db.Close()); err != nil {
 		return err
 	}
-	if err := n.etcd.Begin(ctx, from, positionOf(head), base); err != nil {
+	if err := inEtcd(positionOf(head), base); err != nil {
 		return err
 	}
 	return n.save()
@@ -107,7 +115,7 @@ func (n *Node) Upgrade(ctx context.Context, o store.Options) error {
 	if err := n.take(ctx, base, entries, o); err != nil {
 		return err
 	}
-	return n.begin(ctx, head, o)
+	return n.begin(ctx, o, n.after(ctx, head))
 }
 
 // entries yields the entries of the log after a position, up to the one with a number.

@@ -176,6 +176,8 @@ func named(err error) error {
 		return fmt.Errorf("%w: %w", stream.ErrNeedsCopy, err)
 	case is(etcd.ErrBehind, etcd.ErrCluster, etcd.ErrNoHead):
 		return fmt.Errorf("%w: %w", stream.ErrSetBack, err)
+	case is(etcd.ErrNoSpace):
+		return fmt.Errorf("%w: %w", stream.ErrNoSpace, err)
 	case is(etcd.ErrTooLarge):
 		return fmt.Errorf("%w: %w", stream.ErrEntryTooLarge, err)
 	}

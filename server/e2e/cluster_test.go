@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -37,15 +38,21 @@ type cluster struct {
 	etcd    []*etcdtest.Server
 	s3      *s3test.Server
 
-	addresses map[string]string // of the nodes
-	links     map[string]*link  // between a node and a server, by the name and the URL; nil for direct connections
-
-	text func(name string) string // configuration of a node; nil for one with these servers
+	addresses map[string]string                // of the nodes
+	text      func(name string) string         // configuration of a node; nil for one with these servers
+	prepare   func(name string, cmd *exec.Cmd) // changes how the program is started for a node; nil for nothing
+	links     map[string]*link                 // between a node and a server, by the name and the URL; nil for direct connections
 }
 
 func newCluster(t *testing.T, members int) *cluster {
 	t.Helper()
-	c := &cluster{t: t, dir: t.TempDir(), etcd: etcdtest.StartCluster(t, members), s3: s3test.Start(t), addresses: map[string]string{}}
+	return newClusterOn(t, etcdtest.StartCluster(t, members), s3test.Start(t))
+}
+
+// newClusterOn is newCluster with servers that run.
+func newClusterOn(t *testing.T, members []*etcdtest.Server, bucket *s3test.Server) *cluster {
+	t.Helper()
+	c := &cluster{t: t, dir: t.TempDir(), etcd: members, s3: bucket, addresses: map[string]string{}}
 	var err error
 	if c.program, err = several(); err != nil {
 		t.Fatal(err)
@@ -53,11 +60,13 @@ func newCluster(t *testing.T, members int) *cluster {
 	return c
 }
 
+// write writes a file that outlives a power cut.
 func (c *cluster) write(path, text string) {
 	c.t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		c.t.Fatal(err)
-	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	noErr(c.t, err)
+	_, err = f.WriteString(text)
+	noErr(c.t, errors.Join(err, f.Sync(), f.Close()))
 }
 
 // data returns the data directory of a node.
@@ -104,16 +113,21 @@ func (c *cluster) through(name, url string) string {
 	return "http://" + c.links[key].address
 }
 
-func (c *cluster) command(words ...string) *exec.Cmd {
-	cmd := program(c.t, words...)
+// command returns a command with the configuration of a node.
+func (c *cluster) command(name string, words ...string) *exec.Cmd {
+	c.t.Helper()
+	cmd := program(c.t, append(words, "--config", c.config(name))...)
 	cmd.Path, cmd.Args[0] = c.program, c.program
+	if c.prepare != nil {
+		c.prepare(name, cmd)
+	}
 	return cmd
 }
 
 // on runs a command with the configuration of a node.
 func (c *cluster) on(name string, words ...string) result {
 	c.t.Helper()
-	return finish(c.t, c.command(append(words, "--config", c.config(name))...))
+	return finish(c.t, c.command(name, words...))
 }
 
 func (c *cluster) succeed(name string, words ...string) string {
@@ -130,7 +144,7 @@ func (c *cluster) serve(name string) *process {
 	if c.addresses[name] == "" { // it stays when the node starts again by itself
 		c.addresses[name] = freeAddress(c.t)
 	}
-	p := begin(c.t, c.command("serve", "--listen", c.addresses[name], "--config", c.config(name)))
+	p := begin(c.t, c.command(name, "serve", "--listen", c.addresses[name]))
 	p.ready()
 	return p
 }
@@ -140,7 +154,7 @@ func (c *cluster) giveKey(from, to string) {
 	c.t.Helper()
 	key, err := os.ReadFile(filepath.Join(c.data(from), "secret.key"))
 	if err == nil {
-		err = os.Mkdir(c.data(to), 0o700)
+		err = os.MkdirAll(c.data(to), 0o700)
 	}
 	if err != nil {
 		c.t.Fatal(err)
@@ -303,7 +317,7 @@ func TestCluster_Epochs(t *testing.T) {
 	}
 	s.succeed("a", "cluster", "restore", "--from-node", "--entry", number[1])
 	a = s.serve("a")
-	if r := finish(t, s.command("serve", "--listen", "127.0.0.1:0", "--config", s.config("b"))); r.code == 0 || !strings.Contains(r.err, "another etcd cluster") {
+	if r := s.on("b", "serve", "--listen", "127.0.0.1:0"); r.code == 0 || !strings.Contains(r.err, "another etcd cluster") {
 		t.Errorf("the other node on a new etcd: %d %s", r.code, r.err)
 	}
 	s.succeed("b", "cluster", "join")

@@ -23,13 +23,19 @@ func unless(t *testing.T, reason string) {
 // trace the process.
 func inject(t *testing.T, p *process, fault string, paths ...string) (takeBack func()) {
 	t.Helper()
+	return injectInto(t, p.pid(), fault, paths...)
+}
+
+// injectInto is inject for any process.
+func injectInto(t *testing.T, pid int, fault string, paths ...string) (takeBack func()) {
+	t.Helper()
 	path, err := exec.LookPath("strace")
 	if err != nil {
 		unless(t, "strace is missing: no way to make the disk fail")
 	}
 
 	call, _, _ := strings.Cut(fault, ":")
-	cmd := exec.Command(path, "-f", "-p", strconv.Itoa(p.pid()), "-o", os.DevNull, "-e",
+	cmd := exec.Command(path, "-f", "-p", strconv.Itoa(pid), "-o", os.DevNull, "-e",
 		"trace="+call, "-e", "inject="+fault)
 	for _, path := range paths {
 		cmd.Args = append(cmd.Args, "-P", path)

@@ -4,6 +4,7 @@ import (
 	"net"
 	"sync"
 	"testing"
+	"time"
 )
 
 // link is a connection of a node with a server that a test can cut: then nothing comes through any more,
@@ -13,6 +14,7 @@ type link struct {
 
 	mu    sync.Mutex
 	cut   bool
+	delay time.Duration // time that what arrives is held, at least
 	conns map[net.Conn]bool
 }
 
@@ -65,7 +67,9 @@ func (k *link) copy(to, from net.Conn) {
 	buffer := make([]byte, 32<<10)
 	for {
 		n, err := from.Read(buffer)
-		if err == nil && !k.isCut() {
+		cut, delay := k.state()
+		time.Sleep(delay)
+		if err == nil && !cut {
 			_, err = to.Write(buffer[:n])
 		}
 		if err != nil {
@@ -76,10 +80,17 @@ func (k *link) copy(to, from net.Conn) {
 	}
 }
 
-func (k *link) isCut() bool {
+func (k *link) state() (cut bool, delay time.Duration) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return k.cut
+	return k.cut, k.delay
+}
+
+// hold sets the delay in each direction.
+func (k *link) hold(delay time.Duration) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.delay = delay
 }
 
 // set cuts the link, or mends it: then connections that have lost something end.

@@ -322,6 +322,8 @@ var storeMessages = []entry{
 		"the disk of this node failed during this write: the other nodes have the change, this one will follow", "", "写入时此节点的磁盘出错：其他节点已有此更改，此节点稍后会跟上"},
 	{"out_of_contact",
 		"this node can't reach the log of commits, so nothing can be changed here now; nothing was changed; try again, or at another node", "", "此节点无法连接提交日志，目前不能在此更改；未做任何更改；请重试或使用其他节点"},
+	{"log_full",
+		"the log of commits is full, so nothing can be changed at any node until an operator makes space in etcd; nothing was changed", "", "提交日志已满，在运维人员为 etcd 腾出空间之前，任何节点都不能更改；未做任何更改"},
 	{"overtaken",
 		"changes at other nodes came before this one for a minute, so that nothing was changed; try again, or make smaller changes", "", "一分钟内其他节点的更改一直先于此更改提交，因此未做任何更改；请重试，或减小更改"},
 	{"latest_unknown",

@@ -170,16 +170,29 @@ func (l *Log) won(r Result, at Position, e *Entry) Result {
 // the one before. from is the head at which that ended; zero for the first epoch of a cluster. If it
 // was answered with an error, call it again with the same arguments.
 func (l *Log) Begin(ctx context.Context, from, to Position, base Base) error {
-	if to.Epoch == "" || strings.ContainsAny(to.Epoch, "/ ") || to.Epoch == from.Epoch || base.Epoch != to.Epoch || base.Number != to.Number {
-		return errors.New("an epoch has a new name without slashes and spaces, and begins with a base copy")
-	}
 	head := l.key("head")
 	when := clientv3.Compare(clientv3.Value(head), "=", from.String())
 	if from == (Position{}) {
 		when = clientv3.Compare(clientv3.CreateRevision(head), "=", 0)
 	}
+	return l.begin(ctx, from.Epoch, to, base, when)
+}
+
+// Replace is Begin wherever the epoch before has come to by then: entries that are appended until the moment
+// of the transaction are deleted with it.
+func (l *Log) Replace(ctx context.Context, epoch string, to Position, base Base) error {
+	head := l.key("head")
+	return l.begin(ctx, epoch, to, base, // all positions of the epoch are between these texts
+		clientv3.Compare(clientv3.Value(head), ">", epoch+" "), clientv3.Compare(clientv3.Value(head), "<", epoch+"!"))
+}
+
+func (l *Log) begin(ctx context.Context, from string, to Position, base Base, when ...clientv3.Cmp) error {
+	if to.Epoch == "" || strings.ContainsAny(to.Epoch, "/ ") || to.Epoch == from || base.Epoch != to.Epoch || base.Number != to.Number {
+		return errors.New("an epoch has a new name without slashes and spaces, and begins with a base copy")
+	}
+	head := l.key("head")
 	a, err := l.write(ctx, transaction{
-		when: []clientv3.Cmp{when},
+		when: when,
 		then: []clientv3.Op{
 			clientv3.OpPut(head, to.String()),
 			clientv3.OpPut(l.key("base"), base.encode()),

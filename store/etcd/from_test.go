@@ -287,3 +287,32 @@ func TestFrom_NewEpoch(t *testing.T) {
 		t.Errorf("%+v, %+v, %v", b, h, err)
 	}
 }
+
+// TestReplace_WhileOthersAppend replaces an epoch that goes on all the time, and no other.
+func TestReplace_WhileOthersAppend(t *testing.T) {
+	t.Parallel()
+	o := etcdtest.Options(etcdtest.Start(t))
+	author, restorer := begin(t, o), join(t, o)
+	to, base := etcd.Position{Epoch: "epoch-2", Number: 3, Hash: etcd.Hash{1}}, etcd.Base{Epoch: "epoch-2", Number: 3, Name: "copy-e2"}
+	author.addMany(t, 3, 10)
+	for _, other := range []string{epoch[:len(epoch)-1], epoch + "1", "other"} {
+		wants(t, restorer.log.Replace(t.Context(), other, to, base), etcd.ErrEpoch)
+	}
+	ended := make(chan error)
+	go func() {
+		for {
+			if r, err := author.log.Append(t.Context(), author.head, entry(10)); err != nil || r.Outcome != etcd.Won {
+				ended <- err
+				return
+			} else {
+				author.head = r.Head
+			}
+		}
+	}()
+	must(t, restorer.log.Replace(t.Context(), epoch, to, base))
+	wants(t, <-ended, etcd.ErrEpoch)
+	must(t, restorer.log.Replace(t.Context(), epoch, to, base)) // as after a lost answer
+	if _, head, err := restorer.log.Base(t.Context()); err != nil || head != to {
+		t.Errorf("%+v, %v", head, err)
+	}
+}

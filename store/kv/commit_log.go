@@ -245,6 +245,9 @@ func (db *DB) appendCommit(e *stream.SealedEntry, functions int) error {
 	case len(e.Sealed) > maxCommitEntry && functions > 1:
 		return errManyRows
 	}
+	if err := db.roomForCommit(); err != nil {
+		return err
+	}
 	outcome, err := s.Log.Append(*e)
 	switch {
 	case outcome == stream.Won:
@@ -340,6 +343,10 @@ func outOfContact(cause error) error {
 	var e *errs.Error
 	if errors.As(cause, &e) {
 		return cause
+	}
+	if errors.Is(cause, stream.ErrNoSpace) {
+		return errs.New(errs.Busy, "the log of commits is full, so nothing can be changed at any node until an operator makes space in etcd; nothing was changed").
+			Coded("log_full").Because(cause)
 	}
 	return errs.New(errs.Busy, "this node can't reach the log of commits, so nothing can be changed here now; nothing was changed; try again, or at another node").
 		Coded("out_of_contact").Because(cause)

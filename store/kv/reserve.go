@@ -120,6 +120,22 @@ func (r *reserve) close() {
 var errLow = errs.New(errs.Full,
 	"the disk is full: until space is freed, you can only sign in and delete")
 
+// spareSpace is the free space without which a commit is not appended to the log of commits: all other
+// nodes would have it, and this one could not store it. The reserve is larger.
+const spareSpace = 1 << 20
+
+// roomForCommit returns an error of class errs.Full if the disk is too full for a commit.
+func (db *DB) roomForCommit() error {
+	if db.reserve == nil {
+		return nil
+	}
+	free, err := disk.FreeSpace(db.dir)
+	if err != nil || free >= spareSpace { // where it is unknown, the commit shows it
+		return nil
+	}
+	return disk.FullError(fmt.Errorf("%d bytes are free", free))
+}
+
 // makeRoom frees space for a commit that did not fit and reports whether it could: first by the
 // function that OnDiskFull has set, then from the reserve.
 func (db *DB) makeRoom() bool {

@@ -57,4 +57,6 @@ var (
 	ErrSetBack = errors.New("the log of commits is another one, or was set back")
 	// ErrEntryTooLarge is wrapped by the error of Append for an entry that the log can't store.
 	ErrEntryTooLarge = errors.New("the entry is too large for the log of commits")
+	// ErrNoSpace is wrapped by the error of Append while the log has no space for entries.
+	ErrNoSpace = errors.New("the log of commits has no space")
 )

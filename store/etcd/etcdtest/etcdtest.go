@@ -4,12 +4,14 @@ package etcdtest
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -43,6 +45,18 @@ func Start(t testing.TB, args ...string) *Server {
 // by `go -C .ci/etcd build -o FILE .`. Without the variable, the test is skipped.
 func StartCluster(t testing.TB, members int, args ...string) []*Server {
 	t.Helper()
+	return StartAt(t, make([]Place, members), args...)
+}
+
+// Place is where a member runs.
+type Place struct {
+	Host    string   // address to listen at; "" for 127.0.0.1
+	Command []string // beginning of the command that runs it there; nil for none
+}
+
+// StartAt starts a cluster with a member at each place.
+func StartAt(t testing.TB, places []Place, args ...string) []*Server {
+	t.Helper()
 	program := os.Getenv("REEVE_TEST_ETCD")
 	if program == "" {
 		if os.Getenv("CI") == "true" {
@@ -51,11 +65,17 @@ func StartCluster(t testing.TB, members int, args ...string) []*Server {
 		t.Skip("REEVE_TEST_ETCD does not name an etcd server, see package etcdtest")
 	}
 
-	ports := freePorts(t, 3*members)
+	ports := freePorts(t, 3*len(places))
 	var all []*Server
 	var peers []string
-	for i := range members {
+	for i, at := range places {
 		name := fmt.Sprintf("member-%d", i)
+		if at.Host != "" {
+			for j := range 3 {
+				_, port, _ := net.SplitHostPort(ports[3*i+j])
+				ports[3*i+j] = net.JoinHostPort(at.Host, port)
+			}
+		}
 		peer := "http://" + ports[3*i+1]
 		peers = append(peers, name+"="+peer)
 		s := &Server{URL: "http://" + ports[3*i], Dir: filepath.Join(t.TempDir(), name), name: name, health: "http://" + ports[3*i+2]}
@@ -64,10 +84,10 @@ func StartCluster(t testing.TB, members int, args ...string) []*Server {
 				s.URL = "https://" + ports[3*i]
 			}
 		}
-		s.args = append([]string{program, "--name", name, "--data-dir", s.Dir, "--log-level", "error",
+		s.args = append(slices.Concat(at.Command, []string{program, "--name", name, "--data-dir", s.Dir, "--log-level", "error",
 			"--listen-client-urls", s.URL, "--advertise-client-urls", s.URL, "--listen-metrics-urls", s.health,
 			"--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer,
-			"--initial-cluster-token", ports[0]}, args...)
+			"--initial-cluster-token", ports[0]}), args...)
 		all = append(all, s)
 	}
 	for _, s := range all {
@@ -140,6 +160,28 @@ func (s *Server) Await(t testing.TB) {
 			t.Fatalf("the etcd server does not answer: %v", err)
 		}
 	}
+}
+
+// Leads reports whether a member is the leader.
+func (s *Server) Leads(t testing.TB) bool {
+	t.Helper()
+	resp, err := http.Get(s.health + "/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bytes.Contains(text, []byte("\netcd_server_is_leader 1\n"))
+}
+
+// PID returns the ID of the process.
+func (s *Server) PID() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.cmd.Process.Pid
 }
 
 // Kill ends a member at once, and waits for its end.

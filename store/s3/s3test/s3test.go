@@ -31,8 +31,19 @@ func Start(t testing.TB) *Server {
 	return StartIn(t, t.TempDir())
 }
 
+// StartAt is Start at an address of this machine.
+func StartAt(t testing.TB, host string) *Server {
+	t.Helper()
+	return start(t, host, t.TempDir())
+}
+
 // StartIn is Start in a directory, with further arguments.
 func StartIn(t testing.TB, dir string, args ...string) *Server {
+	t.Helper()
+	return start(t, "127.0.0.1", dir, args...)
+}
+
+func start(t testing.TB, host, dir string, args ...string) *Server {
 	t.Helper()
 	program := os.Getenv("REEVE_TEST_S3")
 	if program == "" {
@@ -46,7 +57,7 @@ func StartIn(t testing.TB, dir string, args ...string) *Server {
 	if err := os.Mkdir(filepath.Join(s.Dir, "bucket"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := net.Listen("tcp", net.JoinHostPort(host, "0"))
 	if err != nil {
 		t.Fatal(err)
 	}

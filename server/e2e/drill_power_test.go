@@ -1,0 +1,69 @@
+package e2e
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// volume is a file system in a file, whose power a test can cut: what was not synced is lost. Where it can't
+// be had, it is nil, and nothing is lost.
+type volume struct {
+	t         *testing.T
+	image, at string
+}
+
+// newVolume mounts a file system at a new directory.
+func newVolume(t *testing.T, at string) *volume {
+	t.Helper()
+	noErr(t, os.Mkdir(at, 0o700))
+	if os.Geteuid() != 0 {
+		t.Log("without the rights of root, no power is cut")
+		return nil
+	}
+	v := &volume{t, filepath.Join(t.TempDir(), "image"), at}
+	noErr(t, os.WriteFile(v.image, nil, 0o600))
+	noErr(t, os.Truncate(v.image, 512<<20))
+	for _, words := range [][]string{{"mkfs.ext4", "-q", "-F", v.image}, {"mount", "-o", "loop", v.image, at}} {
+		if out, err := exec.Command(words[0], words[1:]...).CombinedOutput(); err != nil {
+			t.Logf("no power is cut: %v: %v: %s", words, err, out)
+			return nil
+		}
+	}
+	noErr(t, os.Remove(filepath.Join(at, "lost+found")))
+	noErr(t, os.Chmod(at, 0o700))
+	t.Cleanup(func() {
+		if err := unix.Unmount(at, unix.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+	return v
+}
+
+// cut ends all writing to the disk at once. Nothing of what is in memory is written any more.
+func (v *volume) cut() {
+	if v == nil {
+		return
+	}
+	v.t.Helper()
+	const shutdown, withoutFlush = 0x8004587d, 2 // EXT4_IOC_SHUTDOWN, EXT4_GOING_FLAGS_NOLOGFLUSH
+	dir, err := os.Open(v.at)
+	noErr(v.t, err)
+	defer dir.Close()
+	noErr(v.t, unix.IoctlSetPointerInt(int(dir.Fd()), shutdown, withoutFlush))
+}
+
+// mount makes the disk usable again, as after a start of the machine. No process must use it.
+func (v *volume) mount() {
+	if v == nil {
+		return
+	}
+	v.t.Helper()
+	noErr(v.t, unix.Unmount(v.at, 0))
+	if out, err := exec.Command("mount", "-o", "loop", v.image, v.at).CombinedOutput(); err != nil {
+		v.t.Fatalf("mount: %v: %s", err, out)
+	}
+}
