@@ -25,6 +25,8 @@ type commitLog struct {
 
 	// Of the writer, which alone appends.
 	turn   *etcd.Turn // turn of another node; nil for none
+	yields time.Time  // end of the time for which this node lets that one append first
+	passed bool       // whether there was an entry since then
 	losses int        // appends that were lost since the last one that was won
 	mine   myTurn
 }
@@ -71,23 +73,42 @@ func (l *commitLog) takeTurn(ctx context.Context) {
 	if time.Now().Before(l.mine.until) {
 		return
 	}
-	l.mine.seconds = min(max(1, 2*l.mine.seconds), longestTurn)
-	if has, _ := l.etcd.TakeTurn(ctx, l.mine.seconds); has { // it is only advice
-		l.mine.until = time.Now().Add(time.Duration(l.mine.seconds) * time.Second)
+	seconds := min(max(1, 2*l.mine.seconds), longestTurn)
+	if has, _ := l.etcd.TakeTurn(ctx, seconds); has { // it is only advice
+		l.mine = myTurn{seconds, time.Now().Add(time.Duration(seconds) * time.Second)}
 	}
+}
+
+// sawTurn notes the turn of another node that an answer has; nil for none.
+func (l *commitLog) sawTurn(t *etcd.Turn) {
+	if t != nil && (l.turn == nil || l.turn.Revision != t.Revision) {
+		l.yields = time.Now().Add(time.Duration(min(t.Seconds, longestTurn)) * time.Second)
+	}
+	l.turn, l.passed = t, false
 }
 
 // wait lets another node append first if it has asked for that. It returns the highest number in the log.
 func (l *commitLog) wait(number uint64) uint64 {
 	last, grown := l.seen()
-	if l.turn != nil && last < number {
+	if l.turn == nil || last >= number {
+		return last
+	}
+	if l.passed { // the entry may have been that of a third node
+		ctx, cancel := context.WithTimeout(context.Background(), time.Until(l.yields))
+		t, err := l.etcd.Turn(ctx)
+		if cancel(); err == nil {
+			l.sawTurn(t)
+		}
+	}
+	if l.turn != nil {
 		select {
 		case <-grown:
-		case <-time.After(time.Duration(min(l.turn.Seconds, longestTurn)) * time.Second):
+			l.passed = true
+		case <-time.After(time.Until(l.yields)):
+			l.turn = nil
 		}
-		l.turn = nil
-		last, _ = l.seen()
 	}
+	last, _ = l.seen()
 	return last
 }
 
@@ -110,9 +131,9 @@ func (l *commitLog) Append(e stream.SealedEntry) (stream.Outcome, error) {
 		Hash:    etcd.Hash(e.Hash),
 		Sealed:  e.Sealed,
 		Urgent:  e.Urgent,
-		EndTurn: l.mine.seconds > 0,
+		EndTurn: time.Now().Before(l.mine.until),
 	})
-	l.turn = r.Turn
+	l.sawTurn(r.Turn)
 	switch r.Outcome {
 	case etcd.Won:
 		l.losses, l.mine = 0, myTurn{}

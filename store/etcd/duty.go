@@ -123,6 +123,15 @@ func (l *Log) TakeTurn(ctx context.Context, seconds int64) (bool, error) {
 	return a.value(0) != nil && strings.HasPrefix(string(a.value(0).Value), mine), nil
 }
 
+// Turn returns the turn of another node; nil if there is none.
+func (l *Log) Turn(ctx context.Context) (*Turn, error) {
+	a, err := l.read(ctx, clientv3.OpGet(l.key("turn")))
+	if err != nil {
+		return nil, err
+	}
+	return l.turn(a.value(0)), nil
+}
+
 // turn decodes the turn of another node.
 func (l *Log) turn(kv *mvccpb.KeyValue) *Turn {
 	if kv == nil {
