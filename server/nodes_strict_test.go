@@ -1,0 +1,155 @@
+package server_test
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"reeve/server"
+	"reeve/server/servertest"
+	"reeve/server/web"
+	"reeve/store"
+)
+
+// takesNothing are the operations that take nothing away, as patterns of their names: with several nodes, they
+// are answered without waiting for the other ones.
+var takesNothing = regexp.MustCompile(`^(` + strings.Join([]string{
+	// They read, ask or try.
+	`POST /auth/(check|forward|introspect)`, `POST /access/v1/evaluations?`, `POST /ofrep/.*`, `POST /system/setting/flag-preview`,
+	`POST /system/setup/plan`, `POST /system/(mail-test|webhook/:id/test|provider/:id/test)`, `POST /file/list/:id/link`,
+	// They create, or send.
+	`POST /admin/(dept|role|rule|key|account/key|account/passkey|account/totp|avatar|email|list-import)`,
+	`POST /user/(role|rule|list-import)`, `POST /api/user/(passkey|totp)`, `POST /(admin|api)/password/forgot`,
+	`POST /file/(group|list)`, `POST /system/(dict|dict/:id/item|field|provider|setting|setting-group|webhook|monitor/trace|backup-file)`,
+	`POST /(admin|api)/login(/passkey|/totp)?`, `POST /auth/login(/totp)?`, `POST /system/(field/:id/apply|mail/:id/retry)`,
+	// They change what nobody is let in by.
+	`(POST|PUT|DELETE) /system/webhook.*`, `(PUT|DELETE) /file/group.*`, `(PUT|DELETE) /system/field.*`, `(PUT|DELETE) /system/dict/:id/item.*`,
+	`(PUT|DELETE) /admin/account/device(/:id)?`, `PUT /admin/account/notice`, `DELETE /system/mail.*`,
+	// They give back.
+	`DELETE /(admin|user)/list/:id/lockout`,
+	// They work on this node.
+	`DELETE /system/monitor/trace.*`, `POST /system/(backup-target|file-move)/cancel`, `POST /system/(compact|health/acknowledge|setting/refresh)`,
+	`DELETE /admin/act-as`, // without acting as another user
+}, "|") + `)$`)
+
+// otherRequests are operations that the test below does not reach: they need more than one request, or a
+// form. What they change is changed by others in the same collections.
+var otherRequests = regexp.MustCompile(`^(` + strings.Join([]string{
+	`POST /app/.*`, `POST /\.reeve/sign-out`, `POST /link/:token`,
+	`POST /auth/(introspect|provider/.*|login/email.*)`, `POST /api/login/(email|email-code|code)`,
+	`POST /admin/(login/provider|account/provider.*|reauth/provider/:name)`, `DELETE /(admin/account/provider|system/provider-person).*`,
+	`POST /(file/list|admin/avatar|admin/list-import|user/list-import)`, `POST /system/file-move`,
+	`POST /admin/key/:id/(adopt|resume)`, `POST /admin/account/recovery`, `POST /access/.*`, `POST /ofrep/v1/evaluate/flags/:key`,
+	`DELETE /(admin|user)/list/:id/(factor|lockout)`, `DELETE /admin/account/totp`, `DELETE /system/(mail|monitor/trace).*`,
+	`POST /system/(field/:id/apply|mail/:id/retry|webhook/:id/test|provider/:id/test)`,
+}, "|") + `)$`)
+
+// strictRequest returns a request that a node accepts, after those that it needs.
+func strictRequest(in *servertest.Instance, rt *web.Route) (url, body string) {
+	in.T.Helper()
+	last := func(user store.ID) string {
+		in.SignIn(user)
+		ids := in.SessionsOf(user)
+		return fmt.Sprint(ids[len(ids)-1])
+	}
+	made := func(path, body string) func() string {
+		return func() string { return fmt.Sprint(path, "/", in.Made(path, body)) }
+	}
+	named := map[string]func() string{
+		"/admin/account/device/:id":         func() string { return "/admin/account/device/1" },
+		"/admin/account/device/:id/session": func() string { return onDevice(in) + "/session" },
+		"/admin/session/:id":                func() string { return "/admin/session/" + last(1) },
+		"/system/session/:id":               func() string { return "/system/session/" + last(2) },
+		"/api/session/:id":                  func() string { return "/api/session/" + appSession(in) },
+		"/admin/invite/:id":                 func() string { return "/admin/invite/" + fmt.Sprint(invitedTwo(false)(in)[0]) },
+		"/user/invite/:id":                  func() string { return "/user/invite/" + fmt.Sprint(invitedTwo(true)(in)[0]) },
+		"/file/trash/:id":                   func() string { in.OK("DELETE", "/file/list/1", "", "owner"); return "/file/trash/1" },
+		"/admin/list/:id":                   func() string { return "/admin/list/2" },
+		"/system/dict/:id/item/:id":         func() string { return "/system/dict/1/item/1" },
+		"/admin/role/:id":                   made("/admin/role", `{"name":"Unused"}`),
+		"/admin/rule/:id":                   made("/admin/rule", `{"type":1,"key":"unused","name":"Unused","path":"/unused"}`),
+		"/system/setting-group/:id":         made("/system/setting-group", `{"key":"unused","title":"Unused"}`),
+		"/system/dict/:id":                  made("/system/dict", `{"code":"unused","name":"Unused"}`),
+		"/system/audit/:seq/undo": func() string {
+			in.OK("PUT", "/admin/list/2/status", `{"status":0}`, "owner")
+			return fmt.Sprintf("/system/audit/%d/undo", in.NewestEntry())
+		},
+	}
+	path, list := rt.Path, rt.Method == "DELETE" && rt.Input.Has("query", "ids")
+	if list {
+		path += "/:id"
+	}
+	if strings.HasSuffix(path, "/passkey/:id") && rt.Method == "DELETE" {
+		newCredential(in, strings.HasPrefix(path, "/api"), false)
+	}
+	removes := rt.Method == "DELETE" || strings.HasSuffix(path, "/undo") || path == "/file/trash/:id"
+	if get := named[path]; get != nil && removes {
+		url = get()
+	} else if good, ok := goodBodies()["PUT "+path]; ok && removes {
+		url = good.url
+	} else {
+		return goodRequest(rt)
+	}
+	if i := strings.LastIndexByte(url, '/'); list {
+		url = url[:i] + "?ids=" + url[i+1:]
+	}
+	return url, goodBodies()[rt.Name()].body
+}
+
+// onDevice opens a session with a device, and returns the path of the device.
+func onDevice(in *servertest.Instance) string {
+	in.T.Helper()
+	in.SignIn(1)
+	ids := in.SessionsOf(1)
+	in.Update(func(tx *store.Tx) error {
+		_, err := store.Sessions.Update(tx, ids[len(ids)-1], func(s *store.Session) error { s.DeviceID = 1; return nil })
+		return err
+	})
+	return "/admin/account/device/1"
+}
+
+// appSession opens a session of an app user, and returns its ID.
+func appSession(in *servertest.Instance) (id string) {
+	in.T.Helper()
+	in.AppSignIn(1)
+	in.View(func(tx *store.Tx) error {
+		for session, err := range store.Sessions.All(tx) {
+			if err != nil {
+				return err
+			}
+			if session.AppUserID == 1 {
+				id = fmt.Sprint(session.ID)
+			}
+		}
+		return nil
+	})
+	return id
+}
+
+// TestNodes_WhatIsTakenAwayIsConfirmed goes over all operations that write: each that takes something away is
+// answered only when no other node acts on the old state, and no other one waits for that.
+func TestNodes_WhatIsTakenAwayIsConfirmed(t *testing.T) {
+	t.Parallel()
+	for _, rt := range server.Routes() {
+		if rt.Method == "GET" || otherRequests.MatchString(rt.Name()) {
+			continue
+		}
+		t.Run(rt.Name(), func(t *testing.T) {
+			s := servertest.NodesOf(withGoodBodies(t), 1)
+			in := s.All[0]
+			url, body := strictRequest(in, &rt)
+			body = withCode(in, &rt, body)
+			confirmed := atomic.Int64{}
+			s.Log.Confirmed = func(uint64) { confirmed.Add(1) }
+			a := in.Call(rt.Method, url, body, holder(&rt))
+			if a.Code != 200 {
+				t.Fatalf("%s %s: %d %s", rt.Method, url, a.Code, a.Body)
+			}
+			if got, want := confirmed.Load() > 0, !takesNothing.MatchString(rt.Name()); got != want {
+				t.Errorf("confirmed is %t, want %t: see store/rights.go and takesNothing", got, want)
+			}
+		})
+	}
+}
