@@ -187,10 +187,11 @@ func TestCluster(t *testing.T) {
 	}
 	s.succeed("a", "cluster", "init")
 	a := s.serve("a")
+	c := signedIn(t, a)
+	before := c.upload("before.txt", "before the other node")
 	s.giveKey("a", "b")
 	b := s.serve("b")
 
-	c := signedIn(t, a)
 	c.create("/admin/dept", "name", "Sales", "status", 1)
 	c.at(b).has("/admin/dept?keywordSearch=Sales", "Sales")
 	if out := s.succeed("a", "cluster", "status"); !strings.Contains(out, "\na ") || !strings.Contains(out, "\nb ") {
@@ -219,7 +220,8 @@ func TestCluster(t *testing.T) {
 	if err != nil || got.header.Get("Reeve-Node") != "a" || !strings.Contains(string(got.raw), `"name":"b"`) {
 		t.Errorf("%v %v %s", err, got.header, got.raw)
 	}
-	filesAtNodes(t, c.at(a), c.at(b))
+	filesAtNodes(t, c.at(a), c.at(b), len("before the other node"))
+	c.drop(before) // data with contents in the bucket can't do without it
 	doctor := s.on("a", "doctor")
 	for _, want := range []string{"etcd version", "etcd space", "etcd history", "base copy", "cluster key", "cluster data", "cluster configuration", "\nok"} {
 		if !strings.Contains(doctor.out, want) {
@@ -240,26 +242,51 @@ func TestCluster(t *testing.T) {
 	}
 }
 
-// filesAtNodes uploads a file at one node, reads it at the other, and deletes it there.
-func filesAtNodes(t *testing.T, a, b *client) {
+// upload stores a file, and returns its path.
+func (c *client) upload(name, content string) string {
+	c.t.Helper()
+	with := *c
+	with.extra = map[string]string{"Content-Type": "multipart/form-data; boundary=x"}
+	all := into[struct{ Data []struct{ ID int } }](c.t, with.want(200, "POST", "/file/list",
+		"--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\""+name+"\"\r\n\r\n"+content+"\r\n--x--\r\n"))
+	return fmt.Sprint("/file/list/", all.Data[0].ID)
+}
+
+// drop deletes a file for good.
+func (c *client) drop(file string) {
+	c.t.Helper()
+	c.want(200, "DELETE", file, "")
+	c.want(200, "DELETE", strings.Replace(file, "list", "trash", 1), "")
+}
+
+// counts waits until a node counts some bytes of files.
+func (c *client) counts(bytes int) {
+	c.t.Helper()
+	c.has("/system/health", fmt.Sprintf(`"stored_bytes":%d`, bytes))
+}
+
+// filesAtNodes uploads a file at one node, reads it at the other, and deletes it there. before are the bytes
+// of others. Both nodes count all, for the quota.
+func filesAtNodes(t *testing.T, a, b *client, before int) {
 	t.Helper()
+	b.counts(before)
 	content := strings.Repeat("the bytes of a file ", 100_000)
-	a.extra = map[string]string{"Content-Type": "multipart/form-data; boundary=x"}
-	id := into[struct{ Data []struct{ ID int } }](t, a.want(200, "POST", "/file/list",
-		"--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"some.txt\"\r\n\r\n"+content+"\r\n--x--\r\n")).Data[0].ID
-	url := fmt.Sprintf("/file/list/%d/content", id)
-	b.has(fmt.Sprint("/file/list/", id), "some.txt")
-	if got := b.want(200, "GET", url, ""); string(got.raw) != content {
+	file := a.upload("some.txt", content)
+	b.has(file, "some.txt")
+	b.counts(before + len(content))
+	if got := b.want(200, "GET", file+"/content", ""); string(got.raw) != content {
 		t.Errorf("the file has %d bytes at the other node", len(got.raw))
 	}
 	b.extra = map[string]string{"Range": "bytes=1000019-1000040"}
-	if got := b.want(206, "GET", url, ""); string(got.raw) != content[1000019:1000041] {
+	if got := b.want(206, "GET", file+"/content", ""); string(got.raw) != content[1000019:1000041] {
 		t.Errorf("a range is %q", got.raw)
 	}
 	b.extra = map[string]string{}
-	b.want(200, "DELETE", fmt.Sprint("/file/list/", id), "")
+	b.drop(file)
 	a.extra = map[string]string{"Reeve-Read": "latest"}
-	a.want(404, "GET", url, "")
+	a.want(404, "GET", file+"/content", "")
+	a.counts(before)
+	b.counts(before)
 }
 
 // TestCluster_Epochs restores a backup while another node runs, upgrades, and begins again with the data of a

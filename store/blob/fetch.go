@@ -64,6 +64,22 @@ func (b *Store) adopt(d Digest) (entry Entry, found bool, err error) {
 	return entry, found, err
 }
 
+// learn adds the entry of a content that only an object has, if it lacks.
+func (b *Store) learn(d Digest) error {
+	if b.options.Remote == nil {
+		return nil
+	}
+	known := false
+	err := b.view(func(btx *bbolt.Tx) (err error) {
+		_, known, err = b.find(btx, d)
+		return err
+	})
+	if err == nil && !known {
+		_, _, err = b.adopt(d)
+	}
+	return err
+}
+
 // flight is a chunk that is being fetched.
 type flight struct {
 	done chan struct{}

@@ -34,7 +34,8 @@ func (b *Store) unguard(d Digest) {
 	b.Suspect(d)
 }
 
-// Suspect makes the sweeper check whether records still refer to blobs.
+// Suspect makes the sweeper check blobs: those that no record refers to any more are deleted, and those that
+// are only objects get an entry, so that they count.
 func (b *Store) Suspect(ds ...Digest) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -171,6 +172,9 @@ func (b *Store) stopped() bool {
 // the same content is either pending by then, or will find no entry.
 func (b *Store) deleteUnreferenced(d Digest) (place uint64, err error) {
 	if used, err := b.used(d); used || err != nil {
+		if err == nil {
+			err = b.learn(d)
+		}
 		return 0, err // in the usual case no commit is needed
 	}
 

@@ -21,8 +21,13 @@ func (db *DB) concluded(number int, changes *changes, fresh map[AnyCache]compute
 		hook(Changes{changes, batch})
 	}
 
-	if len(changes.released) > 0 && db.files != nil {
-		db.files.released(changes.released)
+	if look := changes.released; db.files != nil {
+		if batch == nil { // contents that another node has stored
+			look = append(look, changes.stored...)
+		}
+		if len(look) > 0 {
+			db.files.check(look)
+		}
 	}
 	if db.commits != nil {
 		db.commits.reached(db.stream.head) // last, since a caller that waits for it reads what the caches and hooks have

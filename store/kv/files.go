@@ -24,7 +24,7 @@ type files struct {
 	warnings []string
 
 	mu    sync.Mutex
-	early []blob.Digest // digests that were released before the file was open
+	early []blob.Digest // digests to check that came before the file was open
 }
 
 // openFiles starts to open files.db. It is an error if the file is missing although data.db has
@@ -67,18 +67,48 @@ func (db *DB) openFiles() error {
 	}
 
 	go func() {
-		defer close(db.files.ready)
-		defer func() { db.noteDamage(db.files.err) }()
-		opened, warnings, err := blob.Open(path, options)
-		db.files.mu.Lock()
-		defer db.files.mu.Unlock()
-		db.files.blobs, db.files.warnings, db.files.err = opened, warnings, err
-		if opened != nil {
-			opened.Suspect(db.files.early...)
+		db.openBlobs(path, options)
+		if db.commits != nil && db.files.remote != nil {
+			db.checkObjects()
 		}
 	}()
 
 	return nil
+}
+
+func (db *DB) openBlobs(path string, options blob.Options) {
+	defer close(db.files.ready)
+	defer func() { db.noteDamage(db.files.err) }()
+	opened, warnings, err := blob.Open(path, options)
+	db.files.mu.Lock()
+	defer db.files.mu.Unlock()
+	db.files.blobs, db.files.warnings, db.files.err = opened, warnings, err
+	if opened != nil {
+		opened.Suspect(db.files.early...)
+	}
+}
+
+// checkObjects makes the sweeper check the contents that are objects: another node may have stored them while
+// this one was away. It ends when the database is closed.
+func (db *DB) checkObjects() {
+	for after, more := ID(0), true; more; {
+		var ds []blob.Digest
+		err := db.View(engine{}, func(tx *Tx) error {
+			rows, err := objectsAfter(tx, after, keepStep)
+			for _, o := range rows {
+				after = o.ID
+				if d, err := o.digest(); err == nil && o.ReleasedAt == 0 {
+					ds = append(ds, d)
+				}
+			}
+			more = len(rows) == keepStep
+			return err
+		})
+		if err != nil {
+			return
+		}
+		db.files.check(ds)
+	}
 }
 
 // bucketNeeded returns an error if records have contents that only the bucket has, and Options.Files
@@ -159,8 +189,9 @@ func (db *DB) fileLimits() (quota, floor int64) {
 	return quota, floor
 }
 
-// released makes the sweeper check blobs after a commit that removed references to them.
-func (f *files) released(ds []blob.Digest) {
+// check makes the sweeper check blobs after a commit that has removed references to them, or that applied
+// entries which have added some.
+func (f *files) check(ds []blob.Digest) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.blobs == nil {
