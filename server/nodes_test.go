@@ -17,6 +17,7 @@ import (
 	"reeve/server/rights"
 	"reeve/server/servertest"
 	"reeve/server/web"
+	"reeve/store"
 	"reeve/store/errs"
 )
 
@@ -345,4 +346,23 @@ func holderOrMetrics(rt *web.Route) string {
 		return "metrics"
 	}
 	return "owner"
+}
+
+// TestNodes_SettingRefresh: the cache of settings is rebuilt at all nodes, and the response names them.
+func TestNodes_SettingRefresh(t *testing.T) {
+	t.Parallel()
+	s := servertest.StartNodes(t, 2)
+	for _, told := range s.Clusters {
+		told.Told.Nodes = []web.NodeState{{Name: "node-0", Contact: true}, {Name: "node-1", Contact: true}, {Name: "gone"}}
+	}
+	generation := func(in *servertest.Instance) (n uint64) {
+		in.View(func(tx *store.Tx) error { n = store.SettingCache.Generation(tx); return nil })
+		return n
+	}
+	before := generation(s.All[1])
+	a := s.All[0].OK("POST", "/system/setting/refresh", "", "owner")
+	a.Brief(200, `"nodes":["node-0","node-1"]`)
+	if at := s.All[1].OK("GET", "/system/info", "", "owner"); at.Code != 200 || generation(s.All[1]) != before+1 {
+		t.Errorf("the other node has built it %d times, not once", generation(s.All[1])-before)
+	}
 }

@@ -48,7 +48,7 @@ func Routes() []web.Route {
 		web.Write("POST", "/system/setting/refresh", "system.setting.refresh",
 			"Rebuild the settings cache", refreshSettings, web.Options{
 				Note: "Reads all settings from the database again, and returns their number and the time " +
-					"it took.",
+					"it took. Other nodes do the same before the response.",
 			}),
 		web.Action("POST", "/system/setting/flag-preview", "system.setting.query",
 			"Preview a flag", previewFlag, web.Options{
@@ -267,18 +267,22 @@ type refreshOut struct {
 	Count      int     `json:"count" doc:"Number of settings in the cache"`
 	Generation uint64  `json:"generation" doc:"Number of rebuilds of the cache since start"`
 	TookMS     float64 `json:"took_ms"`
+
+	Nodes []string `json:"nodes" doc:"Names of the nodes in contact, which have all rebuilt it; empty with one server"`
 }
 
 // refreshSettings rebuilds the cache inside a write transaction, so that the rebuild cannot
 // overwrite a concurrent change.
-func refreshSettings(tx *store.Tx, _ *web.Request, _ *web.None) (*refreshOut, error) {
+func refreshSettings(tx *store.Tx, req *web.Request, _ *web.None) (*refreshOut, error) {
 	start := time.Now()
 	cache, err := store.SettingCache.Rebuild(tx)
 	if err != nil {
 		return nil, err
 	}
 	took := float64(time.Since(start).Microseconds()) / 1000
-	return &refreshOut{len(cache.Settings), store.SettingCache.Generation(tx), took}, nil
+	out := &refreshOut{len(cache.Settings), store.SettingCache.Generation(tx), took, []string{}}
+	req.Committed = append(req.Committed, func() { out.Nodes = req.NodesInContact() })
+	return out, nil
 }
 
 func settingValues(tx *store.Tx, _ *web.Request,

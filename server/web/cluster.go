@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -147,6 +148,24 @@ func NodeRoutes() []Route {
 			Note: "Returns the nodes that share the data and the members of etcd. Nodes that have lost contact are listed for an hour.",
 		}),
 	}
+}
+
+// NodesInContact returns the names of the nodes that are in contact with etcd; empty with one server. When etcd
+// does not answer, that is this node.
+func (req *Request) NodesInContact() []string {
+	c, names := req.Server.Config.Cluster, []string{}
+	if c == nil {
+		return names
+	}
+	state, _ := c.State(req.HTTP.Context())
+	for _, n := range state.Nodes {
+		if n.Contact && n.Name != c.Name() {
+			names = append(names, n.Name)
+		}
+	}
+	names = append(names, c.Name())
+	slices.Sort(names)
+	return names
 }
 
 func readNodes(req *Request, _ *None) (*NodesState, error) {

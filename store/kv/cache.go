@@ -48,11 +48,13 @@ func NewUpdatedCache[V any](name string, none *V, update updater[V], from ...Tab
 type AnyCache interface {
 	cacheName() string
 	compute(tx *Tx) (any, error)
+	again(tx *Tx) (any, error)
 	reads(t Table) bool
 }
 
 func (c *Cache[V]) cacheName() string           { return c.name }
 func (c *Cache[V]) compute(tx *Tx) (any, error) { return c.next(tx) }
+func (c *Cache[V]) again(tx *Tx) (any, error)   { return c.build(tx) }
 func (c *Cache[V]) reads(t Table) bool          { return slices.Contains(c.from, t) }
 
 // cached is the current value of a cache.
@@ -126,12 +128,16 @@ func (c *Cache[V]) Generation(tx *Tx) uint64 { return tx.db.caches[c].Load().gen
 
 // Rebuild computes the value from the stored records and replaces the current one. Call it in a
 // write function that changes nothing: the writer runs it, so it cannot replace the value of a
-// later commit. If the commit has changed one of the collections, its end replaces the value.
+// later commit. If the commit has changed one of the collections, its end replaces the value. With a log of
+// commits, the other processes rebuild their caches, too, and the writer returns when all have that serve.
 func (c *Cache[V]) Rebuild(tx *Tx) (*V, error) {
 	began := time.Now()
 	v, err := c.build(tx)
 	if err != nil {
 		return nil, err
+	}
+	if tx.db.commits.inUse() {
+		tx.wrote, tx.changes.rebuild, tx.changes.urgent = true, true, true
 	}
 	if !c.changed(tx) {
 		generation := tx.db.swap(c, v)

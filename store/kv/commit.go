@@ -367,5 +367,18 @@ func (db *DB) compute(tx *Tx) (map[AnyCache]computed, error) {
 	return fresh, nil
 }
 
+// computeAll adds the values of all caches, built from the stored records.
+func (db *DB) computeAll(tx *Tx, fresh map[AnyCache]computed) error {
+	for c := range db.caches {
+		began := time.Now()
+		value, err := c.again(tx)
+		if err != nil {
+			return fmt.Errorf("%w %s: %w", errUncomputable, c.cacheName(), err)
+		}
+		fresh[c] = computed{value, began, time.Since(began)}
+	}
+	return nil
+}
+
 // clockNow returns the time of the system clock. Tests set Options.Clock instead.
 func clockNow() Time { return TimeOf(time.Now()) }

@@ -102,6 +102,9 @@ func (db *DB) tryApply(entries []stream.SealedEntry) (err error) {
 		return err
 	}
 	fresh, err := db.compute(tx)
+	if err == nil && in.rebuild {
+		err = db.computeAll(tx, fresh)
+	}
 	if err != nil {
 		return err
 	}
@@ -149,6 +152,7 @@ type followed struct {
 	entries []*stream.Entry
 	rows    []audit.Row // entries of the change log
 	urgent  bool        // whether one of entries takes rights away
+	rebuild bool        // whether one of entries has no rows: caches are built again, see Cache.Rebuild
 }
 
 // add applies an entry.
@@ -172,6 +176,7 @@ func (f *followed) add(sealed stream.SealedEntry) error {
 	}
 	f.head = e.Head()
 	f.entries, f.urgent = append(f.entries, e), f.urgent || sealed.Urgent
+	f.rebuild = f.rebuild || len(e.Buckets) == 0
 	for _, d := range e.Stored {
 		f.tx.changes.stored = append(f.tx.changes.stored, blob.Digest(d))
 	}

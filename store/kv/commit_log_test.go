@@ -405,3 +405,22 @@ func TestCommitLog_RightsAreConfirmed(t *testing.T) {
 	noErr(t, <-done)
 	shut(t, db)
 }
+
+// TestCommitLog_Rebuild: when one process rebuilds a cache, all do, and the write returns when they have.
+func TestCommitLog_Rebuild(t *testing.T) {
+	s := newNodes(t, 2, Options{Schema: loggedZoo()})
+	mustCreate(t, s.dbs[0], "one")
+	s.same()
+	before := s.number()
+	confirmed := make(chan uint64, 1)
+	s.log.Confirmed = func(number uint64) { confirmed <- number }
+	for _, db := range s.dbs {
+		db.swap(census, &[]string{"wrong"})
+	}
+	update(t, s.dbs[0], func(tx *Tx) error {
+		_, err := census.Rebuild(tx)
+		return err
+	})
+	disktest.Equal(t, "the entry to confirm", <-confirmed, before+1)
+	s.same() // the caches, too
+}

@@ -152,7 +152,7 @@ func (s *commitStream) finish(tx *Tx) (out streamed, err error) {
 	case rows == nil && s.head.Epoch != "": // the stream will not have this commit
 		out.head = stream.Head{}
 		return out, tx.bucket(disk.MetaBucket).Delete(commitKey)
-	case rows == nil || len(rows.rows) == 0:
+	case rows == nil || len(rows.rows) == 0 && !tx.changes.rebuild:
 		return out, nil
 	}
 	e := &stream.Entry{

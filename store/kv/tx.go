@@ -152,6 +152,7 @@ type changes struct {
 	shared   map[sharedKey]any // see Shared
 	log      *logCommit        // nil for no change log
 	rows     *changedRows      // nil if the commit stream is off
+	rebuild  bool              // whether the other processes rebuild their caches, see Cache.Rebuild
 	urgent   bool              // whether a right is taken away, see Collection.Rights
 }
 
