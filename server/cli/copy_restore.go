@@ -203,7 +203,7 @@ func (p *program) showMoment(m *copies.Manifest, commits *copies.Commits, done k
 			time.UnixMicro(done.Applied.Time).Local().Format(time.DateTime))
 	}
 	if !commits.Beyond.IsZero() {
-		fmt.Fprintf(p.out, "commits until %s are stored, too, but no copy leads to them\n", commits.Beyond.Local().Format(time.DateTime))
+		fmt.Fprintf(p.out, "commits until %s are stored, too, but this copy does not lead to them: an older one may, with --copy and --at\n", commits.Beyond.Local().Format(time.DateTime))
 	}
 	return nil
 }

@@ -138,7 +138,7 @@ func (m Moment) Base(all []*Manifest) (*Manifest, error) {
 		if m.Before > 0 {
 			earlier = c.LogHead == nil || c.LogHead.Seq < m.Before
 			if now := all[0].LogHead; now != nil && c.LogHead != nil && now.Generation != c.LogHead.Generation {
-				return nil, fmt.Errorf("%s is from before a restore, since when the numbers begin again: name the copy of %s, or an earlier one, with --copy", what, clock(c.Time))
+				return nil, fmt.Errorf("%s is not after a copy made since the last restore: add --copy with the name of the copy of %s, or of an earlier one", what, clock(c.Time))
 			}
 		}
 		if earlier {
