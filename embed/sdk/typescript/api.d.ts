@@ -3226,6 +3226,8 @@ export type Refresh = {
   count: number
   /** Number of rebuilds of the cache since start */
   generation: number
+  /** Names of the nodes in contact, which have all rebuilt it; empty with one server */
+  nodes: string[]
   took_ms: number
 }
 
