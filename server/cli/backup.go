@@ -104,8 +104,8 @@ type backupFile struct {
 
 // listBackups lists the backups in the directory in the argument, or else in backupDir.
 func (p *program) listBackups() error {
-	dir := filepath.Join(p.config.DataDir, backupDir)
-	if len(p.args) > 0 {
+	dir, named := filepath.Join(p.config.DataDir, backupDir), len(p.args) > 0 && p.args[0] != backup.LocalName
+	if named {
 		target, err := p.openTarget(p.args[0])
 		if err != nil {
 			return err
@@ -116,7 +116,7 @@ func (p *program) listBackups() error {
 		dir = p.args[0]
 	}
 	entries, err := os.ReadDir(dir)
-	if err != nil && (len(p.args) > 0 || !os.IsNotExist(err)) {
+	if err != nil && (named || !os.IsNotExist(err)) {
 		return err
 	}
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"reeve/store"
 	"reeve/store/errs"
 )
 
@@ -150,15 +151,20 @@ func (p *program) undoLog(c *client) error {
 		return c.nameRecords(p.args[0], err)
 	}
 
-	var lost []json.RawMessage
+	var lost []store.UndoLost
 	if raw := done["lost"]; raw != nil {
 		if err := json.Unmarshal(raw, &lost); err != nil {
 			return err
 		}
 	}
 	text := ""
-	if len(lost) > 0 {
-		text = "; not brought back, see --json: " + errs.Count(len(lost), "thing")
+	for _, l := range lost {
+		if what := strings.ReplaceAll(l.What, "_", " "); !strings.Contains(text, what) {
+			text += ", " + what
+		}
+	}
+	if text != "" {
+		text = "; not brought back: " + text[2:]
 	}
 	var n int
 	if err := json.Unmarshal(done["records"], &n); err != nil {

@@ -68,6 +68,7 @@ var commandScript = []commandStep{
 	{words: "backup check DIR/b.tar", want: `\d+ records, 0 files, no faults`},
 	{words: "backup check DIR/password", want: `.`, code: 2},
 	{words: "backup now", want: `backup/reeve-\d+-\d+\.tar`},
+	{words: "backup list local", want: `reeve-\d+-\d+\.tar`},
 	{words: "backup list --json", want: `reeve-\d+-\d+\.tar`},
 	{words: "files move s3", want: `files\.s3`, code: 1},
 	{words: "files move local", want: `^in the data directory: 0 contents`},
@@ -257,6 +258,12 @@ func TestAuditUndo_NamesRecords(t *testing.T) {
 		if r.code != 1 || !regexp.MustCompile(want).MatchString(r.err) {
 			t.Errorf("%+v, want %s", r, want)
 		}
+	}
+
+	c := signedIn(t, start(t, dir))
+	c.want(200, "DELETE", "/admin/list/2", "")
+	if out := must("audit", "undo", last()); !strings.Contains(out, "not brought back: password") {
+		t.Errorf("an undone deletion: %s", out)
 	}
 }
 
