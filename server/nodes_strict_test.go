@@ -24,7 +24,7 @@ var takesNothing = regexp.MustCompile(`^(` + strings.Join([]string{
 	`POST /user/(role|rule|list-import)`, `POST /api/user/(passkey|totp)`, `POST /(admin|api)/password/forgot`,
 	`POST /file/(group|list)`, `POST /system/(dict|dict/:id/item|field|provider|setting|setting-group|webhook|monitor/trace|backup-file)`,
 	`POST /(admin|api)/login(/passkey|/totp)?`, `POST /auth/login(/totp)?`, `POST /system/(field/:id/apply|mail/:id/retry)`,
-	// They change what nobody is let in by.
+	// They change records that give no access.
 	`(POST|PUT|DELETE) /system/webhook.*`, `(PUT|DELETE) /file/group.*`, `(PUT|DELETE) /system/field.*`, `(PUT|DELETE) /system/dict/:id/item.*`,
 	`(PUT|DELETE) /admin/account/device(/:id)?`, `PUT /admin/account/notice`, `DELETE /system/mail.*`,
 	// They give back.

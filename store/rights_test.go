@@ -7,7 +7,7 @@ import (
 	"reeve/store/kv"
 )
 
-// noRights are the collections whose records let nobody do anything, or whose changes and deletions take
+// noRights are the collections whose records give no rights, or whose changes and deletions take
 // nothing away.
 var noRights = []kv.Table{
 	Installs, Devices, LoginLogs, DictItems, FileGroups, Avatars, Jobs, JobSteps, CustomFields, SetupMarks, Mails,

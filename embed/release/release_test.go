@@ -528,7 +528,7 @@ func checkImage(t *testing.T, e edition) {
 	}
 }
 
-// TestSBOM_Complete compares the lists with what is in the programs and in the console's build.
+// TestSBOM_Complete compares the lists with the contents of the programs and of the console's build.
 func TestSBOM_Complete(t *testing.T) {
 	var npm []string
 	must(t, readJSON("../console/packages.json", &npm))

@@ -4,7 +4,7 @@ import (
 	"strings"
 )
 
-// check compares what the nodes have with what was answered.
+// check compares the records of the nodes with the answers.
 func (d *drill) check() {
 	d.t.Helper()
 	d.checkDepartments()

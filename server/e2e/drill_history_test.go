@@ -195,7 +195,7 @@ func (d *drill) checkRegisters() {
 }
 
 // TestLinear_Refuses: the model accepts a history with a write of unknown outcome that is seen late, and
-// refuses lost writes, writes that nobody did, and conflicts without a reason.
+// refuses lost writes, writes that no client made, and conflicts without a reason.
 func TestLinear_Refuses(t *testing.T) {
 	one, two := cell{"one", 1}, cell{"two", 2}
 	begin := func(more ...func(*register)) porcupine.CheckResult {

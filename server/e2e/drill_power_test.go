@@ -43,7 +43,7 @@ func newVolume(t *testing.T, at string) *volume {
 	return v
 }
 
-// cut ends all writing to the disk at once. Nothing of what is in memory is written any more.
+// cut ends all writing to the disk at once. Data in memory are not written any more.
 func (v *volume) cut() {
 	if v == nil {
 		return

@@ -130,7 +130,7 @@ func (d *drill) run(faults ...fault) {
 	}
 	stop()
 	d.check()
-	t.Logf("%d faults in %s, %d writes acknowledged, %d without a known outcome, %d refused, %d codes, %d undone, requests with what was taken away: %v, at most %s without a write",
+	t.Logf("%d faults in %s, %d writes acknowledged, %d without a known outcome, %d refused, %d codes, %d undone, requests with withdrawn rights: %v, at most %s without a write",
 		len(order), time.Since(d.begun).Round(time.Second), len(d.acked), d.unknown, d.refused, len(d.winners), d.undone, d.revoked, d.gap.Round(time.Millisecond))
 }
 
@@ -193,7 +193,7 @@ func (d *drill) freeze() {
 	p.signal(syscall.SIGCONT)
 }
 
-// revocations returns the number of requests with what was taken away.
+// revocations returns the number of requests with withdrawn rights.
 func (d *drill) revocations() (n int) {
 	for _, one := range d.revoked {
 		n += one
@@ -202,7 +202,7 @@ func (d *drill) revocations() (n int) {
 }
 
 // TestCluster_Drill disturbs a cluster while clients write at all nodes: nothing that was acknowledged is
-// lost, nothing appears that nobody wrote, registers are linearizable, codes are unique, what was undone is
+// lost, nothing appears that no client wrote, registers are linearizable, codes are unique, what was undone is
 // undone, no node accepts what was taken away, and all nodes end with the same records.
 func TestCluster_Drill(t *testing.T) {
 	c := newCluster(t, 3)
@@ -260,6 +260,6 @@ func TestCluster_Drill(t *testing.T) {
 		}},
 	)
 	if n := d.revocations(); n < size(10, 50, 1000) || len(d.revoked) < 3 {
-		t.Errorf("only %d requests were made with what was taken away: %v", n, d.revoked)
+		t.Errorf("only %d requests were made with withdrawn rights: %v", n, d.revoked)
 	}
 }
