@@ -134,6 +134,34 @@ func TestNodes_KeyOfAnotherNode(t *testing.T) {
 	}
 }
 
+// TestNodes_NewTokenWithoutPosition uses tokens at another node right after they were issued, as a client does that
+// knows nothing of positions.
+func TestNodes_NewTokenWithoutPosition(t *testing.T) {
+	t.Parallel()
+	s := servertest.StartNodes(t, 2)
+	s.Log.Delay = 50 * time.Millisecond
+	signIn := func(c *servertest.Traveller) {
+		t.Helper()
+		var grant struct{ Token string }
+		c.OK("POST", "/admin/login", `{"username":"admin","password":"`+servertest.OwnerPassword+`"}`).Data(&grant)
+		c.Token = grant.Token
+	}
+	c := &servertest.Traveller{Nodes: s, Silent: true}
+	signIn(c)
+	c.OK("GET", "/admin/info", "")
+	var role struct{ ID uint64 }
+	c.OK("POST", "/admin/role", `{"name":"Programs"}`).Data(&role)
+	c.At = 0 // which has the role
+	var key rights.KeyWithToken
+	c.OK("POST", "/admin/key", fmt.Sprintf(`{"name":"shop","role_ids":[%d]}`, role.ID)).Data(&key)
+	program := &servertest.Traveller{Nodes: s, Silent: true, Token: key.Token, At: c.At}
+	program.Call("GET", "/admin/dept", "").Brief(403, "admin.dept.query")
+
+	s.Log.Cut(errors.New("no contact"))
+	program.Token = strings.Replace(key.Token, key.Token[10:12], "xx", 1) // its checksum is wrong: the log is not asked
+	program.Call("GET", "/admin/dept", "").Brief(401, "token_unknown")
+}
+
 // TestNodes_PositionOfEveryWrite sends a request of every route: the response names the position if there
 // was a commit, and not without.
 func TestNodes_PositionOfEveryWrite(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"reeve/server/limit"
+	"reeve/store"
 	"reeve/store/errs"
 )
 
@@ -92,7 +93,7 @@ func (req *Request) catchUp() error {
 		latest = true
 	}
 	to := req.commitSent(epoch)
-	if !latest && to <= at {
+	if !latest && to <= at && !req.sendsUnknownToken() {
 		return nil
 	}
 
@@ -108,7 +109,7 @@ func (req *Request) catchUp() error {
 	ctx, cancel := context.WithTimeout(req.HTTP.Context(), maxBehind)
 	defer cancel()
 	var err error
-	if latest {
+	if latest || to <= at {
 		err = db.WaitForLatest(ctx)
 	}
 	if err == nil {
@@ -121,6 +122,20 @@ func (req *Request) catchUp() error {
 		return retried(err)
 	}
 	return req.Server.NotServing() // it may have been long
+}
+
+// sendsUnknownToken reports whether the token of the client is one that another node may have issued since, so
+// that clients need no position for a request with a new token. A browser has the position in a cookie.
+func (req *Request) sendsUnknownToken() (unknown bool) {
+	token, _ := req.bearer()
+	if token == "" {
+		return false
+	}
+	req.DB.DB.View(store.Anonymous, func(tx *store.Tx) error {
+		unknown = req.Server.Auth.Unknown(tx, token)
+		return nil
+	})
+	return unknown
 }
 
 // errBehind is the answer to a request that this node can't serve yet. It has no cause, which would be
