@@ -64,10 +64,11 @@ type commitLog struct {
 	stop   context.CancelFunc // ends the goroutine
 	done   sync.WaitGroup
 
-	waiting []stream.SealedEntry        // received, and not applied yet; for the writer only, as the next two
+	waiting []stream.SealedEntry        // received, and not applied yet; for the writer only, as the next four
 	retry   <-chan time.Time            // time at which waiting is tried again; nil for none
 	urgent  bool                        // whether the last commit has taken rights away
 	behind  bool                        // the log may have entries that are to be applied before the next commit
+	lostTo  uint64                      // number of an entry that is to be applied before the next commit; 0 for none
 	ended   chan struct{}               // closed when refused is set
 	refused atomic.Pointer[errs.Error]  // why no entries are applied any more; nil while they are
 	contact atomic.Pointer[error]       // why no entries are received now; nil while they are
@@ -255,7 +256,7 @@ func (db *DB) appendCommit(e *stream.SealedEntry, functions int) error {
 		return nil
 	case outcome == stream.Lost:
 		s.stats.lost.Add(1)
-		s.behind = true
+		s.lostTo = e.Number
 		return errOvertaken
 	case outcome == stream.Refused && !errors.Is(err, stream.ErrEntryTooLarge):
 		return outOfContact(err)
@@ -300,7 +301,8 @@ func (s *commitLog) sign(e *stream.Entry) {
 	rand.Read(e.Nonce) // never fails
 }
 
-// catchUp applies all entries that the log has by now, if there may be some.
+// catchUp applies the entries up to one to which a commit was lost, and those that have come after it. If
+// the log may have others, it applies all that it has by now.
 func (db *DB) catchUp() error {
 	s := db.commits
 	if !s.inUse() {
@@ -309,16 +311,17 @@ func (db *DB) catchUp() error {
 	if err := s.refused.Load(); err != nil {
 		return err
 	}
-	if !s.behind {
-		return nil
-	}
 	ctx, cancel := context.WithTimeout(context.Background(), catchUpTimeout)
 	defer cancel()
-	last, err := s.Log.Head(ctx)
-	if err != nil {
-		return outOfContact(err)
+	to := s.lostTo
+	if s.behind {
+		last, err := s.Log.Head(ctx)
+		if err != nil {
+			return outOfContact(err)
+		}
+		to = last.Number
 	}
-	for db.stream.head.Number < last.Number {
+	for db.stream.head.Number < to {
 		var next *stream.SealedEntry
 		if len(s.waiting) == 0 {
 			select {
@@ -327,14 +330,14 @@ func (db *DB) catchUp() error {
 			case <-s.ended:
 				return s.refused.Load()
 			case <-ctx.Done():
-				return outOfContact(fmt.Errorf("entry %d of the log of commits was not received in time", last.Number))
+				return outOfContact(fmt.Errorf("entry %d of the log of commits was not received in time", to))
 			}
 		}
 		if err := db.applyEntries(next); err != nil {
 			return outOfContact(err)
 		}
 	}
-	s.behind = false
+	s.behind, s.lostTo = false, 0
 	return nil
 }
 
