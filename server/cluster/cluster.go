@@ -69,14 +69,17 @@ func Open(o Options) (*Node, error) {
 	if o.Etcd.Cluster = known.Etcd; o.OtherEtcd {
 		o.Etcd.Cluster = 0
 	}
+	commits := newCommitLog()
+	o.Etcd.Turn = commits.sawTurn
 	log, err := etcd.Open(o.Etcd)
 	if err != nil {
 		return nil, fmt.Errorf("cluster: %w", err)
 	}
+	commits.etcd = log
 	n := &Node{
 		options: o,
 		etcd:    log,
-		log:     newCommitLog(log),
+		log:     commits,
 		beats:   beats{report: make(chan struct{}, 1), took: kv.NewHistogram(answerBounds...)},
 		started: time.Now(),
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -17,30 +18,40 @@ type commitLog struct {
 	etcd    *etcd.Log
 	applied func(number uint64) // see stream.CommitLog
 	confirm func(ctx context.Context, number uint64) error
+	bytes   atomic.Int64 // size of the entries that were received
 
-	mu    sync.Mutex
-	last  uint64        // highest number of an entry that was seen in the log
-	grown chan struct{} // closed and replaced when last grows
-	bytes atomic.Int64  // size of the entries that were received
+	mu      sync.Mutex
+	last    uint64                    // highest number of an entry that was seen in the log
+	turns   map[etcd.Lease]othersTurn // turns of other nodes
+	mine    int64                     // revision of the turn of this node; 0 for none
+	changed chan struct{}             // closed and replaced when one of these changes
 
 	// Of the writer, which alone appends.
-	turn   *etcd.Turn // turn of another node; nil for none
-	yields time.Time  // end of the time for which this node lets that one append first
-	passed bool       // whether there was an entry since then
-	losses int        // appends that were lost since the last one that was won
-	mine   myTurn
+	losses int           // appends that were lost since the last one that was won
+	turn   time.Duration // last turn that this node has asked for since then; 0 for none
+	until  time.Time     // end of that
+}
+
+// othersTurn is the turn of another node: this one lets it append first. Nodes that are far from etcd, or whose
+// write functions take long or have much to store, would be overtaken again and again. So a node that has lost
+// some times asks for its turn, each time for twice as long. Of several, the node goes first that asked first.
+type othersTurn struct {
+	revision int64 // see etcd.Turn
+	until    time.Time
 }
 
 const (
 	appendTimeout  = 10 * time.Second
 	confirmTimeout = 5 * time.Second
-	turnLosses     = 3       // lost appends after which a node asks the others to wait
-	slowEntry      = 1 << 20 // size from which it asks before the first append
-	longestTurn    = 8       // seconds
+	turnTimeout    = time.Second // of a request that is only about a turn
+	turnLosses     = 3           // lost appends after which a node asks for its turn
+	slowEntry      = 1 << 20     // size from which it asks before the first append
+	firstTurn      = time.Second
+	longestTurn    = 8 * time.Second
 )
 
-func newCommitLog(log *etcd.Log) *commitLog {
-	return &commitLog{etcd: log, grown: make(chan struct{})}
+func newCommitLog() *commitLog {
+	return &commitLog{turns: map[etcd.Lease]othersTurn{}, changed: make(chan struct{})}
 }
 
 // saw notes that the log has an entry.
@@ -49,67 +60,78 @@ func (l *commitLog) saw(number uint64) {
 	defer l.mu.Unlock()
 	if number > l.last {
 		l.last = number
-		close(l.grown)
-		l.grown = make(chan struct{})
+		l.wake()
 	}
 }
 
-// seen returns the highest number that was seen, and a channel that is closed when there is a higher one.
-func (l *commitLog) seen() (last uint64, grown <-chan struct{}) {
+// sawTurn notes that a node asks for its turn, or that this is over.
+func (l *commitLog) sawTurn(t etcd.Turn) {
+	own := t.Lease == l.etcd.Lease()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.last, l.grown
-}
-
-// myTurn is the time for which this node has asked the others to wait. Write functions that take long, or that
-// have much to store, are overtaken again and again otherwise. Each time is twice as long as the one before.
-type myTurn struct {
-	seconds int64 // the last one; 0 for none since an append that was won
-	until   time.Time
-}
-
-// takeTurn asks the others to wait, unless they do.
-func (l *commitLog) takeTurn(ctx context.Context) {
-	if time.Now().Before(l.mine.until) {
-		return
+	maps.DeleteFunc(l.turns, func(_ etcd.Lease, other othersTurn) bool { return time.Now().After(other.until) })
+	switch {
+	case own && t.Seconds > 0:
+		l.mine = t.Revision
+	case own:
+		l.mine = 0
+	case t.Seconds > 0:
+		l.turns[t.Lease] = othersTurn{t.Revision, time.Now().Add(min(time.Duration(t.Seconds)*time.Second, longestTurn))}
+	default:
+		delete(l.turns, t.Lease)
 	}
-	seconds := min(max(1, 2*l.mine.seconds), longestTurn)
-	if has, _ := l.etcd.TakeTurn(ctx, seconds); has { // it is only advice
-		l.mine = myTurn{seconds, time.Now().Add(time.Duration(seconds) * time.Second)}
-	}
+	l.wake()
 }
 
-// sawTurn notes the turn of another node that an answer has; nil for none.
-func (l *commitLog) sawTurn(t *etcd.Turn) {
-	if t != nil && (l.turn == nil || l.turn.Revision != t.Revision) {
-		l.yields = time.Now().Add(time.Duration(min(t.Seconds, longestTurn)) * time.Second)
-	}
-	l.turn, l.passed = t, false
+func (l *commitLog) wake() {
+	close(l.changed)
+	l.changed = make(chan struct{})
 }
 
-// wait lets another node append first if it has asked for that. It returns the highest number in the log.
+// wait lets other nodes append first whose turn it is. It returns the highest number in the log.
 func (l *commitLog) wait(number uint64) uint64 {
-	last, grown := l.seen()
-	if l.turn == nil || last >= number {
-		return last
-	}
-	if l.passed { // the entry may have been that of a third node
-		ctx, cancel := context.WithTimeout(context.Background(), time.Until(l.yields))
-		t, err := l.etcd.Turn(ctx)
-		if cancel(); err == nil {
-			l.sawTurn(t)
+	end := time.After(longestTurn)
+	for {
+		last, until, changed := l.ahead()
+		if last >= number || !time.Now().Before(until) {
+			return last
 		}
-	}
-	if l.turn != nil {
 		select {
-		case <-grown:
-			l.passed = true
-		case <-time.After(time.Until(l.yields)):
-			l.turn = nil
+		case <-changed:
+		case <-time.After(time.Until(until)):
+		case <-end:
+			return last
 		}
 	}
-	last, _ = l.seen()
-	return last
+}
+
+// ahead returns the highest number in the log, the time until which other nodes go first, and a channel that is
+// closed when one of these changes.
+func (l *commitLog) ahead() (last uint64, until time.Time, changed <-chan struct{}) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, t := range l.turns {
+		if (l.mine == 0 || t.revision < l.mine) && t.until.After(until) {
+			until = t.until
+		}
+	}
+	return l.last, until, l.changed
+}
+
+// needsTurn returns the seconds for which to ask for the turn; 0 for not now.
+func (l *commitLog) needsTurn(losses int) int64 {
+	if losses < turnLosses || time.Now().Before(l.until) {
+		return 0
+	}
+	return int64(min(max(firstTurn, 2*l.turn), longestTurn) / time.Second)
+}
+
+// asked notes that this node has asked for its turn.
+func (l *commitLog) asked(seconds int64) {
+	if seconds > 0 {
+		l.turn = time.Duration(seconds) * time.Second
+		l.until = time.Now().Add(l.turn)
+	}
 }
 
 // Append implements stream.CommitLog.
@@ -117,10 +139,12 @@ func (l *commitLog) Append(e stream.SealedEntry) (stream.Outcome, error) {
 	last := l.wait(e.Number)
 	ctx, cancel := context.WithTimeout(context.Background(), appendTimeout)
 	defer cancel()
-	if l.losses >= turnLosses || len(e.Sealed) >= slowEntry {
-		l.takeTurn(ctx)
+	ask := l.needsTurn(l.losses + 1)
+	if len(e.Sealed) >= slowEntry && l.turn == 0 {
+		l.setTurn(ctx, int64(firstTurn/time.Second))
+		ask = 0
 	}
-	if last >= e.Number {
+	if last >= e.Number && ask == 0 {
 		l.losses++
 		return stream.Lost, nil
 	}
@@ -131,21 +155,39 @@ func (l *commitLog) Append(e stream.SealedEntry) (stream.Outcome, error) {
 		Hash:    etcd.Hash(e.Hash),
 		Sealed:  e.Sealed,
 		Urgent:  e.Urgent,
-		EndTurn: time.Now().Before(l.mine.until),
+		AskTurn: ask,
+		EndTurn: l.turn > 0,
 	})
-	l.sawTurn(r.Turn)
 	switch r.Outcome {
 	case etcd.Won:
-		l.losses, l.mine = 0, myTurn{}
+		l.losses, l.turn, l.until = 0, 0, time.Time{}
 		l.saw(e.Number)
 		return stream.Won, nil
 	case etcd.Lost:
 		l.losses++
+		l.asked(ask)
 		return stream.Lost, nil // the goroutine that follows the log finds out if err is about it
 	case etcd.Refused:
 		return stream.Refused, named(err)
 	}
 	return stream.Unknown, named(err)
+}
+
+// setTurn asks for the turn, or ends it with 0.
+func (l *commitLog) setTurn(ctx context.Context, seconds int64) {
+	ctx, cancel := context.WithTimeout(ctx, turnTimeout)
+	defer cancel()
+	if l.etcd.SetTurn(ctx, seconds) == nil {
+		l.asked(seconds)
+	}
+}
+
+// GiveUp implements stream.CommitLog.
+func (l *commitLog) GiveUp() {
+	if l.turn > 0 {
+		l.setTurn(context.Background(), 0)
+	}
+	l.losses, l.turn, l.until = 0, 0, time.Time{}
 }
 
 // Head implements stream.CommitLog.

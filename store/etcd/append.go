@@ -27,7 +27,6 @@ type Result struct {
 	Outcome
 	Head Position // position of the entry if it was won, and otherwise the last head seen; zero if none
 	Next *Entry   // entry that has the number if it was lost, perhaps without Sealed
-	Turn *Turn    // turn of another node; nil if there is none. This node should let it append first
 }
 
 // Append adds an entry after a position of this node. Its Number and Previous are set. It
@@ -74,7 +73,7 @@ func (l *Log) decide(ctx context.Context, at Position, e *Entry, open bool) (Res
 		}
 		if errors.Is(err, ErrNoSpace) {
 			// The entry may be in the log all the same, and sending it again will not tell.
-			a, _, reading := l.send(ctx, timeout, transaction{then: t.other})
+			a, _, reading := l.send(ctx, timeout, transaction{then: t.other[:2]})
 			if reading == nil {
 				r, fault, decided := l.judge(a, at, e)
 				if decided {
@@ -112,23 +111,25 @@ func (l *Log) adding(at Position, e *Entry) transaction {
 	then := []clientv3.Op{
 		clientv3.OpPut(key, e.encode()),
 		clientv3.OpPut(head, e.Position(at.Epoch).String()),
-		clientv3.OpGet(l.key("turn")),
 	}
+	other := []clientv3.Op{clientv3.OpGet(head), clientv3.OpGet(key)}
 	if e.EndTurn {
-		then = append(then, clientv3.OpDelete(l.key("turn")))
+		then = append(then, l.setTurn(0))
+	}
+	if e.AskTurn > 0 {
+		other = append(other, l.setTurn(e.AskTurn))
 	}
 	return transaction{
 		// Its revision would not do: an etcd that was restored from a snapshot counts these again.
 		when:  []clientv3.Cmp{clientv3.Compare(clientv3.Value(head), "=", at.String())},
 		then:  then,
-		other: []clientv3.Op{clientv3.OpGet(head), clientv3.OpGet(key), clientv3.OpGet(l.key("turn"))},
+		other: other,
 	}
 }
 
 // judge decides from an answer whether an entry is in the log. It does not decide if the head is where
 // it was: then the transaction was not applied, or this is an answer to a reading one.
 func (l *Log) judge(a answer, at Position, e *Entry) (r Result, err error, decided bool) {
-	r.Turn = l.turn(a.value(2))
 	if a.Succeeded && a.Responses[0].GetResponsePut() != nil {
 		return l.won(r, at, e), nil, true
 	}
@@ -198,6 +199,7 @@ func (l *Log) begin(ctx context.Context, from string, to Position, base Base, wh
 			clientv3.OpPut(l.key("base"), base.encode()),
 			clientv3.OpDelete(l.key("log/"), clientv3.WithRange(l.afterLog())),
 			clientv3.OpDelete(l.key("part/"), clientv3.WithRange(l.afterParts())),
+			clientv3.OpDelete(l.turns(), clientv3.WithRange(l.afterTurns())),
 		},
 		other: []clientv3.Op{clientv3.OpGet(head)},
 	})

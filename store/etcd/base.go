@@ -129,6 +129,7 @@ func (l *Log) Trim(ctx context.Context) error {
 			then: []clientv3.Op{
 				clientv3.OpDelete(l.logOf(b.Epoch), clientv3.WithRange(l.entryKey(b.Epoch, to))),
 				clientv3.OpDelete(l.partsOf(b.Epoch), clientv3.WithRange(l.partsBefore(b.Epoch, to))),
+				clientv3.OpDelete(l.turns(), clientv3.WithRange(l.afterTurns())),
 			},
 		})
 		switch {

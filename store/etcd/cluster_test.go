@@ -124,7 +124,9 @@ func TestDuty_OneHolder(t *testing.T) {
 	wants(t, err, etcd.ErrLease)
 }
 
-func TestTurn_EndsWithEntryOrTime(t *testing.T) {
+// TestTurn_IsTold asks for turns with an entry that is lost and without one, and ends them. Those that follow learn
+// of each, and of the end not before the entry.
+func TestTurn_IsTold(t *testing.T) {
 	t.Parallel()
 	server := etcdtest.Start(t)
 	o := etcdtest.Options(server)
@@ -133,51 +135,58 @@ func TestTurn_EndsWithEntryOrTime(t *testing.T) {
 		_, err := n.log.Join(t.Context(), etcd.Node{Name: "node"})
 		must(t, err)
 	}
-	turnOf := func(n *node) etcd.Lease {
-		t.Helper()
-		beat, err := n.log.Beat(t.Context())
-		must(t, err)
-		if beat.Turn == nil {
-			return 0
+	turns := make(chan etcd.Turn, 100)
+	var others *following
+	o.Turn = func(turn etcd.Turn) {
+		if turn.Seconds == 0 && others.head.Number != 2 {
+			t.Errorf("the turn is over at entry %d", others.head.Number)
 		}
-		return beat.Turn.Lease
+		turns <- turn
 	}
-	take := func(n *node, want bool) {
+	watcher := join(t, o)
+	others = watcher.start(t)
+	last := int64(0)
+	told := func(n *node, seconds int64) {
 		t.Helper()
-		if got, err := n.log.TakeTurn(t.Context(), 1); err != nil || got != want {
-			t.Errorf("it has the turn: %t, %v", got, err)
+		select {
+		case turn := <-turns:
+			if turn.Lease != n.log.Lease() || turn.Seconds != seconds || turn.Revision <= last {
+				t.Errorf("%+v, not %d seconds", turn, seconds)
+			}
+			last = turn.Revision
+		case <-time.After(patience):
+			t.Fatal("nothing is told")
+		}
+	}
+	append := func(n *node, ask int64, end bool, want etcd.Outcome) {
+		t.Helper()
+		e := entry(10)
+		e.AskTurn, e.EndTurn = ask, end
+		if r, _, err := n.once(t.Context(), e, time.Minute); err != nil || r.Outcome != want {
+			t.Fatalf("%+v, %v", r, err)
 		}
 	}
 
-	take(a, true)
-	take(b, false)
-	if turnOf(a) != 0 || turnOf(b) != a.log.Lease() {
-		t.Error("the turn is not that of the first node")
-	}
-	// Another's entry is added all the same, and says whose turn it is; and so does one that is lost.
-	r, _, err := b.once(t.Context(), entry(10), time.Minute)
-	if err != nil || r.Outcome != etcd.Won || r.Turn == nil || r.Turn.Lease != a.log.Lease() {
-		t.Errorf("%+v, %v", r, err)
-	}
-	if r, _, err = a.once(t.Context(), entry(10), time.Minute); err != nil || r.Outcome != etcd.Lost || r.Turn != nil {
-		t.Errorf("%+v, %v", r, err)
-	}
-	e := entry(10)
-	e.EndTurn = true
-	if r, _, err = a.once(t.Context(), e, time.Minute); err != nil || r.Outcome != etcd.Won || turnOf(b) != 0 {
-		t.Errorf("%+v, %v", r, err)
-	}
-	if r, _, err = b.once(t.Context(), entry(10), time.Minute); err != nil || r.Outcome != etcd.Lost || r.Turn != nil {
-		t.Errorf("%+v, %v", r, err)
-	}
+	append(a, 7, false, etcd.Won) // does not need it
+	append(b, 2, true, etcd.Lost)
+	told(b, 2)
+	must(t, a.log.SetTurn(t.Context(), 1))
+	told(a, 1)
+	append(b, 4, true, etcd.Won)
+	told(b, 0)
+	must(t, a.log.SetTurn(t.Context(), 0))
+	told(a, 0)
 
-	take(b, true)
-	for begun := time.Now(); turnOf(a) != 0; {
-		if time.Since(begun) > patience {
-			t.Fatal("the turn does not end")
-		}
+	// They are deleted with old entries, and nobody takes their keys for entries.
+	setBase(t, b, "copy", 1)
+	setBase(t, b, "copy", 2)
+	must(t, b.log.Trim(t.Context()))
+	left, err := client(t, clientv3.Config{Endpoints: []string{server.URL}}).Get(t.Context(), "reeve/hold/", clientv3.WithPrefix())
+	if err != nil || left.Count > 0 {
+		t.Errorf("%d turns are left, %v", left.Count, err)
 	}
-	take(a, true)
+	append(b, 0, false, etcd.Won)
+	others.await(t, 3)
 }
 
 func TestBase_OnlyNewer(t *testing.T) {

@@ -48,12 +48,15 @@ type Options struct {
 	Password  string
 	Cluster   uint64   // ID of the etcd cluster; 0 for that of the first answer
 	At        Position // position of this node, see Log.Expect; zero for none
+
+	Turn func(Turn) // called by From with turns, after the entries that were added before; nil for none
 }
 
 // Log is the log of a cluster of nodes. Its methods may be called at the same time.
 type Log struct {
 	client *clientv3.Client
 	prefix string
+	told   func(Turn) // see Options.Turn
 
 	mu      sync.Mutex
 	cluster uint64   // ID of the etcd cluster; 0 before the first answer
@@ -92,7 +95,7 @@ func Open(o Options) (*Log, error) {
 	if err != nil {
 		return nil, named(err)
 	}
-	return &Log{client: client, prefix: prefix + "/", cluster: o.Cluster, known: o.At}, nil
+	return &Log{client: client, prefix: prefix + "/", told: o.Turn, cluster: o.Cluster, known: o.At}, nil
 }
 
 // Close ends the connections.

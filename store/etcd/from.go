@@ -175,11 +175,17 @@ func (f *follower) watch(ctx context.Context, from int64) error {
 	}
 }
 
-// apply gives the entries of events to fn, and checks the head that each transaction wrote after them.
+// apply gives the entries of events to fn, and checks the head that each transaction wrote after them. Then it tells
+// of turns.
 func (f *follower) apply(ctx context.Context, events []*clientv3.Event) error {
 	var all []*Entry
+	var turns []Turn
 	at := f.at
 	for _, event := range events {
+		if t, ok := f.turn(event.Kv); ok {
+			turns = append(turns, t)
+			continue
+		}
 		if string(event.Kv.Key) != f.key("head") {
 			e, err := f.entry(at.Epoch, event.Kv)
 			if err != nil {
@@ -198,7 +204,13 @@ func (f *follower) apply(ctx context.Context, events []*clientv3.Event) error {
 			return f.last(ctx, all, fmt.Errorf("%w: the head is %s, the last entry %s", ErrGap, head, at))
 		}
 	}
-	return f.give(ctx, all)
+	err := f.give(ctx, all)
+	for _, t := range turns {
+		if f.told != nil {
+			f.told(t)
+		}
+	}
+	return err
 }
 
 // last gives the entries before a fault to fn.

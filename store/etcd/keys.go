@@ -24,7 +24,7 @@ type Position struct {
 	Hash   Hash // hash of the entry with this number; at the beginning of an epoch, what the first entry has as Previous
 }
 
-// Entry is one commit. Its author sets Nonce, Hash, Sealed and EndTurn.
+// Entry is one commit. Its author sets Nonce, Hash and Sealed, and may set AskTurn or EndTurn.
 type Entry struct {
 	Number   uint64
 	Previous Hash // hash of the predecessor
@@ -32,7 +32,8 @@ type Entry struct {
 	Hash     Hash
 	Sealed   []byte // sealed commit, at most MostSealed bytes
 	Urgent   bool   // see stream.SealedEntry
-	EndTurn  bool   // whether the turn that the author took ends with it; not stored
+	AskTurn  int64  // seconds for which others are asked to wait if it is lost, see SetTurn; 0 for none; not stored
+	EndTurn  bool   // whether the turn of the author ends with it; not stored
 
 	stored int // number of parts that Sealed is to be read from, see getParts
 }
@@ -45,7 +46,7 @@ func (l *Log) key(name string) string { return l.prefix + name }
 // logOf is the beginning of the keys of the entries of an epoch.
 func (l *Log) logOf(epoch string) string { return l.prefix + "log/" + epoch + "/" }
 
-// afterLog is the key after those of all entries. Between it and head there are no other keys.
+// afterLog is the key after those of all entries. Between it and head there are only the keys of turns.
 func (l *Log) afterLog() string { return l.prefix + "log0" }
 
 func (l *Log) entryKey(epoch string, number uint64) string {

@@ -161,6 +161,7 @@ func (db *DB) write() {
 		db.stats.took(batch)
 		db.writing <- struct{}{} // a compaction keeps the writer away while it replaces the file
 		db.commit(slices.Clone(batch))
+		db.commits.gaveUp()
 		<-db.writing
 	}
 }

@@ -64,11 +64,12 @@ type commitLog struct {
 	stop   context.CancelFunc // ends the goroutine
 	done   sync.WaitGroup
 
-	waiting []stream.SealedEntry        // received, and not applied yet; for the writer only, as the next four
+	waiting []stream.SealedEntry        // received, and not applied yet; for the writer only, as the next five
 	retry   <-chan time.Time            // time at which waiting is tried again; nil for none
 	urgent  bool                        // whether the last commit has taken rights away
 	behind  bool                        // the log may have entries that are to be applied before the next commit
 	lostTo  uint64                      // number of an entry that is to be applied before the next commit; 0 for none
+	losing  bool                        // whether the last entry that was appended was lost
 	ended   chan struct{}               // closed when refused is set
 	refused atomic.Pointer[errs.Error]  // why no entries are applied any more; nil while they are
 	contact atomic.Pointer[error]       // why no entries are received now; nil while they are
@@ -253,10 +254,11 @@ func (db *DB) appendCommit(e *stream.SealedEntry, functions int) error {
 	switch {
 	case outcome == stream.Won:
 		s.stats.won.Add(1)
+		s.losing = false
 		return nil
 	case outcome == stream.Lost:
 		s.stats.lost.Add(1)
-		s.lostTo = e.Number
+		s.lostTo, s.losing = e.Number, true
 		return errOvertaken
 	case outcome == stream.Refused && !errors.Is(err, stream.ErrEntryTooLarge):
 		return outOfContact(err)
@@ -268,6 +270,14 @@ func (db *DB) appendCommit(e *stream.SealedEntry, functions int) error {
 	return errs.New(errs.Busy,
 		"there was no answer from the log of commits during this write: the change may or may not have been saved; check it before you repeat it").
 		Coded("write_outcome_unknown").Because(err)
+}
+
+// gaveUp tells the log that the write functions whose entry was lost have ended without one.
+func (s *commitLog) gaveUp() {
+	if s != nil && s.losing {
+		s.losing = false
+		s.Log.GiveUp()
+	}
 }
 
 var (

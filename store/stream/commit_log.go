@@ -28,12 +28,14 @@ const (
 )
 
 // CommitLog is a log to which several processes append. Its methods may be called concurrently, except
-// Append.
+// Append and GiveUp.
 type CommitLog interface {
 	// Append adds an entry after the one before it, if that is still the last one. It returns within
 	// about twenty seconds. The error says why the outcome is unknown or why the entry was refused; it is
 	// nil for Won and Lost.
 	Append(e SealedEntry) (Outcome, error)
+	// GiveUp is called when an entry that was lost, or refused after that, is not appended again.
+	GiveUp()
 	// Head returns the position of the last entry, including every append that has succeeded before
 	// the call. Time is not set.
 	Head(ctx context.Context) (Head, error)
