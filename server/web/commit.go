@@ -92,11 +92,15 @@ func (req *Request) catchUp() error {
 		}
 		latest = true
 	}
-	to := req.commitSent(epoch)
-	if !latest && to <= at && !req.sendsUnknownToken() {
-		return nil
+	if to := req.commitSent(epoch); latest || to > at {
+		return req.await(latest, epoch, to)
 	}
+	return nil
+}
 
+// await waits until this node has what any node has by now, if latest is set, and what it has at a position.
+func (req *Request) await(latest bool, epoch string, to uint64) error {
+	db := req.Server.DB
 	place := &held{
 		limit:  req.Server.Limits.Waiting,
 		n:      1,
@@ -109,7 +113,7 @@ func (req *Request) catchUp() error {
 	ctx, cancel := context.WithTimeout(req.HTTP.Context(), maxBehind)
 	defer cancel()
 	var err error
-	if latest || to <= at {
+	if latest {
 		err = db.WaitForLatest(ctx)
 	}
 	if err == nil {
@@ -124,18 +128,18 @@ func (req *Request) catchUp() error {
 	return req.Server.NotServing() // it may have been long
 }
 
-// sendsUnknownToken reports whether the token of the client is one that another node may have issued since, so
-// that clients need no position for a request with a new token. A browser has the position in a cookie.
-func (req *Request) sendsUnknownToken() (unknown bool) {
-	token, _ := req.bearer()
-	if token == "" {
+// errNewToken stands for the refusal of a token that another node may have issued a moment ago.
+var errNewToken = errors.New("this node does not know the token yet")
+
+// mayBeNew reports whether a request was refused because of such a token. So clients need no position with a new
+// token. A browser has the position in a cookie.
+func (req *Request) mayBeNew(tx *store.Tx, refusal error) bool {
+	if !errs.Is(refusal, errs.Unauthenticated) {
 		return false
 	}
-	req.DB.DB.View(store.Anonymous, func(tx *store.Tx) error {
-		unknown = req.Server.Auth.Unknown(tx, token)
-		return nil
-	})
-	return unknown
+	_, _, several := req.Server.DB.CommitPosition()
+	token, _ := req.bearer()
+	return several && req.Server.Auth.Unknown(tx, token)
 }
 
 // errBehind is the answer to a request that this node can't serve yet. It has no cause, which would be

@@ -2,6 +2,7 @@ package web
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/netip"
@@ -222,8 +223,23 @@ func (s *Server) make(rt *Route, req *Request, out *Envelope) (sent bool, err er
 
 // view authorizes the request, and runs the view of a route that has one, in one transaction.
 func (s *Server) view(rt *Route, req *Request, out *Envelope) error {
+	err := s.viewOnce(rt, req, out, true)
+	if !errors.Is(err, errNewToken) {
+		return err
+	}
+	if err := req.await(true, "", 0); err != nil {
+		return err
+	}
+	return s.viewOnce(rt, req, out, false)
+}
+
+// viewOnce returns errNewToken if newTokens is set, and the latest commits may have the token of the request.
+func (s *Server) viewOnce(rt *Route, req *Request, out *Envelope, newTokens bool) error {
 	return req.DB.View(store.Anonymous, func(tx *store.Tx) error {
 		err := s.Admit(tx, rt, req)
+		if newTokens && req.mayBeNew(tx, err) {
+			return errNewToken
+		}
 		if err == nil {
 			err = req.Prove(tx, rt)
 		}
