@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 
+	"reeve/server/web"
 	"reeve/store"
 	"reeve/store/errs"
 )
@@ -13,10 +14,11 @@ import (
 // for events that never come.
 type Opened struct {
 	ID      string     `json:"id"`
-	Types   []string   `json:"types"`   // types of the filter that can come
-	Limited []string   `json:"limited"` // those of them that come only for some records
-	Missing []Unsent   `json:"missing"` // types of the filter that can't come
-	Scope   store.Flag `json:"all"`     // 1 if the caller's data scope is all
+	Types   []string   `json:"types"`            // types of the filter that can come
+	Limited []string   `json:"limited"`          // those of them that come only for some records
+	Missing []Unsent   `json:"missing"`          // types of the filter that can't come
+	Scope   store.Flag `json:"all"`              // 1 if the caller's data scope is all
+	Commit  string     `json:"commit,omitempty"` // see Event
 }
 
 // Unsent is a type of event that the caller does not get.
@@ -39,6 +41,7 @@ func (v *View) opened(id string, filter EventFilter, l errs.Language) *Opened {
 		Limited: []string{},
 		Missing: []Unsent{},
 		Scope:   store.Flag(v.Scope.All),
+		Commit:  web.CommitOf(v.tx),
 	}
 	for _, t := range streamTypes() {
 		if !filter.Wants(t.Type) {

@@ -163,6 +163,12 @@ func (st *stream) check(entries []*StreamEntry) error {
 	})
 }
 
+// accessChange is the data of the event access.changed.
+type accessChange struct {
+	Type   string `json:"type"`
+	Commit string `json:"commit,omitempty"` // see Event
+}
+
 // noteAccess writes an event if the caller's permissions or data scope have changed.
 func (st *stream) noteAccess(tx *store.Tx, actor *store.Actor) error {
 	policy := store.PolicyCache.Get(tx)
@@ -175,7 +181,7 @@ func (st *stream) noteAccess(tx *store.Tx, actor *store.Actor) error {
 	if !changed || !st.filter.Wants(AccessChanged) {
 		return nil
 	}
-	text, err := Frame("", AccessChanged, map[string]string{"type": AccessChanged})
+	text, err := Frame("", AccessChanged, accessChange{AccessChanged, web.CommitOf(tx)})
 	st.out.Write(text)
 	return err
 }
@@ -218,7 +224,9 @@ func (st *stream) frames(view *View, e *audit.Entry) (text []byte, err error) {
 		}
 	}
 
+	commit := web.CommitOf(view.tx)
 	for i, ev := range events {
+		ev.Commit = commit
 		id := ""
 		if i == len(events)-1 {
 			id = ev.ID

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -18,16 +19,19 @@ type client struct {
 	token string
 	http  *http.Client
 	extra map[string]string // additional headers
+
+	commit *atomic.Pointer[string] // position of the last write at several nodes; nil if it is not sent
 }
 
 func newClient(t testing.TB, p *process) *client {
 	transport := &http.Transport{MaxIdleConnsPerHost: 32}
 	t.Cleanup(transport.CloseIdleConnections)
 	return &client{
-		t:     t,
-		base:  p.url,
-		http:  &http.Client{Transport: transport, Timeout: time.Minute},
-		extra: map[string]string{},
+		t:      t,
+		base:   p.url,
+		http:   &http.Client{Transport: transport, Timeout: time.Minute},
+		extra:  map[string]string{},
+		commit: &atomic.Pointer[string]{},
 	}
 }
 
@@ -69,12 +73,18 @@ func (c *client) do(method, path, body string) (*answer, error) {
 		req.Header.Set(name, value)
 	}
 
+	if c.commit != nil && c.commit.Load() != nil {
+		req.Header.Set("Reeve-Commit", *c.commit.Load())
+	}
 	resp, err := c.http.Do(req)
 	if err != nil {
 		return nil, err
 	}
 
 	defer resp.Body.Close()
+	if at := resp.Header.Get("Reeve-Commit"); at != "" && c.commit != nil {
+		c.commit.Store(&at)
+	}
 	a := &answer{status: resp.StatusCode, header: resp.Header}
 	if a.raw, err = io.ReadAll(resp.Body); err != nil {
 		return nil, err

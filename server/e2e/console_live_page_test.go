@@ -10,6 +10,11 @@ import (
 func TestConsoleLiveOwn(t *testing.T) {
 	t.Parallel()
 	server, owner := office(t)
+	liveOwn(t, server, owner)
+}
+
+func liveOwn(t *testing.T, server *process, owner *client) {
+	t.Helper()
 	dora := owner.holder(server, "dora", "admin", "admin.role", "admin.role.query",
 		"admin.role.update")
 	role := fmt.Sprintf("/admin/role/%d", owner.named("/admin/role", "Role of dora").ID)

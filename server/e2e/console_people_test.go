@@ -55,6 +55,13 @@ func office(t *testing.T) (*process, *client) {
 	t.Helper()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
+	c.staff()
+	return server, c
+}
+
+// staff creates the departments, the role and the people of an office.
+func (c *client) staff() {
+	c.t.Helper()
 	head := c.create("/admin/dept", "name", "Head office")
 	sales := c.create("/admin/dept", "name", "Sales", "parent_id", head)
 	clerk := c.roleWith("Clerk", "admin", "admin.list", "admin.list.query")
@@ -62,7 +69,6 @@ func office(t *testing.T) (*process, *client) {
 		"dept_id", sales, "role_ids", []int64{clerk}, "password", password)
 	c.create("/admin/list", "username", "bea", "dept_id", head, "sex", 1, "password", password)
 	c.create("/admin/list", "username", "cay", "status", 0, "password", password)
-	return server, c
 }
 
 // more opens the menu of a user and clicks an item.

@@ -58,6 +58,15 @@ func (req *Request) nameCommit() {
 	}
 }
 
+// CommitOf returns the position of the commits that a transaction reads; "" for one node.
+func CommitOf(tx *store.Tx) string {
+	epoch, number, ok := tx.CommitPosition()
+	if !ok {
+		return ""
+	}
+	return EventID(epoch, number)
+}
+
 // commitSent returns the highest position of an epoch that the client has sent; 0 for none.
 func (req *Request) commitSent(epoch string) (number uint64) {
 	note := func(text string) {

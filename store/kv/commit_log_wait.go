@@ -99,6 +99,16 @@ func (db *DB) CommitPosition() (epoch string, number uint64, ok bool) {
 	return at.Epoch, at.Number, at.Epoch != ""
 }
 
+// CommitPosition is DB.CommitPosition for what the transaction reads: a caller that waits for it reads the same, or
+// later commits.
+func (tx *Tx) CommitPosition() (epoch string, number uint64, ok bool) {
+	if tx.db.commits == nil {
+		return "", 0, false
+	}
+	head, err := tx.streamHead()
+	return head.Epoch, head.Number, err == nil && head.Epoch != ""
+}
+
 // WaitForCommit waits until all reads see the entry at a position. It returns at once for a position of
 // another epoch, and without a log of commits. The error wraps that of ctx if it ends first.
 func (db *DB) WaitForCommit(ctx context.Context, epoch string, number uint64) error {

@@ -28,9 +28,9 @@ func (c *commits) add(h http.Header) {
 	}
 }
 
-// note keeps the position of a response. That of another epoch replaces the one before.
-func (c *commits) note(h http.Header) {
-	epoch, digits, ok := strings.Cut(h.Get(commitHeader), "-")
+// note keeps the position of a response or an event; "" for none. That of another epoch replaces the one before.
+func (c *commits) note(position string) {
+	epoch, digits, ok := strings.Cut(position, "-")
 	number, err := strconv.ParseUint(digits, 10, 64)
 	if !ok || err != nil || epoch == "" {
 		return

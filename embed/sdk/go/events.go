@@ -216,7 +216,8 @@ func (s *eventStream) dispatch(a *attempt, kind, data string) error {
 	}
 
 	var change struct {
-		At time.Time `json:"at"`
+		At     time.Time `json:"at"`
+		Commit string    `json:"commit"`
 	}
 	opened := new(EventsOpened)
 	err := json.Unmarshal([]byte(data), &change)
@@ -227,6 +228,7 @@ func (s *eventStream) dispatch(a *attempt, kind, data string) error {
 		return (&response{status: http.StatusOK}).unexpected(a, err)
 	}
 
+	s.client.commits.note(change.Commit)
 	if kind == EventOpen {
 		s.failures = 0
 		if err := s.checkTypes(a, opened); err != nil || s.opened {

@@ -150,7 +150,7 @@ func (c *Client) sendOnce(ctx context.Context, a *attempt) (*response, error) {
 		return nil, err
 	}
 
-	c.commits.note(res.Header)
+	c.commits.note(res.Header.Get(commitHeader))
 	defer res.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(res.Body, maxResponse+1))
 	if err == nil && len(body) > maxResponse {

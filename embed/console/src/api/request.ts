@@ -84,6 +84,14 @@ export function address(path: string, query: Query = {}): string {
   return text ? `${path}?${text}` : path
 }
 
+// commit is the position of the last change by others that this tab has heard of, where Reeve runs as several nodes.
+// Requests name it, so that any node answers with the change. That of the own changes is in a cookie.
+let commit = ''
+
+export const heard = (position: string | undefined): void => {
+  commit = position || commit
+}
+
 // reason is why the user makes a change, for the change log. The next change sends it.
 let reason = ''
 
@@ -103,6 +111,7 @@ async function send(method: Method, path: Path, o: Options, why: string): Promis
   const headers: Record<string, string> = { 'Accept-Language': language(), ...actingHeaders(path) }
   if (o.body !== undefined) headers['Content-Type'] = 'application/json'
   if (o.range) headers.Range = o.range
+  if (commit) headers['Reeve-Commit'] = commit
   if (why) headers['X-Reason'] = encodeURIComponent(why)
   const ended = method === 'GET' ? undefined : begin()
   let entry: string | null = null

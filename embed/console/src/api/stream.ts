@@ -15,6 +15,7 @@ export type Change = {
   record: number
   name?: string
   operation: 'create' | 'update' | 'delete'
+  commit?: string // of several nodes, the position that a request must name in order to read the change
   own?: 0 | 1 // whether this session has made it
   actor?: { kind: string; id?: number; name?: string } // for users who may read the change log
 }

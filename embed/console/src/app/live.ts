@@ -1,6 +1,6 @@
 import { actingAs } from '../api/acting'
 import { writtenAt } from '../api/changes'
-import { hooks } from '../api/request'
+import { heard, hooks } from '../api/request'
 import { lapse, mark } from '../api/session'
 import type { Message } from '../api/sse'
 import { type Change, pause, read } from '../api/stream'
@@ -44,8 +44,10 @@ export const isStreaming = streaming.get
 // receive handles a message of the stream, from the server or the tab that has it.
 async function receive(message: Message): Promise<void> {
   if (message.id) last = message.id
-  if (message.type === 'open' || !message.data) return
+  if (!message.data) return
   const change = JSON.parse(message.data) as Change
+  heard(change.commit)
+  if (message.type === 'open') return
   const written = change.own ? await writtenAt(change.id) : undefined
   for (const listener of listeners) listener({ ...change, written })
 }

@@ -102,7 +102,8 @@ export class Reeve {
 				own(this.url + path, {...fixed, headers: {...headers, ...credential, ...(this.#commit.at && {'Reeve-Commit': this.#commit.at})}, signal}),
 			this.timeout,
 			types,
-			options
+			options,
+			this.#commit
 		)
 	}
 }

@@ -1,3 +1,4 @@
+import { type Commit } from './send.js';
 import type { WebhookData } from './webhook.js';
 /** A change that {@link Reeve.events} has received. */
 export interface StreamEvent {
@@ -35,5 +36,5 @@ export interface EventsOptions {
 /** Sends a request for a stream. */
 type Connect = (path: string, headers: Record<string, string>, signal: AbortSignal) => Promise<Response>;
 /** Follows events; see {@link Reeve.events}. */
-export declare function follow(connect: Connect, timeout: number, types: readonly string[], { signal, after }: EventsOptions): AsyncGenerator<StreamEvent, void, undefined>;
+export declare function follow(connect: Connect, timeout: number, types: readonly string[], { signal, after }: EventsOptions, commit: Commit): AsyncGenerator<StreamEvent, void, undefined>;
 export {};

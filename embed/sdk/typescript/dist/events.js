@@ -1,8 +1,8 @@
-import {failureOf, pause, ReeveError, warn} from './send.js'
+import {failureOf, note, pause, ReeveError, warn} from './send.js'
 const idle = 45_000
 const maxLine = 16 << 20
 const maxPause = 30_000
-export async function* follow(connect, timeout, types, {signal, after = ''}) {
+export async function* follow(connect, timeout, types, {signal, after = ''}, commit) {
 	const query = types.length ? `?${new URLSearchParams({types: types.join()})}` : ''
 	let last = after
 	let retry = 1000
@@ -31,6 +31,7 @@ export async function* follow(connect, timeout, types, {signal, after = ''}) {
 				last = frame.id
 				if (!frame.data) continue
 				const data = decode(frame.data)
+				note(commit, data.commit)
 				if (frame.type === 'open') {
 					failures = 0
 					check(types, data, opened)

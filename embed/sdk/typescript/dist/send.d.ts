@@ -53,6 +53,7 @@ export interface Received {
 export declare function send(r: Sending): Promise<Received>;
 /** Waits for some milliseconds; rejects with the reason of the signal when that is aborted. */
 export declare function pause(milliseconds: number, signal?: AbortSignal): Promise<void>;
+export declare function note(commit: Commit, at: string | null | undefined): void;
 /** Returns the error that a response is. */
 export declare function failureOf(url: string, status: number, headers: Headers, text: string): ReeveError;
 /** The envelope of Reeve's responses; responses of other programs have none of its members. */

@@ -29,7 +29,7 @@ function after(milliseconds, signal, fn) {
 		signal?.removeEventListener('abort', fn)
 	}
 }
-function note(commit, at) {
+export function note(commit, at) {
 	const {at: last = ''} = commit
 	const epoch = last.split('-')[0]
 	if (at && (at.split('-')[0] !== epoch || (at.length - last.length || Number(at > last)) > 0)) commit.at = at

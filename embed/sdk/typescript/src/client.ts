@@ -290,6 +290,7 @@ export class Reeve {
       this.timeout,
       types,
       options,
+      this.#commit,
     )
   }
 }

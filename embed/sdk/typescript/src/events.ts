@@ -1,4 +1,4 @@
-import { failureOf, pause, ReeveError, warn } from './send.js'
+import { type Commit, failureOf, note, pause, ReeveError, warn } from './send.js'
 import type { WebhookData } from './webhook.js'
 
 /** A change that {@link Reeve.events} has received. */
@@ -52,6 +52,7 @@ export async function* follow(
   timeout: number,
   types: readonly string[],
   { signal, after = '' }: EventsOptions,
+  commit: Commit,
 ): AsyncGenerator<StreamEvent, void, undefined> {
   const query = types.length ? `?${new URLSearchParams({ types: types.join() })}` : ''
   let last = after
@@ -81,6 +82,7 @@ export async function* follow(
         last = frame.id
         if (!frame.data) continue // a heartbeat, which has a position only
         const data = decode(frame.data)
+        note(commit, data.commit)
         if (frame.type === 'open') {
           failures = 0
           check(types, data as unknown as StreamOpened, opened)

@@ -89,8 +89,8 @@ function after(milliseconds: number, signal: AbortSignal | undefined, fn: () => 
   }
 }
 
-// note keeps the position of a response, unless it is an older one of the same epoch.
-function note(commit: Commit, at: string | null): void {
+// note keeps the position of a response or an event, unless it is an older one of the same epoch.
+export function note(commit: Commit, at: string | null | undefined): void {
   const { at: last = '' } = commit
   const epoch = last.split('-')[0]
   if (at && (at.split('-')[0] !== epoch || (at.length - last.length || Number(at > last)) > 0)) commit.at = at
