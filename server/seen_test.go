@@ -193,7 +193,11 @@ func TestMetrics_OfANode(t *testing.T) {
 	t.Parallel()
 	in, n := startNode(t)
 	n.Figures = web.NodeFigures{
-		Log:      kv.CommitLogState{Won: 5, Lost: 2, Unknown: 1, Applied: 40},
+		Log: kv.CommitLogState{
+			Won: 5, Lost: 2, Unknown: 1, Applied: 40,
+			Appends: kv.Distribution{Bounds: []int64{1e6}, Counts: []uint64{2, 1}, Sum: 3e6},
+			Applies: kv.Distribution{Bounds: []int64{1e6}, Counts: []uint64{0, 1}, Sum: 2e6},
+		},
 		Answers:  kv.Distribution{Bounds: []int64{1e6}, Counts: []uint64{3, 1}, Sum: 7e6},
 		Answered: time.Second / 4, Live: 2, Duties: true,
 	}
@@ -208,6 +212,8 @@ func TestMetrics_OfANode(t *testing.T) {
 		"reeve_cluster_entry":                                 97,
 		"reeve_cluster_behind":                                3,
 		"reeve_cluster_answer_age_seconds":                    0.25,
+		"reeve_cluster_append_seconds_count":                  3,
+		"reeve_cluster_apply_seconds_sum":                     0.002,
 		"reeve_cluster_answer_seconds_count":                  4,
 		`reeve_cluster_answer_seconds_bucket{le="0.001"}`:     3,
 		"reeve_cluster_nodes":                                 2,

@@ -141,12 +141,18 @@ func (c *cluster) succeed(name string, words ...string) string {
 
 func (c *cluster) serve(name string) *process {
 	c.t.Helper()
+	p := c.begin(name)
+	p.ready()
+	return p
+}
+
+// begin is serve without waiting until it serves.
+func (c *cluster) begin(name string) *process {
+	c.t.Helper()
 	if c.addresses[name] == "" { // it stays when the node starts again by itself
 		c.addresses[name] = freeAddress(c.t)
 	}
-	p := begin(c.t, c.command(name, "serve", "--listen", c.addresses[name]))
-	p.ready()
-	return p
+	return begin(c.t, c.command(name, "serve", "--listen", c.addresses[name]))
 }
 
 // giveKey makes the directory of a node, with the secret.key of another one.

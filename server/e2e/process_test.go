@@ -146,13 +146,15 @@ func start(t testing.TB, dir string, words ...string) *process {
 }
 
 // ready waits for the log entry that says so.
-func (p *process) ready() {
+func (p *process) ready() { p.readyWithin(patience) }
+
+func (p *process) readyWithin(most time.Duration) {
 	p.t.Helper()
 	select {
 	case p.url = <-p.log.ready:
 	case <-p.done:
 		p.t.Fatalf("reeve ended before it served:\n%s", &p.log)
-	case <-time.After(patience):
+	case <-time.After(most):
 		p.t.Fatalf("reeve did not say that it serves:\n%s", &p.log)
 	}
 }

@@ -23,6 +23,10 @@ func WriteNodeMetrics(out *Samples, f *NodeFigures, s *NodesState) {
 	out.counter(labels("outcome", "unknown"), f.Log.Unknown)
 	out.begin("reeve_cluster_applied_total", "counter", "Commits of other nodes that were applied.")
 	out.counter("", f.Log.Applied)
+	out.begin("reeve_cluster_append_seconds", "histogram", "Duration of appends of this node to the log in etcd, turns of other nodes included.")
+	out.Histogram("", f.Log.Appends, Seconds)
+	out.begin("reeve_cluster_apply_seconds", "histogram", "Duration of the commits with which this node applies those of others.")
+	out.Histogram("", f.Log.Applies, Seconds)
 	one := func(name, help string, value float64) {
 		out.begin(name, "gauge", help)
 		out.gauge("", value)

@@ -91,6 +91,7 @@ func newCommitLog(o *CommitLogOptions) *commitLog {
 		room:             semaphore.NewWeighted(maxWaiting),
 		ended:            make(chan struct{}),
 		awaited:          newAwaited(),
+		stats:            commitLogStats{appends: NewHistogram(commitBounds...), applies: NewHistogram(commitBounds...)},
 		heads:            headQuestions{turn: make(chan struct{}, 1)},
 	}
 }
@@ -110,14 +111,20 @@ func (s *commitLog) arrivals() (entries <-chan stream.SealedEntry, retry <-chan 
 // inUse reports whether commits are appended to a log of commits.
 func (s *commitLog) inUse() bool { return s != nil && s.joined }
 
-type commitLogStats struct{ won, lost, unknown, applied atomic.Uint64 }
+type commitLogStats struct {
+	won, lost, unknown, applied atomic.Uint64
+
+	appends *Histogram // durations of appends, turns of other nodes included, in nanoseconds
+	applies *Histogram // durations of commits of entries of others
+}
 
 // CommitLogState describes the work of a database with a log of commits.
 type CommitLogState struct {
-	At                          stream.Head // last entry that was applied or appended
-	Won, Lost, Unknown, Applied uint64      // commits that were appended, that lost and ran again, whose outcome was unknown; entries of others that were applied
-	Contact                     error       // why no entries are received now; nil while they are
-	Refused                     error       // why no entries are applied any more; nil while they are
+	At                          stream.Head  // last entry that was applied or appended
+	Won, Lost, Unknown, Applied uint64       // commits that were appended, that lost and ran again, whose outcome was unknown; entries of others that were applied
+	Appends, Applies            Distribution // durations of appends, turns of other nodes included, and of commits of entries of others, in nanoseconds
+	Contact                     error        // why no entries are received now; nil while they are
+	Refused                     error        // why no entries are applied any more; nil while they are
 }
 
 // CommitLog returns the state of the log of commits; ok is false without one.
@@ -131,6 +138,8 @@ func (db *DB) CommitLog() (state CommitLogState, ok bool) {
 		Lost:    s.stats.lost.Load(),
 		Unknown: s.stats.unknown.Load(),
 		Applied: s.stats.applied.Load(),
+		Appends: s.stats.appends.Read(),
+		Applies: s.stats.applies.Read(),
 	}
 	state.At = s.position()
 	if err := s.contact.Load(); err != nil {
@@ -250,7 +259,9 @@ func (db *DB) appendCommit(e *stream.SealedEntry, functions int) error {
 	if err := db.roomForCommit(); err != nil {
 		return err
 	}
+	begun := time.Now()
 	outcome, err := s.Log.Append(*e)
+	s.stats.appends.Add(int64(time.Since(begun)))
 	switch {
 	case outcome == stream.Won:
 		s.stats.won.Add(1)

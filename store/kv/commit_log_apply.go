@@ -118,6 +118,7 @@ func (db *DB) tryApply(entries []stream.SealedEntry) (err error) {
 	committed = true
 	db.appendLocal(in.entries)
 	db.commits.stats.applied.Add(uint64(len(in.entries)))
+	db.commits.stats.applies.Add(int64(time.Since(since)))
 	db.log.follow(in.rows)
 	db.concluded(number, tx.changes, fresh, nil)
 	if in.urgent {
