@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"crypto/aes"
 	"crypto/cipher"
 	"crypto/hmac"
 	"crypto/sha256"
@@ -16,6 +15,7 @@ import (
 	"time"
 
 	"reeve/store/kv"
+	"reeve/store/seal"
 )
 
 // What a node says about itself is in its key in etcd, sealed with a key that is derived from secret.key.
@@ -137,20 +137,12 @@ func differing(own, other map[string]string) []string {
 	return names
 }
 
-func summaryCipher(key []byte) (cipher.AEAD, error) {
-	block, err := aes.NewCipher(key)
-	if err != nil {
-		return nil, err
-	}
-	return cipher.NewGCMWithRandomNonce(block)
-}
-
 func sealSummary(key []byte, s *summary) ([]byte, error) {
 	text, err := json.Marshal(s)
 	if err != nil {
 		return nil, err
 	}
-	c, err := summaryCipher(key)
+	c, err := seal.AEAD(key)
 	if err != nil {
 		return nil, err
 	}
@@ -162,7 +154,7 @@ func openSummary(keys [][]byte, sealed []byte) (*summary, error) {
 	err := errors.New("there is no key")
 	for _, key := range keys {
 		var c cipher.AEAD
-		if c, err = summaryCipher(key); err != nil {
+		if c, err = seal.AEAD(key); err != nil {
 			return nil, err
 		}
 		var text []byte

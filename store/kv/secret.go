@@ -1,7 +1,6 @@
 package kv
 
 import (
-	"crypto/aes"
 	"crypto/cipher"
 	"crypto/hkdf"
 	"crypto/hmac"
@@ -19,6 +18,7 @@ import (
 
 	"reeve/store/disk"
 	"reeve/store/errs"
+	"reeve/store/seal"
 )
 
 // Secret values are sealed with AES-256-GCM and the key in secret.key. The key is never in
@@ -56,11 +56,7 @@ func parseSecretKey(line string) (*secretKey, error) {
 	if err != nil || len(key) != 32 {
 		return nil, errors.New("does not hold 64 hexadecimal digits")
 	}
-	block, err := aes.NewCipher(key)
-	if err != nil {
-		return nil, err
-	}
-	aead, err := cipher.NewGCMWithRandomNonce(block)
+	aead, err := seal.AEAD(key)
 	mac := hmac.New(sha256.New, key)
 	mac.Write([]byte("reeve key id")) // a hash never fails
 	return &secretKey{hex.EncodeToString(mac.Sum(nil)[:8]), line, aead}, err

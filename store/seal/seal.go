@@ -1,4 +1,5 @@
-// Package seal encrypts with age (age-encryption.org/v1) to a symmetric key.
+// Package seal encrypts with symmetric keys: short texts with AES-GCM, and anything else with age
+// (age-encryption.org/v1).
 //
 //	key, err := seal.NewKey(secret, "reeve-server", "")
 //	out, err := age.Encrypt(w, key)
@@ -11,6 +12,15 @@ import (
 	"filippo.io/age"
 )
 
+// AEAD returns AES-GCM with random nonces, and a key of 16, 24 or 32 bytes.
+func AEAD(key []byte) (cipher.AEAD, error) {
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		return nil, err
+	}
+	return cipher.NewGCMWithRandomNonce(block)
+}
+
 // Key is an age recipient and identity.
 type Key struct {
 	aead   cipher.AEAD
@@ -21,11 +31,7 @@ type Key struct {
 // NewKey returns a key of 32 bytes. stanza is the type of its stanza in the header of age. What is
 // encrypted is bound to a text, such as its name, and can't be decrypted with another one.
 func NewKey(key []byte, stanza, bound string) (Key, error) {
-	block, err := aes.NewCipher(key)
-	if err != nil {
-		return Key{}, err
-	}
-	aead, err := cipher.NewGCMWithRandomNonce(block)
+	aead, err := AEAD(key)
 	return Key{aead, stanza, []byte(bound)}, err
 }
 

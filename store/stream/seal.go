@@ -2,24 +2,17 @@ package stream
 
 import (
 	"bytes"
-	"crypto/aes"
 	"crypto/cipher"
 	"crypto/rand"
 	"encoding/binary"
 	"errors"
 	"io"
 
+	"reeve/store/seal"
+
 	"filippo.io/age"
 	"github.com/klauspost/compress/s2"
 )
-
-func newAEAD(key []byte) (cipher.AEAD, error) {
-	block, err := aes.NewCipher(key)
-	if err != nil {
-		return nil, err
-	}
-	return cipher.NewGCMWithRandomNonce(block)
-}
 
 // dataKey encrypts entries. Wrapped is the key, encrypted to recipients with age: so it costs one
 // public-key operation for each recipient and segment, not for each entry.
@@ -44,7 +37,7 @@ func newDataKey(recipients []age.Recipient) (*dataKey, error) {
 	if err != nil {
 		return nil, err
 	}
-	aead, err := newAEAD(key)
+	aead, err := seal.AEAD(key)
 	return &dataKey{aead, wrapped.Bytes()}, err
 }
 
@@ -67,7 +60,7 @@ func unwrapKey(wrapped []byte, identities []age.Identity) (*dataKey, error) {
 	if len(key) != keySize {
 		return nil, errors.New("its key is damaged")
 	}
-	aead, err := newAEAD(key)
+	aead, err := seal.AEAD(key)
 	return &dataKey{aead, wrapped}, err
 }
 
