@@ -5,7 +5,6 @@ import (
 	"strings"
 	"sync"
 
-	"reeve/server/web"
 	"reeve/store"
 	"reeve/store/errs"
 )
@@ -41,7 +40,6 @@ func (v *View) opened(id string, filter EventFilter, l errs.Language) *Opened {
 		Limited: []string{},
 		Missing: []Unsent{},
 		Scope:   store.Flag(v.Scope.All),
-		Commit:  web.CommitOf(v.tx),
 	}
 	for _, t := range streamTypes() {
 		if !filter.Wants(t.Type) {

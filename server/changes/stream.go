@@ -115,8 +115,9 @@ func (st *stream) open() error {
 		if err != nil {
 			return err
 		}
-		text, err := Frame(st.ID(), "open",
-			NewView(tx, actor).opened(st.ID(), st.filter, st.req.Language()))
+		out := NewView(tx, actor).opened(st.ID(), st.filter, st.req.Language())
+		out.Commit = web.CommitOf(tx)
+		text, err := Frame(st.ID(), "open", out)
 		st.out.Write(text)
 		return err
 	})
