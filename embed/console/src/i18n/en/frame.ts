@@ -151,6 +151,8 @@ export const frame = {
   'form.lose': 'Discard unsaved changes?',
   'form.lose.text': 'Your changes will be lost.',
   'form.lose.ok': 'Discard',
+  'form.restored': 'Your unsaved changes from {at} were restored.',
+  'form.waiting': 'Not saved yet: can’t reach the server. It will be saved when the server answers.',
   'form.stale': 'Someone else changed this. Reload to see the latest version; your changes will be lost.',
   'form.changed': 'Changed',
   'form.changed.by': 'Changed by {name}',

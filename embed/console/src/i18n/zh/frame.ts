@@ -153,6 +153,8 @@ export const frame: Record<keyof typeof en, string> = {
   'form.lose': '放弃未保存的更改？',
   'form.lose.text': '您的更改将丢失。',
   'form.lose.ok': '放弃',
+  'form.restored': '已恢复您在 {at} 未保存的更改。',
+  'form.waiting': '尚未保存：无法连接服务器。服务器恢复后将自动保存。',
   'form.stale': '其他人已修改此记录。请重新加载以查看最新版本，您的更改将丢失。',
   'form.changed': '此记录已被修改',
   'form.changed.by': '{name} 修改了此记录',
