@@ -123,6 +123,11 @@ export function FormDrawer<V extends object>({
         void hooks.lost().then((away) => away || retry())
         return
       }
+      if (cause.code === 'already_done') {
+        kept.end()
+        onClose()
+        return hooks.failed(cause)
+      }
       if (cause.code === 'stale' && reload) {
         setStale(true)
         setProblem(t('form.stale'))
