@@ -353,7 +353,7 @@ func TestConsoleDraft_Offline(t *testing.T) {
 	p.click("button", "Save")
 	p.see("Not saved yet: can’t reach the server.")
 	p.offline(false)
-	p.see("1 setting saved")
+	p.see("Saved: 1.")
 	if got := into[struct{ Site struct{ Title string } }](t,
 		c.want(200, "GET", "/system/setting-value", "")); got.Site.Title != "Kept offline" {
 		t.Errorf("setting: %+v", got)

@@ -73,12 +73,11 @@ export function drop(of: Drafts): void {
 // settle discards drafts of settings that are gone or already have that value.
 export function settle(settings: Setting[]): void {
   const there = new Map(settings.map((s) => [s.id, s]))
-  change((next) =>
-    next.forEach((draft, id) => {
-      const s = there.get(id)
-      if (!s || (s.type !== 'secret' && s.values === draft.value)) next.delete(id)
-    }),
-  )
+  const over = [...drafts.get()].filter(([id, draft]) => {
+    const s = there.get(id)
+    return !s || (s.type !== 'secret' && s.values === draft.value)
+  })
+  if (over.length) change((next) => over.forEach(([id]) => void next.delete(id)))
 }
 
 export const now = drafts.get
