@@ -1,5 +1,4 @@
 import { Alert, Button, type FormInstance } from 'antd'
-import dayjs from 'dayjs'
 import { useCallback, useEffect, useRef, useState } from 'react'
 import { t } from '../i18n'
 import { forget, type Kept, keep, recall } from './kept'
@@ -76,14 +75,15 @@ export function useDraft<V extends object>(form: FormInstance<V>) {
 // Restored says that a form shows input that was not saved.
 export function Restored({ since, onDiscard }: { since: number; onDiscard: () => void }) {
   if (!since) return null
-  const at = dayjs(since)
+  const at = new Date(since)
+  const time = at.toTimeString().slice(0, 5)
   return (
     <Alert
       type="info"
       showIcon
       role="status"
       style={{ marginBottom: 16 }}
-      title={t('form.restored', { at: at.format(at.isSame(dayjs(), 'day') ? 'HH:mm' : 'YYYY-MM-DD HH:mm') })}
+      title={t('form.restored', { at: at.toDateString() === new Date().toDateString() ? time : `${at.toLocaleDateString('sv')} ${time}` })}
       action={
         <Button size="small" onClick={onDiscard}>
           {t('form.lose.ok')}

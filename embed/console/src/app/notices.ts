@@ -1,0 +1,101 @@
+import { useEffect } from 'react'
+import { Failure, put } from '../api/request'
+import { mark } from '../api/session'
+import type { Notice } from '../api/types'
+import { store } from '../ui/store'
+import { useLive } from '../ui/useLive'
+import { useAccount } from './account'
+import { type Unproven, unprovenOf } from './unproven'
+import { setUnproven, useUnproven } from './useUnproven'
+
+// What the user has to know, one line per kind: what has happened to the account, which the server stores, and states that
+// last. A closed line is hidden in this tab until there is more of its kind.
+export type Line = { key: string; stamp: string } & ({ notices: Notice[] } | { due: string } | { unproven: Unproven[] } | { parts: string[] })
+
+type Closed = Record<string, string> // stamps by key
+
+const name = 'reeve.notices_closed'
+
+function stored(): Closed {
+  try {
+    const { session, closed } = JSON.parse(sessionStorage.getItem(name) ?? '') as { session: string; closed: Closed }
+    return session === mark() ? closed : {}
+  } catch {
+    return {}
+  }
+}
+
+const closed = store<Closed>(stored())
+
+const open = (notices: Notice[], of: Closed): Notice[] => notices.filter(({ at, kind }) => at > (of[kind] ?? ''))
+
+// kindsOf are the lines of an account, the newest last.
+function kindsOf(notices: Notice[]): Line[] {
+  const kinds = new Map<string, Notice[]>()
+  for (const one of notices) {
+    const alike = kinds.get(one.kind) ?? []
+    kinds.delete(one.kind)
+    kinds.set(one.kind, [...alike, one])
+  }
+  return [...kinds].map(([key, alike]) => ({ key, stamp: alike.at(-1)!.at, notices: alike }))
+}
+
+// readUntil is the time up to which all notices are closed; '' if there is none that the server can remove.
+export function readUntil(notices: Notice[], of: Closed): string {
+  const rest = open(notices, of)
+  const read = notices.filter((one) => !rest.includes(one) && rest.every(({ at }) => at > one.at))
+  return read.some(({ dismissible }) => dismissible) ? read.at(-1)!.at : ''
+}
+
+// useTargets polls the targets without a recent copy that is proven, if the user may see backups.
+function useTargets(): Unproven[] {
+  const { may } = useAccount()
+  const { data } = useLive(may('system.copy.query') ? '/system/backup-target' : '', 120)
+  useEffect(() => setUnproven(unprovenOf(data?.data ?? [])), [data])
+  return useUnproven()
+}
+
+function useUnwell(): string[] {
+  const { may } = useAccount()
+  const { data } = useLive(may('system.info') ? '/system/health' : '', 120)
+  return data?.parts.filter(({ state }) => state !== 'ok').map((part) => part.name) ?? []
+}
+
+// useAccountNotices returns the lines of the account, and how to close one.
+export function useAccountNotices(): { lines: Line[]; close: (line: Line) => Promise<void> } {
+  const { info, reload } = useAccount()
+  const hidden = closed.use()
+
+  async function close(line: Line) {
+    document.getElementById('main')?.focus({ preventScroll: true })
+    const next = { ...hidden, [line.key]: line.stamp }
+    const until = 'notices' in line && readUntil(info.notices, next)
+    try {
+      if (until) await put('/admin/account/notice', { until })
+    } catch (cause) {
+      if (!(cause instanceof Failure)) throw cause
+      return // already shown
+    }
+    sessionStorage.setItem(name, JSON.stringify({ session: mark(), closed: next }))
+    closed.set(next)
+    if (until) await reload()
+  }
+
+  return { lines: kindsOf(open(info.notices, hidden)), close }
+}
+
+// useNotices returns all lines.
+export function useNotices(): ReturnType<typeof useAccountNotices> {
+  const { info } = useAccount()
+  const hidden = closed.use()
+  const { lines, close } = useAccountNotices()
+  const unproven = useTargets()
+  const parts = useUnwell()
+  const due = info.acting ? null : info.factor_due
+  const lasting: Line[] = [
+    ...(due ? [{ key: 'factor_due', stamp: due, due }] : []),
+    ...(unproven.length ? [{ key: 'unproven', stamp: unproven.map((one) => one.name).join(), unproven }] : []),
+    ...(parts.length ? [{ key: 'health', stamp: parts.join(), parts }] : []),
+  ]
+  return { lines: [...lines, ...lasting.filter(({ key, stamp }) => hidden[key] !== stamp)], close }
+}
