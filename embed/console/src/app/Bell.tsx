@@ -27,7 +27,7 @@ export function Bell() {
         icon={
           <>
             <BellOutlined />
-            {n > 0 && <span className="bell-count">{n}</span>}
+            {n > 0 && <span className="bell-count" data-n={n} />}
           </>
         }
         aria-label={label}
