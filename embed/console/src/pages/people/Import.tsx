@@ -176,7 +176,7 @@ export function Import({ realm, open, onClose, onDone }: Props) {
       title={t(realm.texts.import)}
       open={open}
       onClose={onClose}
-      size={md ? 720 : '100%'}
+      size={!md ? '100%' : table && !table.mapping ? 960 : 720}
       destroyOnHidden
       footer={
         <Flex gap={8} justify="end" wrap>

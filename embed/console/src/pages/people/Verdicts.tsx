@@ -16,7 +16,9 @@ type Props = {
 
 // Verdicts is the preview of an import, row by row, with what is wrong at each cell.
 export function Verdicts({ of, imported, targets = [], cells }: Props) {
-  const columns = cells ? targets : [{ column: 'username', title: t('sign_in.username') }]
+  const wrong = new Set(of.rows.flatMap((row) => Object.keys(row.errors ?? {})))
+  const first = (column: string) => (column === 'username' ? 2 : Number(wrong.has(column)))
+  const columns = cells ? targets.toSorted((a, b) => first(b.column) - first(a.column)) : [{ column: 'username', title: t('sign_in.username') }]
   const [onlyBad, setOnlyBad] = useState(of.failed > 0)
   const rows = onlyBad && of.failed > 0 ? of.rows.filter((row) => !row.ok) : of.rows
   return (
@@ -41,7 +43,7 @@ export function Verdicts({ of, imported, targets = [], cells }: Props) {
           size="small"
           rowKey="line"
           pagination={false}
-          scroll={{ x: 72 + 160 * columns.length + 200, y: Math.max(240, window.innerHeight - 380 - actingHeight()) }}
+          scroll={{ x: 72 + (cells ? 160 * columns.length + 120 : 560), y: Math.max(240, window.innerHeight - 380 - actingHeight()) }}
           dataSource={rows}
           columns={[
             { title: t('people.import.line'), dataIndex: 'line', width: 72 },
@@ -59,7 +61,7 @@ export function Verdicts({ of, imported, targets = [], cells }: Props) {
             {
               title: t('people.import.verdict'),
               key: 'verdict',
-              width: 200,
+              width: cells ? 120 : 400,
               render: (_, row) => (
                 <>
                   <Tag color={row.ok ? 'success' : 'error'}>{t(row.ok ? 'people.import.fine' : 'people.import.wrong')}</Tag>
