@@ -7,7 +7,7 @@ import { type Key, maybe, t } from '../i18n'
 import { dueText } from '../pages/factor/FactorDue'
 import { inWords } from '../pages/session-columns'
 import { Time } from '../ui/Time'
-import type { Line } from './notices'
+import type { Line } from './notice-lines'
 
 // said is what a notice tells.
 function said(notice: Notice): string {

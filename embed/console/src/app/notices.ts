@@ -1,18 +1,12 @@
 import { useEffect } from 'react'
 import { Failure, put } from '../api/request'
 import { mark } from '../api/session'
-import type { Notice } from '../api/types'
 import { store } from '../ui/store'
 import { useLive } from '../ui/useLive'
 import { useAccount } from './account'
+import { type Closed, kindsOf, type Line, open, readUntil } from './notice-lines'
 import { type Unproven, unprovenOf } from './unproven'
 import { setUnproven, useUnproven } from './useUnproven'
-
-// What the user has to know, one line per kind: what has happened to the account, which the server stores, and states that
-// last. A closed line is hidden in this tab until there is more of its kind.
-export type Line = { key: string; stamp: string } & ({ notices: Notice[] } | { due: string } | { unproven: Unproven[] } | { parts: string[] })
-
-type Closed = Record<string, string> // stamps by key
 
 const name = 'reeve.notices_closed'
 
@@ -26,26 +20,6 @@ function stored(): Closed {
 }
 
 const closed = store<Closed>(stored())
-
-const open = (notices: Notice[], of: Closed): Notice[] => notices.filter(({ at, kind }) => at > (of[kind] ?? ''))
-
-// kindsOf are the lines of an account, the newest last.
-function kindsOf(notices: Notice[]): Line[] {
-  const kinds = new Map<string, Notice[]>()
-  for (const one of notices) {
-    const alike = kinds.get(one.kind) ?? []
-    kinds.delete(one.kind)
-    kinds.set(one.kind, [...alike, one])
-  }
-  return [...kinds].map(([key, alike]) => ({ key, stamp: alike.at(-1)!.at, notices: alike }))
-}
-
-// readUntil is the time up to which all notices are closed; '' if there is none that the server can remove.
-export function readUntil(notices: Notice[], of: Closed): string {
-  const rest = open(notices, of)
-  const read = notices.filter((one) => !rest.includes(one) && rest.every(({ at }) => at > one.at))
-  return read.some(({ dismissible }) => dismissible) ? read.at(-1)!.at : ''
-}
 
 // useTargets polls the targets without a recent copy that is proven, if the user may see backups.
 function useTargets(): Unproven[] {

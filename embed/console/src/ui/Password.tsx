@@ -1,4 +1,5 @@
 import type { InputRef } from 'antd'
+// biome-ignore lint/style/noRestrictedImports: the only place for it
 import Input, { type PasswordProps } from 'antd/es/input/Password'
 import { createContext, type RefAttributes, useContext, useEffect } from 'react'
 
