@@ -10,6 +10,7 @@ import { useAction } from './useAction'
 import { type Draft, Restored, useDraft } from './useDraft'
 import { useRetry } from './useReconnect'
 import { useWider } from './useWider'
+import { words } from './words'
 
 const History = lazy(async () => ({ default: (await Promise.all([import('./log/History'), loadTexts('audit', 'actions', 'builtins')]))[0].History }))
 
@@ -57,6 +58,8 @@ export function FormDrawer<V extends object>({
   const [filled, setFilled] = useState(0) // how often the form was filled
   const typed = useRef(false) // antd also counts programmatic changes as touched
   const waiting = useRef(false) // for the server, to save then
+  const retried = useRef(false) // although the server seemed to answer
+  const edits = useRef(0)
   const kept = useDraft(form)
   const { confirm } = useAction()
   const md = useWider('md')
@@ -73,6 +76,7 @@ export function FormDrawer<V extends object>({
     setFilled((n) => n + 1)
     typed.current = false
     waiting.current = false
+    retried.current = false
   }
 
   // fill shows other values instead of what was typed.
@@ -118,9 +122,14 @@ export function FormDrawer<V extends object>({
     } catch (cause) {
       if (!(cause instanceof Failure)) throw cause
       if (isUnanswered(cause) && draft.repeatable) {
+        setProblem(words(cause))
+        const before = edits.current
+        const away = await hooks.lost()
+        if (edits.current !== before || (!away && retried.current)) return // it answers, but not to this
+        retried.current = !away
         waiting.current = true
         setProblem(t('form.waiting'))
-        void hooks.lost().then((away) => away || retry())
+        if (!away) setTimeout(retry)
         return
       }
       if (cause.code === 'already_done') {
@@ -148,6 +157,8 @@ export function FormDrawer<V extends object>({
   // A server fault applies to the value that was submitted.
   function changed(some: Partial<V>, all: V) {
     typed.current = true
+    retried.current = false
+    edits.current++
     kept.typed()
     if (waiting.current) setProblem(t('error.unreachable'))
     waiting.current = false

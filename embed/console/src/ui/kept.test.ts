@@ -67,6 +67,16 @@ test('it ends with the sign-out, also of another tab, and not with a lapsed sess
   expect(kept()).toEqual([])
 })
 
+test('nothing is stored beside another session, until it is known to be of the same person', async () => {
+  const { keep, keepFor } = await page(1)
+  stored['reeve.signed_in'] = '2' // another tab
+  keep('/admin/list', { nickname: 'M' })
+  expect(kept()).toEqual([])
+  keepFor(1)
+  keep('/admin/list', { nickname: 'M' })
+  expect(kept()).toHaveLength(1)
+})
+
 test('it ends after a week', async () => {
   vi.useFakeTimers({ now: 0 })
   const { keep, recall } = await page(1)

@@ -1,5 +1,5 @@
 import { actingAs } from '../api/acting'
-import { hasSignedOut, keptPrefix } from '../api/session'
+import { hasSignedOut, keptPrefix, mark } from '../api/session'
 
 // Unsaved input of forms, in the storage of this browser. It survives a reload and a closed tab, belongs to
 // one person, and ends with a sign-out. Secrets and files never get here: see Password and useDraft.
@@ -11,6 +11,7 @@ const largest = 64 * 1024 // characters of one form
 const most = 20 // forms
 
 let person = 0 // 0: nothing is kept
+let session = '' // in which the person is known
 
 const nameOf = (key: string): string => `${keptPrefix}${person} ${key}`
 
@@ -34,12 +35,13 @@ const names = (): string[] =>
 export function keepFor(id: number): void {
   if (actingAs) return
   person = id
+  session = mark()
   for (const name of names()) if (!name.startsWith(nameOf('')) || !parse(localStorage.getItem(name))) localStorage.removeItem(name)
 }
 
 // keep stores the input of a form; an empty one is deleted, and so is one that is too large.
 export function keep(key: string, values: Kept['values'], version?: string): void {
-  if (!person || hasSignedOut()) return
+  if (!person || hasSignedOut() || (mark() && mark() !== session)) return // another person may have signed in in another tab
   const text = JSON.stringify({ at: Date.now(), version, values } satisfies Kept)
   forget(key)
   if (!Object.keys(values).length || text.length > largest) return

@@ -72,9 +72,9 @@ export function useSave({ groups, load, lead }: Props) {
       await send(mine)
     } catch (cause) {
       if (!isUnanswered(cause)) throw cause
+      if (!(await hooks.lost())) return void message.error(t('error.unreachable')) // it answers, but not to this
       waiting.current = mine
       void message.warning(t('form.waiting'))
-      void hooks.lost().then((away) => void (away || load()))
     } finally {
       running.current = false
       setBusy(false)
