@@ -151,6 +151,9 @@ func TestConsoleDraft_AllForms(t *testing.T) {
 	p.signIn("admin", password)
 	p.see("Hello, Administrator")
 	for i, form := range keptForms {
+		if os.Getenv("CI") != "true" && i%4 != 0 && form.secret == nil {
+			continue // one mechanism keeps all of them
+		}
 		const secret = "Sekret-7391-never-stored"
 		text := fmt.Sprintf("Kept %d %s", i, form.name)
 		p.open(form.path)

@@ -1,7 +1,7 @@
 import { theme } from 'antd'
 import { useEffect, useRef } from 'react'
 import { t } from '../i18n'
-import { NoticeLines } from './NoticeLines'
+import { NoticeLines } from '../pages/factor/NoticeLines'
 import type { useNotices } from './notices'
 
 // BellPanel is the list of all notices below the bell.

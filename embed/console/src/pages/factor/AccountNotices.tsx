@@ -1,6 +1,6 @@
 import { Alert } from 'antd'
-import { NoticeLines } from '../../app/NoticeLines'
 import { useAccountNotices } from '../../app/notices'
+import { NoticeLines } from './NoticeLines'
 
 // AccountNotices tells what has happened to the account while the user may not have looked.
 export function AccountNotices(_: { onClose: () => void }) {

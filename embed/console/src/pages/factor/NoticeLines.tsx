@@ -2,12 +2,12 @@ import { CloseOutlined } from '@ant-design/icons'
 import { Button, Flex } from 'antd'
 import { useState } from 'react'
 import { Link } from 'react-router'
-import type { Notice } from '../api/types'
-import { type Key, maybe, t } from '../i18n'
-import { dueText } from '../pages/factor/FactorDue'
-import { inWords } from '../pages/session-columns'
-import { Time } from '../ui/Time'
-import type { Line } from './notice-lines'
+import type { Notice } from '../../api/types'
+import { type Key, maybe, t } from '../../i18n'
+import { dueText } from './FactorDue'
+import { inWords } from '../session-columns'
+import { Time } from '../../ui/Time'
+import type { Line } from '../../app/notice-lines'
 
 // said is what a notice tells.
 function said(notice: Notice): string {
