@@ -18,7 +18,7 @@ var scriptLimits = map[string]int{
 	"/user/list":        324_000,
 	"/admin/invite":     347_000,
 	"/user/invite":      347_000,
-	"/system/mail":      356_000,
+	"/system/mail":      357_000,
 	"/user/role":        313_000,
 	"/user/rule":        313_000,
 	"/admin/role":       314_000,
