@@ -245,6 +245,9 @@ func open(tx *store.Tx, account store.Account, in Attempt, device *deviceUse,
 	if err != nil {
 		return nil, err
 	}
+	if unknown == store.NewDevice && in.Program {
+		unknown = store.NewNetwork // which it is, unless familiar: a program is no device of a person
+	}
 	if unknown != "" && !familiar && !first && !account.App {
 		err = store.TellSignIn(tx, account.ID, store.Notice{
 			Kind:      unknown,

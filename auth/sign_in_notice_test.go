@@ -83,7 +83,7 @@ func TestSignInNotice_Programs(t *testing.T) {
 	in.device("admin", "192.0.2.1")
 	for addr, want := range map[string][]string{
 		"192.0.2.9":    nil,
-		"198.51.100.1": {"new_device 198.51.100.1"},
+		"198.51.100.1": {"new_network 198.51.100.1"},
 	} {
 		_, err := in.Login(Attempt{
 			Username: "admin",

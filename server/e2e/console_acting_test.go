@@ -301,7 +301,7 @@ func TestConsoleNotices(t *testing.T) {
 	c.want(200, "DELETE", fmt.Sprintf("/admin/list/%d", c.person("/admin/list", "ada").ID), "")
 
 	p := signedInAt(t, server, first, "/")
-	p.see("Security notices (3): An administrator acted as you. Reason: ticket 8")
+	p.see("An administrator acted as you. Reason: ticket 8 (+1 more)")
 	p.looksGood("notices-one-line")
 	p.click("button", "Details")
 	p.see("New sign-in: Firefox on Linux, from 127.0.0.1.")
@@ -316,8 +316,18 @@ func TestConsoleNotices(t *testing.T) {
 	p.at("/account/security#devices")
 	p.in("#devices").see("Firefox on Linux")
 	p.gone("Closing hides a sign-in notice")
-	p.click("button", "Close")
-	p.gone("Security notices")
+	p.click("button", "Notices (2)")
+	bell := p.in(".bell-panel")
+	bell.see("New sign-in: Firefox on Linux, from 127.0.0.1.")
+	p.looksGood("bell")
+	bell.click("button", "Close: New sign-in")
+	p.gone("New sign-in: ") // on the page, too
+	p.find("button", "Notices (1)")
+	p.press("Escape")
+	p.missing("button", "Close: New sign-in")
+	p.in("main").click("button", "Close: An administrator acted as you")
+	p.gone("acted as you")
+	p.missing("button", "Notices (1)")
 	p.settle()
 	if notices := first.notices(); len(notices) != 0 {
 		t.Errorf("%d notices are left", len(notices))
@@ -326,7 +336,7 @@ func TestConsoleNotices(t *testing.T) {
 	p.open("/")
 	p.find("button", "bob")
 	p.settle()
-	p.gone("Security notices")
+	p.gone("acted as you")
 }
 
 // notices returns those of the account.
@@ -359,7 +369,7 @@ func TestConsoleNotices_ForOlderDevices(t *testing.T) {
 	p.phone()
 	p.shoot("notices-stay")
 	p.click("button", "Close")
-	p.gone("Security notices")
+	p.gone("New sign-in")
 	p.until("have the focus at the content", func() error {
 		return evaluate(p,
 			`(() => { if (document.activeElement?.id !== 'main') throw new Error('it is elsewhere') })()`, nil)
@@ -372,14 +382,14 @@ func TestConsoleNotices_ForOlderDevices(t *testing.T) {
 	p.open("/")
 	p.find("button", "bob")
 	p.settle()
-	p.gone("Security notices")
+	p.gone("New sign-in")
 
 	c.actAs(bob, "ticket 12", 0)
 	p.open("/")
 	p.see("admin acted as you. Reason: ticket 12")
 	p.gone("New sign-in")
 	p.click("button", "Close")
-	p.gone("Security notices")
+	p.gone("acted as you")
 
 	q := signedInAt(t, server, newer, "/") // another sign-in
 	q.see("New sign-in: Firefox on Linux, from 127.0.0.1.")

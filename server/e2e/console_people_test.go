@@ -420,8 +420,8 @@ func TestConsoleUsers_Import(t *testing.T) {
 	}
 
 	p.expect(422, "/admin/list-import")
-	d.upload(onDisk(t, "broken.csv", "name\nx\n"))
-	d.see(`unknown column "name"`)
+	d.upload(onDisk(t, "broken.csv", "username\n\"x\n"))
+	d.see("misplaced quotation mark")
 	d.upload(onDisk(t, "bad.csv",
 		"username,email,department,roles\nfay,fay@example.org,Head office/Sales,Clerk\nann,,Nowhere,Nobody\n"))
 	d.see("1 of 2 rows have errors.")
@@ -535,6 +535,76 @@ func TestConsoleUserForm_WithoutRolesAndDepts(t *testing.T) {
 		fmt.Sprint(u.RoleNames) != "[Clerk]" {
 		t.Errorf("%+v", u)
 	}
+}
+
+// TestConsoleImport_MapsColumns imports the good rows of a file from another program, and downloads the bad ones
+// with their reasons; corrected, they are imported, too.
+func TestConsoleImport_MapsColumns(t *testing.T) {
+	t.Parallel()
+	server, c := office(t)
+	p := signedInAt(t, server, c, "/admin/list")
+	p.settle()
+	p.click("button", "Import and export")
+	p.click("menuitem", "Import")
+	d := p.in(".ant-drawer-content-wrapper")
+	d.upload(onDisk(t, "staff.csv", "姓名;Login;Notes;Kontakt;性别;Dept\n"+
+		"Fay;fay;=1+1;fay@example.org;女;Head office/Sales\n"+
+		"Gia;gia;\"x\ny\";gia@example.org;male;Nowhere\n"+
+		"Hal;hal;;hal@example.org;;\n"))
+	d.see("What is in the columns of your file?")
+	d.see("Fay · Gia · Hal")
+	for column, want := range map[string]string{
+		"姓名": "Display name", "Login": "Username", "Notes": "Don’t import",
+		"Kontakt": "Email", "性别": "Sex", "Dept": "Department",
+	} {
+		d.find("combobox", "Content of the column "+column)
+		d.see(want)
+	}
+	p.looksGood("import-columns")
+	d.click("button", "Check rows")
+	d.see("1 of 3 rows have errors. Nothing has been imported yet.")
+	d.see("department \"Nowhere\" not found")
+	d.toggle("Show only errors", false)
+	p.looksGood("import-rows")
+	name, content := p.download(func() { d.click("button", "Download 1 bad row") })
+	const bad = "\ufeff\"姓名\",\"Login\",\"Notes\",\"Kontakt\",\"性别\",\"Dept\",\"Reason\"\r\n" +
+		"\"Gia\",\"gia\",\"x\ny\",\"gia@example.org\",\"male\",\"Nowhere\",\"Department: department \"\"Nowhere\"\" not found\"\r\n"
+	if name != "staff-errors.csv" || string(content) != bad {
+		t.Errorf("%s: %q", name, content)
+	}
+	d.click("button", "Import the 2 good rows")
+	d.see("2 imported. 1 row has errors: download it")
+	p.looksGood("import-left")
+	if u := c.person("/admin/list", "fay"); u.DeptName != "Sales" || u.Nickname != "Fay" {
+		t.Errorf("%+v", u)
+	}
+	if there := c.usernames("/admin/list"); there != "admin ann bea cay fay hal" {
+		t.Errorf("after the import: %s", there)
+	}
+
+	d.click("button", "Choose another file")
+	d.upload(onDisk(t, name, strings.Replace(bad, "\"Nowhere\",\"Dep", "\"Head office\",\"Dep", 1)))
+	d.click("button", "Check rows")
+	d.click("button", "Import 1 user")
+	p.see("1 user imported.")
+	p.row("gia")
+
+	zh := signedInAt(t, server, c, "/admin/list", inChinese)
+	zh.click("button", "导入和导出")
+	zh.click("menuitem", "导入")
+	d = zh.in(".ant-drawer-content-wrapper")
+	d.upload(onDisk(t, "zh.csv", "账号,邮箱,备注\nx,x@example.org,\nina,,\n"))
+	d.see("请确认文件各列的内容。")
+	zh.looksGood("zh-import-columns")
+	d.click("button", "检查数据")
+	d.see("2 行中有 1 行有误")
+	zh.looksGood("zh-import-rows")
+	d.click("button", "更改列对应")
+	d.find("combobox", "“备注”列的内容")
+	large := onDisk(t, "large.csv", "username\n"+strings.Repeat("x\n", 5<<20))
+	d.click("button", "选择其他文件")
+	d.upload(large)
+	d.see("文件大于 8 MiB")
 }
 
 // TestConsoleImport_Encoding chooses the encoding of a file that is valid in two.

@@ -3,6 +3,8 @@
 import { useEffect, useRef, useState } from 'react'
 // biome-ignore lint/style/noRestrictedImports: a module that the build may have replaced
 import Table from 'antd/es/table'
+// biome-ignore lint/style/noRestrictedImports: an input for secrets that may be stored
+import Password from 'antd/es/input/Password'
 // biome-ignore lint/suspicious/noImportCycles: a circle
 import { Circle } from './lint-circle.test-d'
 
@@ -10,7 +12,7 @@ export function Broken({ a }: { a: number }) {
   const ref = useRef(a)
   // biome-ignore lint/nursery/useReactCompiler: a ref that is written during a render
   ref.current = a
-  return <Table />
+  return a ? <Table /> : <Password />
 }
 
 export const Circular = () => <Circle a={1} />

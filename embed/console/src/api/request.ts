@@ -52,6 +52,7 @@ type Options = {
   signal?: AbortSignal
   quiet?: boolean // the caller shows failures itself
   range?: string // byte range to request
+  once?: string // repeating the request with the same key does not carry it out again
   entry?: (seq: number) => void // receives the number of the write's entry in the change log
 }
 
@@ -112,6 +113,7 @@ async function send(method: Method, path: Path, o: Options, why: string): Promis
   if (o.body !== undefined) headers['Content-Type'] = 'application/json'
   if (o.range) headers.Range = o.range
   if (commit) headers['Reeve-Commit'] = commit
+  if (o.once) headers['Idempotency-Key'] = o.once
   if (why) headers['X-Reason'] = encodeURIComponent(why)
   const ended = method === 'GET' ? undefined : begin()
   let entry: string | null = null
@@ -204,6 +206,9 @@ async function answer(method: Method, path: Path, o: Options): Promise<Response>
 
 // Failures that may mean that the whole server is unreachable.
 const unanswered = new Set(['offline', 'unreachable', 'busy'])
+
+// isUnanswered reports whether it is unknown if the server has carried out a request.
+export const isUnanswered = (cause: unknown): boolean => cause instanceof Failure && (cause.code === 'offline' || cause.code === 'unreachable')
 
 // Signing in, acting as another user and confirming who one is save nothing.
 const unsaid = /^\/admin\/(login|logout|reauth|act-as)|\/act-as$|^\/auth\//

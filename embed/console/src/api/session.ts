@@ -15,9 +15,15 @@ const key = `reeve.signed_in${base}` // another server can be below another path
 const pending = `reeve.sign_out${base}`
 const why = 'reeve.ended'
 
+// keptPrefix is what the names of stored input of forms begin with: see ui/kept.ts.
+export const keptPrefix = `reeve.kept${base} `
+
 // mark identifies this browser's session among its sessions; '' if there is none: it is stored empty when the session has
 // lapsed, so that other tabs can ask for a sign-in instead of leaving, too, and it is absent after a sign-out.
 export const mark = (): string => localStorage.getItem(key) ?? ''
+
+// hasSignedOut reports whether the user has signed out in some tab; a session that has lapsed can go on.
+export const hasSignedOut = (): boolean => localStorage.getItem(key) === null
 
 export function begin(): void {
   localStorage.removeItem(pending)
@@ -25,12 +31,14 @@ export function begin(): void {
   localStorage.setItem(key, String(Date.now()))
 }
 
-// end leaves the page, whose session has ended. `back` returns to it after the next sign-in. code is the error code for
+// end leaves the page, whose session has ended. `back` returns to it after the next sign-in; without it, what was typed is
+// deleted, too. code is the error code for
 // which the server has rejected the session, next another page to open.
 export function end(back: boolean, code = '', next = ''): void {
   if (code) sessionStorage.setItem(why, code)
   else sessionStorage.removeItem(why)
   localStorage.removeItem(key)
+  if (!back) for (const name of Object.keys(localStorage)) if (name.startsWith(keptPrefix)) localStorage.removeItem(name)
   forgetActing()
   const here = location.pathname + location.search
   location.replace(next || (back && here !== consoleURL() ? `${consoleURL()}?back=${encodeURIComponent(here)}` : consoleURL()))

@@ -22,6 +22,7 @@ import { Face } from '../ui/Face'
 import { Key } from '../ui/Key'
 import { useWider } from '../ui/useWider'
 import { useAccount } from './account'
+import { Bell } from './Bell'
 
 type Props = { narrow: boolean; onFold: () => void; onSearch: () => void; onHelp: () => void }
 
@@ -50,6 +51,7 @@ export function Head({ narrow, onFold, onSearch, onHelp }: Props) {
       <Appearance />
       <Tongue />
       {md && <Button type="text" icon={<QuestionCircleOutlined />} aria-label={t('help')} title={t('help')} onClick={onHelp} />}
+      <Bell />
       <Own />
     </>
   )

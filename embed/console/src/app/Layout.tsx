@@ -6,6 +6,7 @@ import { get } from '../api/request'
 import type { Home, Info } from '../api/types'
 import { loadTexts, t } from '../i18n'
 import { useDocked } from '../ui/dock'
+import { keepFor } from '../ui/kept'
 import { Mark } from '../ui/Mark'
 import { useReconnect } from '../ui/useReconnect'
 import { useChanges } from '../ui/useChanges'
@@ -49,6 +50,7 @@ export function Layout({ children }: { children: ReactNode }) {
   const [home, setHome] = useState<Home>()
   const load = useCallback(async () => {
     const info = (await early()?.catch(() => undefined)) ?? (await get('/admin/info'))
+    keepFor(info.info.id)
     setInfo(info)
     return !overdue(info)
   }, [])

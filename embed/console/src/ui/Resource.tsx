@@ -6,7 +6,7 @@ import { useAccount } from '../app/account'
 import { t } from '../i18n'
 import { CreateButton } from './CreateButton'
 import { Actions, actionsColumn } from './Actions'
-import type { FormDrawer as Drawer } from './FormDrawer'
+import type { FormDrawer as Drawer, Props as DrawerProps } from './FormDrawer'
 import { List } from './List'
 import { topicsOf } from './topics'
 import { useChanges } from './useChanges'
@@ -44,7 +44,7 @@ const useAnyEditor = useEditor as unknown as <T, V>(
   path: string,
   record: T | undefined,
   values: (record: T) => V,
-) => { save: (values: V) => Promise<T>; form: (blank: Partial<V>) => { initial: Partial<V>; reload?: () => Promise<Partial<V>>; ok: string } }
+) => { save: (values: V) => Promise<T>; form: (blank: Partial<V>) => Pick<DrawerProps<V & object>, 'initial' | 'reload' | 'onFill' | 'draft' | 'ok'> }
 
 // Resource is a list of records that are created and edited in a drawer, and deleted.
 export function Resource<P extends string, T extends Stored, V extends object>(props: Props<P, T, V>) {

@@ -1,6 +1,6 @@
 import { useRef, useState } from 'react'
 import type { Answer, Body, Item, Path } from '../api/paths'
-import { request } from '../api/request'
+import { Failure, isUnanswered, request } from '../api/request'
 import { t } from '../i18n'
 import { newest } from './newest'
 
@@ -23,20 +23,51 @@ export function useEditor<P extends Path<'POST'> & Path<'GET'>, T extends Stored
   const filled = useRef<T>(undefined) // the version that the form shows; the list may show a newer one
   const item = (id: number) => `${path}/${id}` as Path
 
+  const pending = useRef('') // identifies a creation or change of which it is unknown whether the server has made it
+
+  // once makes a request that can be repeated until it is answered.
+  async function once<A>(make: (key: string) => Promise<A>): Promise<A> {
+    pending.current ||= Array.from(crypto.getRandomValues(new Uint8Array(16)), (n) => n.toString(16).padStart(2, '0')).join('')
+    try {
+      const made = await make(pending.current)
+      pending.current = ''
+      return made
+    } catch (cause) {
+      if (!isUnanswered(cause)) pending.current = ''
+      throw cause
+    }
+  }
+
   // create and change make quiet requests: the form shows failures.
-  const create = (body: Body<'POST', P>) => request<Answer<'POST', P>>('POST', path, { body, quiet: true })
-  const change = (body: Change) =>
+  const create = (body: Body<'POST', P>) => once((key) => request<Answer<'POST', P>>('POST', path, { body, quiet: true, once: key }))
+  const put = (body: Change) =>
     request<Answer<'PUT', Item<P>>>('PUT', item(of?.id ?? 0), { body: { ...body, updated_at: filled.current?.updated_at }, quiet: true })
 
+  // change finds out whether the change of an attempt without a response was made, in which case the version is a later one.
+  function change(body: Change): Promise<Answer<'PUT', Item<P>>> {
+    const again = pending.current !== ''
+    return once(() =>
+      put(body).catch(async (cause: unknown) => {
+        if (!again || !of || !(cause instanceof Failure) || cause.code !== 'stale') throw cause
+        const fresh = await fetched(of, true)
+        if (!holds(fresh, body)) throw cause
+        return fresh as Answer<'PUT', Item<P>>
+      }),
+    )
+  }
+
+  const fetched = (old: T, quiet = false): Promise<T> => (load ? load(old) : request<T>('GET', item(old.id), { quiet }))
+
   async function reload(old: T): Promise<V> {
-    const fresh = load ? await load(old) : await request<T>('GET', item(old.id))
+    const fresh = await fetched(old)
     setLoaded(fresh)
     filled.current = fresh
     return valuesOf(fresh)
   }
 
-  const onFill = () => {
-    filled.current = of
+  const onFill = (version?: string) => {
+    filled.current = of && { ...of, updated_at: version ?? of.updated_at }
+    pending.current = ''
   }
 
   return {
@@ -49,7 +80,15 @@ export function useEditor<P extends Path<'POST'> & Path<'GET'>, T extends Stored
       initial: of ? valuesOf(of) : blank,
       reload: of && (() => reload(of)),
       onFill,
+      draft: { key: of ? item(of.id) : path, version: () => filled.current?.updated_at, repeatable: true },
       ok: t(of ? 'save' : 'create'),
     }),
   }
+}
+
+// holds reports whether a record has the values of a change; flags are booleans in it and numbers in the record.
+function holds(record: object, change: object): boolean {
+  const text = (value: unknown) => JSON.stringify(typeof value === 'boolean' ? Number(value) : typeof value === 'string' ? value.trim() : value)
+  const values = record as Record<string, unknown>
+  return Object.entries(change).every(([name, value]) => value === undefined || text(values[name]) === text(value))
 }

@@ -1,4 +1,4 @@
-import { useEffect } from 'react'
+import { useEffect, useEffectEvent } from 'react'
 
 const name = 'reeve-back'
 
@@ -14,4 +14,14 @@ export function useReconnect(retry: () => unknown): void {
     addEventListener(name, listener)
     return () => removeEventListener(name, listener)
   }, [retry])
+}
+
+// useRetry calls the function of the last render when the server is reachable again.
+export function useRetry(retry: () => unknown): void {
+  const act = useEffectEvent(retry)
+  useEffect(() => {
+    const listener = () => void act()
+    addEventListener(name, listener)
+    return () => removeEventListener(name, listener)
+  }, [])
 }

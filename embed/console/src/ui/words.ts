@@ -3,7 +3,18 @@ import { type Key, maybe, t } from '../i18n'
 
 // Server messages, which are in the user's language, are usually more specific than their
 // code; these codes are the exceptions.
-const ours = new Set(['offline', 'unreachable', 'internal', 'reauth_required', 'acting', 'acting_read_only', 'session_network', 'token_replaced'])
+const ours = new Set([
+  'offline',
+  'unreachable',
+  'internal',
+  'reauth_required',
+  'already_done',
+  'idempotency_key_reused',
+  'acting',
+  'acting_read_only',
+  'session_network',
+  'token_replaced',
+])
 
 // words is the message of a failure. That of field faults would name the fields as
 // programs do, so the faults are shown instead.

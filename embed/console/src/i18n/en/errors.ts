@@ -2,6 +2,8 @@
 export const errors = {
   'error.not_found': 'Not found, or already deleted.',
   'error.stale': 'Someone else changed this. Reload to see the latest version.',
+  'error.already_done': 'Saved, but a password or token that belongs to it can’t be shown any more. Issue a new one if you need it.',
+  'error.idempotency_key_reused': 'What you sent before was saved. Close the form and open the record to change it.',
   'error.reauth_required': 'Not done: you didn’t confirm that it’s you.',
   'error.acting': 'This can’t be done while you’re acting as another user.',
   'error.acting_read_only': 'You’re acting as another user in read-only mode. Nothing was changed.',

@@ -3,6 +3,8 @@ import type { errors as en } from '../en/errors'
 export const errors: Record<keyof typeof en, string> = {
   'error.not_found': '该记录不存在或已被删除。',
   'error.stale': '其他人已修改此记录，请重新加载。',
+  'error.already_done': '已保存，但与其相关的密码或令牌无法再显示。如有需要，请重新生成。',
+  'error.idempotency_key_reused': '您之前提交的内容已保存。请关闭表单，打开该记录进行更改。',
   'error.reauth_required': '未执行：您没有确认身份。',
   'error.acting': '以其他用户身份操作时无法执行此操作。',
   'error.acting_read_only': '您正以其他用户的身份操作，当前为只读模式，未做任何修改。',

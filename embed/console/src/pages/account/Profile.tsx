@@ -1,10 +1,12 @@
 import { Alert, Button, Flex, Form, Input, Radio, Typography } from 'antd'
-import { useEffect, useState } from 'react'
-import { Failure, put } from '../../api/request'
+import { useEffect, useRef, useState } from 'react'
+import { Failure, isUnanswered, put } from '../../api/request'
 import type { User } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
 import { faults } from '../../ui/faults'
+import { Restored, useDraft } from '../../ui/useDraft'
+import { useRetry } from '../../ui/useReconnect'
 import { useWider } from '../../ui/useWider'
 import { LazyInputs } from '../fields/LazyInputs'
 import { useForms } from '../fields/useForms'
@@ -30,6 +32,10 @@ export function Profile() {
   const [problem, setProblem] = useState('')
   const [stale, setStale] = useState(false)
   const [busy, setBusy] = useState(false)
+  const kept = useDraft(form)
+  const waiting = useRef(false) // for the server, to save then
+  const filled = (version: string) => kept.filled({ key: '/admin/info', version: () => version })
+  const opened = useRef(false)
 
   // A new picture changes the record and none of these fields, so what was typed
   // stays. The server finds a change of the fields by another session.
@@ -39,6 +45,13 @@ export function Profile() {
     if (!form.isFieldsTouched()) form.setFieldsValue(valuesOf(user))
     // biome-ignore lint/nursery/useReactCompiler: the form, which is no state of React, decides
     setLoaded(user)
+    if (opened.current) return
+    opened.current = true
+    const { version = user.updated_at } = filled(user.updated_at) ?? {}
+    if (version === user.updated_at) return
+    setLoaded({ ...user, updated_at: version })
+    setStale(true)
+    setProblem(t('error.stale'))
   }, [user])
 
   const typed = Form.useWatch('email', form)
@@ -47,14 +60,19 @@ export function Profile() {
   async function save(values: Fields) {
     setBusy(true)
     setProblem('')
+    waiting.current = false
     try {
       const saved = await put('/admin/info', { ...bodyOf(values, custom, loaded.fields), updated_at: loaded.updated_at }, { quiet: true })
+      kept.end()
       setLoaded(saved)
       form.resetFields()
       form.setFieldsValue(valuesOf(saved))
+      filled(saved.updated_at)
       await reload()
     } catch (cause) {
       if (!(cause instanceof Failure)) throw cause
+      waiting.current = isUnanswered(cause)
+      if (waiting.current) return setProblem(t('form.waiting'))
       setStale(cause.code === 'stale')
       setProblem(cause.code === 'stale' ? t('error.stale') : faults(form, cause))
     } finally {
@@ -62,11 +80,15 @@ export function Profile() {
     }
   }
 
+  useRetry(() => waiting.current && form.submit())
+
   async function again() {
+    kept.end()
     setProblem('')
     setStale(false)
     form.resetFields()
     form.setFieldsValue(valuesOf(loaded)) // untouched: what is loaded now fills it
+    opened.current = false
     await reload()
   }
 
@@ -83,6 +105,10 @@ export function Profile() {
         layout="vertical"
         requiredMark={false}
         initialValues={fieldsOf(user)}
+        onValuesChange={() => {
+          kept.typed()
+          waiting.current = false
+        }}
         onFinish={(values) => void save(values)}
         style={{ flex: '0 1 480px', minWidth: 0 }}
       >
@@ -101,6 +127,7 @@ export function Profile() {
             }
           />
         )}
+        <Restored since={kept.since} onDiscard={() => void again()} />
         <Form.Item label={t('sign_in.username')}>
           <Typography.Text>
             <bdi>{user.username}</bdi>

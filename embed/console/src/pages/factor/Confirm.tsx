@@ -1,5 +1,5 @@
 import { Button, Form, Input, type InputRef, theme } from 'antd'
-import Password from 'antd/es/input/Password'
+import { Password } from '../../ui/Password'
 import { type Ref, useEffect, useRef, useState } from 'react'
 import type { Body } from '../../api/paths'
 import { Failure, get, post } from '../../api/request'

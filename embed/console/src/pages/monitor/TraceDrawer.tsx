@@ -59,7 +59,15 @@ export function TraceDrawer({ open, onClose, onStarted }: { open: boolean; onClo
   }
 
   return (
-    <FormDrawer<Values> title={t('trace.start')} open={open} initial={{ minutes: 5 }} save={start} onClose={onClose} ok={t('trace.start.ok')}>
+    <FormDrawer<Values>
+      title={t('trace.start')}
+      open={open}
+      initial={{ minutes: 5 }}
+      draft={{ key: '/system/monitor/trace' }}
+      save={start}
+      onClose={onClose}
+      ok={t('trace.start.ok')}
+    >
       <Alert type="info" showIcon style={{ marginBottom: 16 }} title={t('trace.start.text')} />
       <Form.Item name="user_id" label={t('monitor.filter.user_id')}>
         <UserPick width="100%" />

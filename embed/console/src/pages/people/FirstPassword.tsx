@@ -1,5 +1,5 @@
 import { Form, Radio } from 'antd'
-import Password from 'antd/es/input/Password'
+import { Password } from '../../ui/Password'
 import { t } from '../../i18n'
 import { useMail } from '../../ui/useMail'
 import { usePasswordLength } from '../../ui/usePasswordLength'

@@ -1,6 +1,6 @@
 import { DownloadOutlined, InboxOutlined } from '@ant-design/icons'
 import { Alert, Button, Checkbox, Drawer, Flex, Form, Select, Spin, Table, Typography, Upload } from 'antd'
-import { useCallback, useEffect, useState } from 'react'
+import { useCallback, useEffect, useMemo, useState } from 'react'
 import { Failure, post, save } from '../../api/request'
 import type { Import as Answer } from '../../api/types'
 import { useAccount } from '../../app/account'
@@ -13,7 +13,9 @@ import { words } from '../../ui/words'
 import { useForms } from '../fields/useForms'
 import { nameOf } from '../fields/values'
 import type { Realm } from './realm'
-import { Verdicts } from './Verdicts'
+import { bare, decode, guess, isExact, largest, made as madeOf, parse, rejected, type Sheet, type Target, meant } from './import-file'
+import { Mapping } from './Mapping'
+import { reasonsOf, Verdicts } from './Verdicts'
 
 // Encodings of CSV files from spreadsheets. The server reads UTF-8 and byte order marks by itself, and asks for the others.
 const described = [
@@ -43,8 +45,11 @@ const others =
 
 type Props = { realm: Realm; open: boolean; onClose: () => void; onDone: () => void }
 
-// Import creates users from a file. The preview checks the same bytes that are then
-// imported.
+// Read is a file as a table, and what its columns hold. While it is being mapped, nothing is sent.
+type Read = { sheet: Sheet; charset: string; chosen: string[]; mapping: boolean }
+
+// Import creates users from a file, after its columns were mapped and its rows checked. Rows with errors can be left
+// out. A file that can't be read here is sent as it is, so that the server says what is wrong.
 export function Import({ realm, open, onClose, onDone }: Props) {
   const [file, setFile] = useState<File>()
   const [answer, setAnswer] = useState<Answer>()
@@ -52,13 +57,18 @@ export function Import({ realm, open, onClose, onDone }: Props) {
   const [busy, setBusy] = useState(false)
   const [charset, setCharset] = useState('')
   const [invite, setInvite] = useState(false)
+  const [table, setTable] = useState<Read>()
+  const [imported, setImported] = useState<number>() // users, when only rows with errors are left
   const { may } = useAccount()
   const mail = useMail()
   const { notify } = useAction()
   const md = useWider('md')
+  const targets = useTargets(realm)
   const begin = useCallback((next?: File) => {
     setFile(next)
     setAnswer(undefined)
+    setTable(undefined)
+    setImported(undefined)
     setProblem('')
   }, [])
   useEffect(() => {
@@ -89,13 +99,40 @@ export function Import({ realm, open, onClose, onDone }: Props) {
   }
 
   async function check(chosen: File) {
+    if (chosen.size > largest) {
+      begin(undefined)
+      return setProblem(t('people.import.large', { n: largest / 1024 / 1024 }))
+    }
     await look(new File([await chosen.arrayBuffer()], chosen.name, { type: chosen.type }), charset)
   }
 
-  // look previews a file. An unreadable file stays selected, as another encoding may help.
+  // look reads a file, and asks what its columns hold unless they have the names of the API. An unreadable file stays
+  // selected, as another encoding may help.
   async function look(kept: File, as: string) {
     begin(kept)
-    setAnswer(await ask(kept, true, as))
+    const read = decode(await kept.arrayBuffer(), as)
+    const sheet = read && parse(read.text)
+    if (!sheet) return setAnswer(await ask(kept, true, as))
+    const chosen = guess(sheet, targets)
+    const next = { sheet, charset: read.charset, chosen, mapping: true }
+    if (isExact(sheet, chosen)) return preview(next)
+    setTable(next)
+  }
+
+  // send sends rows of the table, and returns the answer with the lines of the file.
+  async function send({ sheet, charset, chosen }: Read, dryRun: boolean, lines?: Set<number>) {
+    const { file: part, lines: of } = madeOf(lines ? sheet.rows.filter(({ line }) => lines.has(line)) : sheet.rows, chosen)
+    const got = await ask(part, dryRun, '')
+    return got && { ...got, charset, rows: got.rows.map((row) => ({ ...row, line: of.get(row.line) ?? row.line })) }
+  }
+
+  // preview shows the mapping if the whole file is refused.
+  async function preview(next: Read) {
+    setTable({ ...next, mapping: false })
+    setAnswer(undefined)
+    const got = await send(next, true)
+    if (got) setAnswer(got)
+    else setTable({ ...next, mapping: true })
   }
 
   function read(as: string) {
@@ -103,31 +140,69 @@ export function Import({ realm, open, onClose, onDone }: Props) {
     if (file) void look(file, as)
   }
 
-  async function importAll() {
-    if (!file) return
-    const made = await ask(file, false)
-    if (!made) return setAnswer((await ask(file, true)) ?? answer) // something changed since the preview: show the new one
+  // importGood imports the rows without errors. If something changed since the preview, there is a new one.
+  async function importGood() {
+    if (!file || !answer) return
+    const bad = answer.rows.filter(({ ok }) => !ok)
+    const lines = new Set(answer.rows.flatMap(({ ok, line }) => (ok ? [line] : [])))
+    const made = table ? await send(table, false, lines) : await ask(file, false)
+    if (!made) return setAnswer((table ? await send(table, true) : await ask(file, true)) ?? answer)
     notify(made.job?.state === 'done' ? t('people.import.done', { n: count(made.created) }) : t('people.import.running'))
     onDone()
-    onClose()
+    if (!bad.length) return onClose()
+    setImported(lines.size)
+    setAnswer({ ...answer, rows: bad })
   }
 
-  const good = answer && answer.failed === 0 && answer.rows.length > 0
+  const titleOf = (column: string) => targets.find((one) => one.column === column)?.title ?? column
+  function download() {
+    if (!table || !answer) return
+    const reasons = new Map(answer.rows.flatMap((row) => (row.ok ? [] : [[row.line, reasonsOf(row, titleOf)] as const])))
+    save({
+      blob: rejected(table.sheet, t('people.import.reason'), reasons),
+      name: (file?.name ?? 'users.csv').replace(/(\.\w+)?$/, `-${t('people.import.errors')}.csv`),
+    })
+  }
+
+  const cells = useMemo(() => {
+    if (!table) return undefined
+    const rows = new Map(table.sheet.rows.map((row) => [row.line, row.cells]))
+    return (line: number, column: string) => bare(meant(column, rows.get(line)?.[table.chosen.indexOf(column)]).trim())
+  }, [table])
+  const failed = answer?.failed ?? 0
+  const good = answer && imported === undefined ? answer.rows.length - failed : 0
   return (
     <Drawer
       title={t(realm.texts.import)}
       open={open}
       onClose={onClose}
-      size={md ? 720 : '100%'}
+      size={!md ? '100%' : table && !table.mapping ? 960 : 720}
       destroyOnHidden
       footer={
         <Flex gap={8} justify="end" wrap>
-          <Button onClick={onClose}>{t('cancel')}</Button>
+          <Button onClick={onClose}>{t(imported === undefined ? 'cancel' : 'close')}</Button>
           {file && <Button onClick={() => begin(undefined)}>{t('people.import.other')}</Button>}
-          {good && (
-            <Button type="primary" loading={busy} onClick={() => void importAll()}>
-              {t('people.import.ok', { n: count(answer.rows.length) })}
+          {table && answer && !table.mapping && imported === undefined && (
+            <Button disabled={busy} onClick={() => setTable({ ...table, mapping: true })}>
+              {t('people.import.map.change')}
             </Button>
+          )}
+          {table && failed > 0 && !table.mapping && (
+            <Button icon={<DownloadOutlined />} type={imported === undefined ? 'default' : 'primary'} onClick={download}>
+              {t('people.import.download', { n: count(failed) })}
+            </Button>
+          )}
+          {table?.mapping ? (
+            <Button type="primary" loading={busy} disabled={!table.chosen.includes('username')} onClick={() => void preview(table)}>
+              {t('people.import.check')}
+            </Button>
+          ) : (
+            good > 0 &&
+            (table || failed === 0) && (
+              <Button type="primary" loading={busy} onClick={() => void importGood()}>
+                {t(failed ? 'people.import.ok_good' : 'people.import.ok', { n: count(good) })}
+              </Button>
+            )
           )}
         </Flex>
       }
@@ -163,8 +238,10 @@ export function Import({ realm, open, onClose, onDone }: Props) {
         </Typography.Paragraph>
       )}
       {answer && <Typography.Paragraph type="secondary">{t('people.import.charset.read', { charset: answer.charset.toUpperCase() })}</Typography.Paragraph>}
-      {answer ? (
-        <Verdicts of={answer} />
+      {table?.mapping ? (
+        <Mapping sheet={table.sheet} targets={targets} chosen={table.chosen} onChange={(chosen) => setTable({ ...table, chosen })} />
+      ) : answer ? (
+        <Verdicts of={answer} imported={imported} targets={targets.filter(({ column }) => table?.chosen.includes(column))} cells={cells} />
       ) : (
         busy && (
           <Spin description={t('people.import.checking')}>
@@ -172,9 +249,20 @@ export function Import({ realm, open, onClose, onDone }: Props) {
           </Spin>
         )
       )}
-      {!answer && !busy && <Choose realm={realm} hashes={may(`${realm.access}.password`)} onChoose={(chosen) => void check(chosen)} />}
+      {!answer && !busy && !table && <Choose realm={realm} hashes={may(`${realm.access}.password`)} onChoose={(chosen) => void check(chosen)} />}
     </Drawer>
   )
+}
+
+// useTargets are what a column can hold.
+function useTargets(realm: Realm): Target[] {
+  const { may } = useAccount()
+  const fields = useForms()[realm.fields]
+  return useMemo(() => {
+    const custom = fields.filter((field) => field.writable).map(({ key, title }) => ({ column: nameOf(key), title }))
+    const own = [...realm.columns, ...(may(`${realm.access}.password`) ? (['password_hash'] as const) : [])]
+    return [...own.map((column) => ({ column, title: t(`people.import.of.${column}`) })), ...custom]
+  }, [realm, fields, may])
 }
 
 // Choose selects a file and describes its format. Only users who may set passwords see the

@@ -1,5 +1,5 @@
 import { Checkbox, Form, Select, Switch, Typography } from 'antd'
-import Password from 'antd/es/input/Password'
+import { Password } from '../../ui/Password'
 import { type ReactNode, useId } from 'react'
 import { t } from '../../i18n'
 

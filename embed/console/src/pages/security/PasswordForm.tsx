@@ -1,5 +1,5 @@
 import { Alert, Button, Form, Typography } from 'antd'
-import Password from 'antd/es/input/Password'
+import { Password } from '../../ui/Password'
 import { useState } from 'react'
 import { Failure, put } from '../../api/request'
 import { useAccount } from '../../app/account'

@@ -1,5 +1,5 @@
 import { Button, Flex, Typography } from 'antd'
-import Password from 'antd/es/input/Password'
+import { Password } from '../../ui/Password'
 import { useState } from 'react'
 import { t } from '../../i18n'
 import type { ControlProps } from './control-props'

@@ -11,13 +11,14 @@ import { count } from '../../ui/format'
 import { useAction } from '../../ui/useAction'
 import { useQueryParams } from '../../ui/useQueryParams'
 import { useWider } from '../../ui/useWider'
-import { drop, stamp, useDrafts } from './drafts'
+import { drop, stamp, useDrafts, useSince } from './drafts'
 import { Groups } from './Groups'
 import { SaveBar } from './SaveBar'
 import { Section } from './Section'
 import { useDefine } from './useDefine'
 import { useSave } from './useSave'
 import { type Group, pathOf, useSettings } from './useSettings'
+import { Restored } from '../../ui/useDraft'
 import { useLatest } from '../../ui/useLatest'
 import { folded, has } from '../../ui/fold'
 
@@ -50,6 +51,7 @@ function Page({ groups, load }: { groups: Group[]; load: ReturnType<typeof useSe
   const { params, set } = useQueryParams()
   const navigate = useNavigate()
   const drafts = useDrafts()
+  const since = useSince()
   const at = useParams()['*'] ?? ''
   const search = (params.get('keywordSearch') ?? '').trim()
   const on = params.get('define') === '1' && defining.some(may)
@@ -73,10 +75,13 @@ function Page({ groups, load }: { groups: Group[]; load: ReturnType<typeof useSe
   const changed = useMemo(() => groups.flatMap((g) => g.settings).filter((s) => drafts.has(s.id)), [groups, drafts])
   const wrong = changed.filter((s) => faults[s.id] || drafts.get(s.id)!.base !== stamp(s))
 
-  async function discard() {
-    if (!(await confirm({ title: t('settings.discard.sure', { n: changed.length }), text: t('settings.discard.text'), ok: t('settings.discard') }))) return
+  function dropAll() {
     drop(drafts)
     forget()
+  }
+
+  async function discard() {
+    if (await confirm({ title: t('settings.discard.sure', { n: changed.length }), text: t('settings.discard.text'), ok: t('settings.discard') })) dropAll()
   }
 
   async function refresh() {
@@ -109,6 +114,7 @@ function Page({ groups, load }: { groups: Group[]; load: ReturnType<typeof useSe
         }
       />
       {!may('system.setting.save') && <Alert type="info" showIcon title={t('settings.read_only')} style={{ marginBottom: 16 }} />}
+      <Restored since={since} onDiscard={dropAll} />
       <Flex gap={md ? 24 : 0} vertical={!md} align={md ? 'flex-start' : 'stretch'}>
         <Groups groups={groups} here={search ? undefined : here} drafts={drafts} search={kept} />
         <div style={{ flex: 1, minWidth: 0, maxWidth: 1040 }}>

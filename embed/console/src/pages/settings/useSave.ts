@@ -1,6 +1,6 @@
 import { App } from 'antd'
-import { useCallback, useRef, useState } from 'react'
-import { Failure, put, unconfirmed } from '../../api/request'
+import { useCallback, useEffect, useEffectEvent, useRef, useState } from 'react'
+import { Failure, hooks, isUnanswered, put, unconfirmed } from '../../api/request'
 import type { Setting } from '../../api/types'
 import { t } from '../../i18n'
 import { useAction } from '../../ui/useAction'
@@ -15,11 +15,12 @@ type Props = {
 }
 
 // useSave saves all drafts in one request. It reloads the settings before, so that it does
-// not overwrite someone else's changes.
+// not overwrite someone else's changes. Without a response, they are saved once the settings can be loaded again.
 export function useSave({ groups, load, lead }: Props) {
   const [busy, setBusy] = useState(false)
   const [faults, setFaults] = useState<Record<number, string>>({})
   const running = useRef(false) // two key presses may precede the next render
+  const waiting = useRef<Drafts>(undefined) // what is saved once the server answers, unless more is typed
   const { notify } = useAction()
   const { message } = App.useApp()
 
@@ -49,6 +50,7 @@ export function useSave({ groups, load, lead }: Props) {
     try {
       await put('/system/setting', { values }, { quiet: true })
     } catch (cause) {
+      if (isUnanswered(cause)) throw cause
       refused(cause, changed)
       return
     }
@@ -65,13 +67,25 @@ export function useSave({ groups, load, lead }: Props) {
     running.current = true
     setBusy(true)
     setFaults({})
+    waiting.current = undefined
     try {
       await send(mine)
+    } catch (cause) {
+      if (!isUnanswered(cause)) throw cause
+      if (!(await hooks.lost())) return void message.error(t('error.unreachable')) // it answers, but not to this
+      waiting.current = mine
+      void message.warning(t('form.waiting'))
     } finally {
       running.current = false
       setBusy(false)
     }
   }
+
+  const retry = useEffectEvent(() => {
+    if (waiting.current === now()) void save()
+  })
+  // biome-ignore lint/correctness/useExhaustiveDependencies: new groups mean that the server answers
+  useEffect(retry, [groups])
 
   // A fault applies to the submitted value, not to what is typed later.
   const clear = useCallback(

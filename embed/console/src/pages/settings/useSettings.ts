@@ -7,7 +7,7 @@ import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
 import { useReconnect } from '../../ui/useReconnect'
 import { useChanges } from '../../ui/useChanges'
-import { settle } from './drafts'
+import { restore, settle } from './drafts'
 
 export type Group = Named & { settings: Setting[] }
 
@@ -34,6 +34,7 @@ export function useSettings() {
       getAll<Setting>('/system/setting', {}, question.signal),
       seen ? getAll<SettingGroup>('/system/setting-group', {}, question.signal) : writes ? choices(question.signal) : undefined,
     ])
+    restore()
     settle(settings)
     setAnswer({ settings, groups })
     return settings
