@@ -637,7 +637,7 @@ export type Choice = {
 export type ChoiceNode = {
   children?: ChoiceNode[]
   id: number
-  /** Key of a permission or a setting group; empty otherwise */
+  /** Key of a permission or a setting group, username of a user; empty otherwise */
   key: string
   name: string
   /** ID of the parent; 0 for a root and for records that form no tree */

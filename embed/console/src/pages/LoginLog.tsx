@@ -21,7 +21,6 @@ export const colors: Record<string, string> = { success: 'success', failed: 'err
 
 // LoginLog lists the sign-ins of everyone, of the current user, or of one user.
 export function LoginLog({ own = false, of }: { own?: boolean; of?: number }) {
-  const { may } = useAccount()
   const { token } = theme.useToken()
   const list = useTable<Row>(own ? '/admin/loginlog' : '/system/loginlog', of ? { user_id: String(of) } : {})
   const every = !own && of === undefined
@@ -33,9 +32,7 @@ export function LoginLog({ own = false, of }: { own?: boolean; of?: number }) {
       empty={t('loginlog.empty')}
       filters={
         <>
-          {every && may('admin.list.query') && (
-            <Finder path="/admin/list" label={t('loginlog.user')} value={user} onChange={(id) => list.set({ user_id: id ? String(id) : undefined })} />
-          )}
+          {every && <Finder of="user" label={t('loginlog.user')} value={user} onChange={(id) => list.set({ user_id: id ? String(id) : undefined })} />}
           <Choice
             list={list}
             name="result"

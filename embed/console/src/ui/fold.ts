@@ -20,6 +20,7 @@ export function folded(text: string): string {
   const plain = text
     .normalize('NFKD')
     .replace(/\p{Default_Ignorable_Code_Point}/gu, '')
+    .toLowerCase() // ẞ becomes ß
     .toUpperCase() // ß becomes SS
     .toLowerCase()
   // й is another letter, and so are waw and yeh with hamza

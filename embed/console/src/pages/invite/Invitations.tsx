@@ -68,7 +68,7 @@ function Pending({ realm }: { realm: Realm }) {
         }
         filters={
           <>
-            {lists && <Finder path={realm.path} label={t('people.user')} value={user} onChange={(id) => list.set({ user_id: id ? String(id) : undefined })} />}
+            <Finder of={realm.collection} label={t('people.user')} value={user} onChange={(id) => list.set({ user_id: id ? String(id) : undefined })} />
             <LazyRange list={list} name="expires_at[]" label={t('invite.expires')} future />
           </>
         }

@@ -7,7 +7,7 @@ import { Actions, actionsColumn } from '../../ui/Actions'
 import { CreateButton } from '../../ui/CreateButton'
 import { List } from '../../ui/List'
 import { Time } from '../../ui/Time'
-import { useAll } from '../../ui/useAll'
+import { useChoices } from '../../ui/useChoices'
 import { usePanel } from '../../ui/usePanel'
 import type { useTable } from '../../ui/useTable'
 import { fieldColumns } from '../fields/places'
@@ -53,9 +53,8 @@ export function People<P extends Person>({ realm, list, roles, form, batch, whol
   const importing = usePanel<true>()
   const edited = usePanel<{ user?: P; invite?: boolean }>()
   const custom = useForms()[realm.fields]
-  const lists = may(`${realm.role}.query`)
-  const offered = useAll<{ id: number; name: string; status: number }>(lists ? realm.roles : '').rows
-  const filtered = lists && (realm.hasRoles || Boolean(offered?.length)) // by role
+  const offered = useChoices(realm.filter)
+  const filtered = realm.hasRoles || Boolean(offered?.length) // by role
 
   const asked = list.params.has('new') && may(`${access}.create`) // from another page, to open the form for a new person
   const create = useEffectEvent(() => {
