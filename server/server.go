@@ -76,6 +76,7 @@ func (f *features) routes() []web.Route {
 		account.ActAsRoutes(),
 		account.FactorRoutes(),
 		people.LockoutRoutes(),
+		people.SignInRoutes(),
 		account.PasskeyRoutes(),
 		account.ReauthRoutes(),
 		files.AvatarRoutes(f.Files),

@@ -3794,6 +3794,21 @@ export type SignInOnPage = {
   username: string
 }
 
+export type SignInState = {
+  /** Number of failed sign-ins in the last hour, since the last one that succeeded */
+  failed: number
+  /** Time of the last of them; null if there is none */
+  failed_at: string | null
+  /** Reason of the last of them, as in the sign-in log; empty for a rate limit */
+  failed_reason: string
+  /** Why the person can't sign in now after failed sign-ins; null if that is not so at this node */
+  lockout: Lockout | null
+  /** 1 if there are other nodes, whose lock-outs are not known here; failed counts their sign-ins too */
+  other_nodes: 0 | 1
+  /** Why the person can't sign in: disabled; unconfirmed, until an app user has confirmed the address; password_off, if passwords are turned off; invited, until a password is chosen; or no_password; the last three without a passkey and a connected provider. Empty if there is none of these reasons */
+  refused: string[]
+}
+
 export type SignInWithCodeByEmailAsAppUser = {
   /** 1 to get the token as a cookie that scripts cannot read, instead of in the response */
   cookie?: 0 | 1
@@ -5035,6 +5050,7 @@ export type Api = {
     '/admin/list-export': { body: undefined; answer: unknown }
     [path: `/admin/list/${number}`]: { body: undefined; answer: User }
     [path: `/admin/list/${number}/data`]: { body: undefined; answer: unknown }
+    [path: `/admin/list/${number}/sign-in`]: { body: undefined; answer: SignInState }
     '/admin/login/passkey': { body: undefined; answer: PasskeyOptions }
     '/admin/loginlog': { body: undefined; answer: LoginLogOutPage }
     '/admin/permission/effective': { body: undefined; answer: Effective }
@@ -5158,6 +5174,7 @@ export type Api = {
     '/user/list-export': { body: undefined; answer: unknown }
     [path: `/user/list/${number}`]: { body: undefined; answer: AppUser }
     [path: `/user/list/${number}/data`]: { body: undefined; answer: unknown }
+    [path: `/user/list/${number}/sign-in`]: { body: undefined; answer: SignInState }
     '/user/permission/explain': { body: undefined; answer: Explanation }
     '/user/role': { body: undefined; answer: AppRolePage }
     [path: `/user/role/${number}`]: { body: undefined; answer: AppRole }
