@@ -62,6 +62,11 @@ export function placeOf(search: string, text: string): [number, number] | undefi
   return undefined
 }
 
+// byText is the search of a TreeSelect in one text of its nodes.
+export const byText = (name: 'name' | 'title' | 'text') => ({
+  filterTreeNode: (typed: string, node: object): boolean => has(folded(typed), String((node as Record<string, unknown>)[name] ?? '')),
+})
+
 // byLabel is the search of a Select in the labels of its options.
 export const byLabel = {
   filterOption: (typed: string, option?: { label?: unknown }): boolean => has(folded(typed), String(option?.label ?? '')),

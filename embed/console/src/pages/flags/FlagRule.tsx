@@ -10,7 +10,7 @@ import { useFound } from '../../ui/useFound'
 import { Line } from './Line'
 import { type Flag, type Rule, sum } from './flag'
 import { LazyMoment } from '../../ui/LazyMoment'
-import { byLabel } from '../../ui/fold'
+import { byLabel, byText } from '../../ui/fold'
 
 type Props = {
   at: number
@@ -105,7 +105,7 @@ function Depts({ value, ...rest }: PickProps) {
       {...anyone()}
       onFocus={onFocus}
       multiple
-      showSearch={{ treeNodeFilterProp: 'name' }}
+      showSearch={byText('name')}
       treeDefaultExpandAll
       treeData={treeOf(choices, named(value))}
       fieldNames={{ label: 'name', value: 'id', children: 'children' }}

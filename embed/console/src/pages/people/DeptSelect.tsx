@@ -1,6 +1,7 @@
 import { TreeSelect } from 'antd'
 import { t } from '../../i18n'
 import { marked } from '../../ui/offered'
+import { byText } from '../../ui/fold'
 
 type Dept = { id: number; name: string; status: number; children?: Dept[] }
 
@@ -9,7 +10,7 @@ export function DeptSelect({ depts, value, onChange }: { depts?: Dept[]; value?:
   return (
     <TreeSelect<number, Dept>
       allowClear
-      showSearch={{ treeNodeFilterProp: 'name' }}
+      showSearch={byText('name')}
       style={{ width: 200, maxWidth: '100%' }}
       placeholder={t('people.dept')}
       aria-label={t('people.dept')}

@@ -14,6 +14,7 @@ import { useForms } from '../fields/useForms'
 import { nameOf } from '../fields/values'
 import type { Realm } from './realm'
 import { Verdicts } from './Verdicts'
+import { byLabel } from '../../ui/fold'
 
 // Encodings of CSV files from spreadsheets. The server reads UTF-8 and byte order marks by itself, and asks for the others.
 const described = [
@@ -136,7 +137,7 @@ export function Import({ realm, open, onClose, onDone }: Props) {
         <Form.Item label={t('people.import.charset')} htmlFor="charset" extra={t('people.import.charset.hint')}>
           <Select
             id="charset"
-            showSearch={{ optionFilterProp: 'label' }}
+            showSearch={byLabel}
             virtual={false}
             style={{ maxWidth: 320 }}
             value={charset}
