@@ -108,6 +108,8 @@ var goldenAnswers = []struct{ file, method, url, body string }{
 	{"permission", "POST", "/admin/rule",
 		`{"type":1,"key":"shop","name":"Shop","path":"/shop","icon":"ShopOutlined","local":"menu.shop","sort":5}`},
 	{"permission_tree", "GET", "/admin/rule", ""},
+	{"role_reach", "POST", "/admin/role-reach", `{"permissions":["admin.list.update"],"data_scope":"dept"}`},
+	{"role_presets", "GET", "/admin/role-preset", ""},
 	{"choices", "GET", "/admin/choice?of=permission", ""},
 	{"parent_tree", "GET", "/admin/rule/parent", ""},
 	{"api_key", "POST", "/admin/account/key",

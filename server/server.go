@@ -88,6 +88,7 @@ func (f *features) routes() []web.Route {
 		f.Person.UserRoutes(),
 		people.UserImportRoutes(f.Jobs),
 		rights.RoleRoutes(),
+		rights.ReachRoutes(),
 		rights.DeptRoutes(),
 		rights.PermissionRoutes(),
 		people.AppUserRoutes(f.Jobs),

@@ -1671,6 +1671,25 @@ export type ExchangeCodeForSessionOfAppUser = {
   to: string
 }
 
+export type ExplainWhomRoleCanUpdate = {
+  /** Data scope */
+  data_scope?: "all" | "dept_tree" | "dept" | "self" | "custom"
+  /** Paths of the departments, instead of dept_ids; such as Sales/EU, where \/ is a slash in a name; or # and the code, such as #sales-eu */
+  departments?: string[] | null
+  /** IDs of the departments of the data scope custom */
+  dept_ids?: number[] | null
+  /** IDs of the roles that its holders can assign */
+  grant_role_ids?: number[] | null
+  /** Names of the roles, instead of grant_role_ids */
+  grant_roles?: string[] | null
+  /** ID of the role; 0 for a new one */
+  id?: number | null
+  /** Keys of the permissions, instead of rule_ids */
+  permissions?: string[] | null
+  /** IDs of its permissions */
+  rule_ids?: number[] | null
+}
+
 export type Explanation = {
   allowed: boolean
   /** Time of the oldest entry of the change log, if at is earlier; absent otherwise */
@@ -2953,6 +2972,20 @@ export type PlanSetup = {
   prune?: 0 | 1
 }
 
+export type Preset = {
+  /** Data scope that is usual for it */
+  data_scope: "all" | "dept_tree" | "dept" | "self" | "custom"
+  /** Key of the preset, by which consoles name it */
+  key: string
+  /** Keys of its permissions, those of menus and pages included */
+  permissions: string[]
+}
+
+export type Presets = {
+  /** Presets, in the order in which they are offered */
+  data: Preset[]
+}
+
 export type PreviewFlag = {
   /** Time to ask about; now by default */
   at?: string | null
@@ -3105,6 +3138,17 @@ export type Range = {
   from: string
   /** Time of its last commit */
   to: string
+}
+
+export type Reach = {
+  /** Number of those whom the holders can't change */
+  beyond: number
+  /** 1 if the role has a permission to change users; else the rest is of no use */
+  changes: 0 | 1
+  /** Number of users in your data scope */
+  people: number
+  /** Roles of those users, by ID; without roles that nobody there has */
+  reasons: Unreached[]
 }
 
 export type Reason = {
@@ -4138,6 +4182,19 @@ export type Undone = {
   records: number
 }
 
+export type Unreached = {
+  id: number
+  /** Keys of the permissions that the role in the input lacks, sorted */
+  missing: string[]
+  name: string
+  /** 1 if you can let the holders assign this role, so that they can change its users */
+  remedy: 0 | 1
+  /** Number of users in your data scope who have the role */
+  users: number
+  /** 1 if the data scope of the role is wider */
+  wider: 0 | 1
+}
+
 export type UpdateAPIKey = {
   /** Data scope that narrows that of the roles, relative to the owner; empty for no narrowing */
   data_scope?: "" | "all" | "dept_tree" | "dept" | "self" | "custom" | null
@@ -5057,6 +5114,7 @@ export type Api = {
     '/admin/permission/explain': { body: undefined; answer: Explanation }
     '/admin/reauth': { body: undefined; answer: Reauth }
     '/admin/role': { body: undefined; answer: RolePage }
+    '/admin/role-preset': { body: undefined; answer: Presets }
     [path: `/admin/role/${number}`]: { body: undefined; answer: Role }
     '/admin/rule': { body: undefined; answer: PermissionTree }
     [path: `/admin/rule-node/${number}`]: { body: undefined; answer: Permission }
@@ -5216,6 +5274,7 @@ export type Api = {
     '/admin/reauth': { body: ConfirmIdentity; answer: ReauthDone }
     [path: `/admin/reauth/provider/${string}`]: { body: undefined; answer: LinkURL }
     '/admin/role': { body: CreateRole; answer: Role }
+    '/admin/role-reach': { body: ExplainWhomRoleCanUpdate; answer: Reach }
     '/admin/rule': { body: CreatePermission; answer: Permission }
     '/admin/verify': { body: ConfirmEmailAddress; answer: LinkUsed }
     '/api/login': { body: SignInAsAppUser; answer: Login }
