@@ -94,6 +94,7 @@ export const people = {
     'Removed: {logins} {logins|sign-in|sign-ins}, {events} monitoring {events|event|events}, {deliveries} stored webhook {deliveries|delivery|deliveries}, and the name on {files} {files|file|files}.',
   'people.erase.backups': 'Backups still contain the data if they were made before',
   'people.erase.copies': '{n} {n|copy|copies} of the data from before upgrades or restores may also contain it. Delete them on the server.',
+  'people.invite.several': 'Invite people',
   'people.invite': 'Invite',
   'people.mailed': 'An invitation is on its way to {email}.',
   'people.reset_link': 'Password reset link',

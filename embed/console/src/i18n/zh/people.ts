@@ -95,6 +95,7 @@ export const people: Record<keyof typeof en, string> = {
   'people.erase.removed': '已清除：{logins} 条登录记录、{events} 个监控事件、{deliveries} 条 Webhook 投递记录，以及 {files} 个文件上的名称。',
   'people.erase.backups': '在此时间之前创建的备份仍包含这些数据：',
   'people.erase.copies': '升级或恢复前保留的 {n} 个数据副本可能也包含这些数据，请在服务器上删除。',
+  'people.invite.several': '邀请他人',
   'people.invite': '邀请',
   'people.mailed': '邀请即将发送至 {email}。',
   'people.reset_link': '密码重置链接',

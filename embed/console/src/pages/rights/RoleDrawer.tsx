@@ -1,4 +1,4 @@
-import { Form, Select, Switch, Typography } from 'antd'
+import { Form, Select, Switch } from 'antd'
 import TextArea from 'antd/es/input/TextArea'
 import { get, put } from '../../api/request'
 import type { ChoiceNode, Role } from '../../api/types'
@@ -104,6 +104,7 @@ const reachOf = ({ id, rule_ids, data_scope, dept_ids, grant_role_ids }: Role) =
 function PresetField() {
   const { may } = useAccount()
   const form = Form.useFormInstance<Values>()
+  const chosen = Form.useWatch('preset', form)
   const presets = useGet(may('admin.role.rule') ? '/admin/role-preset' : '').data?.data
   const grants = useChoices('permission', may('admin.role.rule'))
   if (!presets?.length || !grants) return null
@@ -116,7 +117,7 @@ function PresetField() {
     if (preset) form.setFieldsValue({ data_scope: preset.data_scope, description: t(`role.preset.${preset.key}.text` as Key) })
   }
   return (
-    <Form.Item name="preset" label={t('role.preset')} extra={t('role.preset.help')}>
+    <Form.Item name="preset" label={t('role.preset')} extra={chosen ? t(`role.preset.${chosen}.text` as Key) : t('role.preset.help')}>
       <Select<string>
         allowClear
         placeholder={t('role.preset.none')}
@@ -126,12 +127,6 @@ function PresetField() {
           const name = t(`role.preset.${key}` as Key)
           return { value: key, label: lacks ? t('role.give.beyond', { name }) : name, disabled: lacks }
         })}
-        optionRender={({ value, label }) => (
-          <div style={{ whiteSpace: 'normal' }}>
-            <div>{label}</div>
-            <Typography.Text type="secondary">{t(`role.preset.${value}.text` as Key)}</Typography.Text>
-          </div>
-        )}
       />
     </Form.Item>
   )
