@@ -18,6 +18,7 @@ func TestConsoleInvitePeople(t *testing.T) {
 	d.choose("Roles", "Clerk", "Owner")
 	d.choose("Department", "Head office")
 	p.looksGood("invite-people")
+	p.expect(409, "/admin/list") // the second ann
 	d.click("button", "Invite 5 people")
 	d = p.dialog()
 	d.see("3 invited, 2 failed")

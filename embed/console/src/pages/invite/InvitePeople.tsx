@@ -225,7 +225,7 @@ function Results({ realm, made, busy, left, onChange }: ResultsProps) {
                   </Typography.Text>
                 </div>
                 <Flex gap={8} wrap>
-                  {line.url && <Copy text={line.url} label={t('invite.copy')} />}
+                  {line.url && (of || !data) && <Copy text={line.url} label={t('invite.copy')} />}
                   {of && !line.revoked && (
                     <Button aria-label={t('invite.people.again', { name: line.username })} onClick={() => void remind(line)}>
                       {t('invite.again')}

@@ -1,3 +1,4 @@
+import { MailOutlined } from '@ant-design/icons'
 import { Button, type TableProps, Typography } from 'antd'
 import { lazy, type ReactNode, Suspense, useEffect, useEffectEvent } from 'react'
 import { useLocation, useNavigate } from 'react-router'
@@ -86,7 +87,9 @@ export function People<P extends Person>({ realm, list, roles, form, batch, whol
         }
         actions={
           <>
-            {invites && <Button onClick={() => inviting.show(true)}>{t('people.invite.several')}</Button>}
+            {invites && (
+              <Button icon={<MailOutlined />} aria-label={t('people.invite.several')} title={t('people.invite.several')} onClick={() => inviting.show(true)} />
+            )}
             {may(`${access}.create`) && <CreateButton onClick={() => edited.show({})}>{t(texts.create)}</CreateButton>}
             <Whole realm={realm} params={list.params} onImport={() => importing.show(true)} />
           </>

@@ -34,7 +34,7 @@ export function Reach({ onGive, ...role }: Props) {
   const remedies = reasons.filter(({ id, remedy }) => remedy && id !== ownerRole)
   return (
     <Alert
-      type="warning"
+      type={reasons.every(({ id }) => id === ownerRole) ? 'info' : 'warning'}
       showIcon
       style={{ marginBottom: 16 }}
       title={t('role.reach', able)}
