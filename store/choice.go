@@ -11,6 +11,11 @@ func MayGiveRole(tx *Tx, role ID) bool {
 	return checkHolder(tx, errs.Message{}, a.ID, []ID{role}, a.DeptID) == nil
 }
 
+// MayLetAssign reports whether the actor can let the members of a role assign another one.
+func MayLetAssign(tx *Tx, role ID) bool {
+	return (role != OwnerRole || ActorOf(tx).isOwner()) && checkGrantableRoles(tx, []ID{role}) == nil
+}
+
 // MayGivePermission reports whether the actor can add a permission to a role.
 func MayGivePermission(tx *Tx, permission ID) bool {
 	return checkRoleChange(tx, &Role{RuleIDs: []ID{permission}, DataScope: ScopeSelf}) == nil

@@ -56,6 +56,30 @@ var (
 // Account returns the account that the attempt was for; the zero value if there is none.
 func (l *LoginLog) Account() Account { return accountOf(l.UserID, l.AppUserID) }
 
+// FailedLogins returns the newest failed or rate-limited attempt to sign in to an account, and the
+// number of them since a time and since the last sign-in; nil without one. It reads at most 100 rows. All
+// nodes write to the log, so that it also has the attempts that other nodes count.
+func FailedLogins(tx *Tx, who Account, since Time) (last *LoginLog, n int64, err error) {
+	ids, err := LoginLogs.FindIDs(tx, kv.Query[LoginLog]{
+		Where:      []kv.Condition{ByRealm(who.App, LoginLogByUser, LoginLogByAppUser).AnyOf(who.ID)},
+		Descending: true,
+		Limit:      100,
+	})
+	for _, id := range ids {
+		row, err := LoginLogs.Get(tx, id)
+		if err != nil {
+			return nil, 0, err
+		}
+		if row.CreatedAt < since || row.Result == LoginSucceeded {
+			break
+		}
+		if n += row.Count; last == nil {
+			last = row
+		}
+	}
+	return last, n, err
+}
+
 // anonymizeLate removes the person from a row that was kept in memory until after the person was
 // erased.
 func anonymizeLate(tx *Tx, old, new *LoginLog) error {

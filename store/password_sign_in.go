@@ -168,17 +168,52 @@ func guardPasswords(app bool) func(tx *Tx, old, new string) error {
 
 // hasOtherWay reports whether a user can sign in without a password.
 func hasOtherWay(tx *Tx, who Account) (bool, error) {
-	if n, err := PasskeyByUser.Count(tx, who.ID); err != nil || n > 0 {
+	if n, err := passkeysBy(who).Count(tx, who.ID); err != nil || n > 0 {
 		return n > 0, err
 	}
 	list, err := IdentitiesOf(tx, who)
 	for _, i := range list {
 		p, e := Providers.Get(tx, i.ProviderID)
-		if e != nil || p.Serves(false) {
+		if e != nil || p.Serves(who.App) {
 			return e == nil, e
 		}
 	}
 	return false, err
+}
+
+// Reasons why an account can't sign in.
+const (
+	SignInDisabled    = "disabled"
+	SignInUnconfirmed = "unconfirmed"
+	SignInPasswordOff = "password_off"
+	SignInInvited     = "invited"
+	SignInNoPassword  = "no_password"
+)
+
+// SignInRefused returns why an account can't sign in, apart from failed attempts; none if it can.
+func SignInRefused(tx *Tx, m Member, pending bool) (reasons []string, err error) {
+	if !*m.Status {
+		reasons = append(reasons, SignInDisabled)
+	}
+	if pending {
+		return append(reasons, SignInUnconfirmed), nil
+	}
+	hash, err := SignInHash(tx, m.Account)
+	if err != nil || hash != "" {
+		return reasons, err
+	}
+	other, err := hasOtherWay(tx, m.Account)
+	if err != nil || other {
+		return reasons, err
+	}
+	if PasswordsOffFor(tx, m.App, *m.PasswordSignIn, *m.RoleIDs) {
+		return append(reasons, SignInPasswordOff), nil
+	}
+	l, err := LinkOf(tx, Invitation, m.Account)
+	if err == nil && l.Valid(tx.Now()) > 0 {
+		return append(reasons, SignInInvited), nil
+	}
+	return append(reasons, SignInNoPassword), ignoreMissing(err)
 }
 
 // AllowOwnerPassword lets an owner sign in with the password that the operator of the server has given,

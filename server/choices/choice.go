@@ -3,12 +3,14 @@
 package choices
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
 	"reeve/server/web"
 	"reeve/store"
 	"reeve/store/errs"
+	"reeve/store/fold"
 	"reeve/store/kv"
 )
 
@@ -18,43 +20,62 @@ func init() {
 	})
 }
 
-// Choices are the records that a form offers where the caller chooses one of another collection. An
-// operation may need such a list although its permission does not include reading those records:
-// the choices have only their names.
+// Choices are the records that a form or a filter offers where the caller chooses one of another
+// collection. An operation may need such a list although its permission does not include reading
+// those records: the choices have only their names.
 func Routes(c *Choices) []web.Route {
 	return []web.Route{
 		web.Read("/admin/choice", web.SignedIn, "List choices", c.listChoices, web.Options{
 			AllowedForCommands: true,
 
-			Note: "The records that a form offers for a field with the ID of another record, with " +
-				"their names only: roles and permissions that you can grant (`flag_role`: all " +
-				"roles), and departments in your data scope. Requires a permission for an operation " +
-				"that has such a field, or to read the records themselves.",
+			Note: "The records that a form or a filter offers for a field with the ID of another " +
+				"record, with their names only: roles and permissions that you can grant (`flag_role`, " +
+				"`filter_role`: all roles; `grant_role`: those whose permissions you have), departments " +
+				"and users in your data scope, app users where you can list them. Of users, the first " +
+				"50 that match. Requires a permission for an operation that has such a field, or to " +
+				"read the records themselves.",
 		}),
 	}
 }
 
-// Picker is a kind of records that inputs refer to.
+// Picker is a kind of records that inputs and lists refer to.
 type Picker struct {
-	Name  string // value of the parameter of
-	query string // permission to read the records themselves
-	Under string // beginning of the paths of the operations
-	Field []string
-	list  func(tx *store.Tx, a *store.Actor) ([]*choice, error)
+	Name  string   // value of the parameter of
+	query string   // permission to read the records themselves
+	Under []string // beginnings of the paths of the operations
+	Field []string // names of the fields and columns that have their IDs
+	list  func(tx *store.Tx, req *web.Request, in *choiceIn) ([]*choice, error)
 }
 
+var (
+	admin   = []string{"/admin/"}
+	product = []string{"/user/"}
+	setting = []string{"/system/setting"}
+	anyone  = []string{"/admin/", "/system/"}
+)
+
 var Pickers = []Picker{
-	{"role", "admin.role.query", "/admin/", []string{"role_ids", "grant_role_ids"}, roleChoices},
-	{"dept", "admin.dept.query", "/", []string{"dept_id", "dept_ids"}, deptChoices},
-	{"permission", "admin.rule.query", "/admin/", []string{"rule_ids"}, permissionChoices},
-	{"app_role", "user.role.query", "/user/", []string{"role_ids"}, appRoleChoices},
-	{"app_permission", "user.rule.query", "/user/", []string{"rule_ids"}, appPermissionChoices},
-	{"file_group", "file.group.query", "/file/", []string{"group_id"}, fileGroupChoices},
-	{"setting_group", "system.setting.group.query", "/system/setting",
-		[]string{"group_id", "values"}, settingGroupChoices},
-	{"flag_role", "admin.role.query", "/system/setting", []string{"values"}, everyRole},
-	{"flag_dept", "admin.dept.query", "/system/setting", []string{"values"}, deptChoices},
-	{"flag_app_role", "user.role.query", "/system/setting", []string{"values"}, appRoleChoices},
+	{"role", "admin.role.query", admin, []string{"role_ids"}, named(roleChoices)},
+	{"grant_role", "admin.role.query", admin, []string{"grant_role_ids"}, named(grantRoleChoices)},
+	{"filter_role", "admin.role.query", admin, []string{"role_id"}, named(everyRole)},
+	{"dept", "admin.dept.query", []string{"/"}, []string{"dept_id", "dept_ids"}, named(deptChoices)},
+	{"permission", "admin.rule.query", admin, []string{"rule_ids"}, named(permissionChoices)},
+	{"user", "admin.list.query", anyone, []string{"user_id", "owner_id", "actor", "values"},
+		userChoices},
+	{"app_user", "user.list.query", product, []string{"user_id"}, appUserChoices},
+	{"app_user", "user.list.query", anyone, []string{"app_user_id", "actor", "values"},
+		appUserChoices},
+	{"app_role", "user.role.query", product, []string{"role_id", "role_ids"},
+		named(appRoleChoices)},
+	{"app_permission", "user.rule.query", product, []string{"rule_ids"},
+		named(appPermissionChoices)},
+	{"file_group", "file.group.query", []string{"/file/"}, []string{"group_id"},
+		named(fileGroupChoices)},
+	{"setting_group", "system.setting.group.query", setting, []string{"group_id", "values"},
+		named(settingGroupChoices)},
+	{"flag_role", "admin.role.query", setting, []string{"values"}, named(everyRole)},
+	{"flag_dept", "admin.dept.query", setting, []string{"values"}, named(deptChoices)},
+	{"flag_app_role", "user.role.query", setting, []string{"values"}, named(everyAppRole)},
 }
 
 // pickerNames are the values of the parameter of.
@@ -63,23 +84,18 @@ func pickerNames() []string {
 	for i, p := range Pickers {
 		names[i] = p.Name
 	}
-	return names
+	return slices.Compact(names)
 }
 
 // ChoosersOf returns, by the name of a picker, the permissions that let a caller list its choices:
-// those of the operations whose input has such a field, SignedIn if everyone may use one, and the
+// those of the operations that take such an ID, SignedIn if everyone may use one, and the
 // permission to read the records.
 func ChoosersOf(all []web.Route) map[string][]string {
 	choosers := map[string][]string{}
 	for _, p := range Pickers {
-		keys := []string{p.query}
+		keys := append(choosers[p.Name], p.query)
 		for _, rt := range all {
-			writes := rt.Method != "GET" && !rt.ReadOnly &&
-				(!rt.Open() || rt.Access == web.SignedIn)
-			if writes && strings.HasPrefix(rt.Path, p.Under) &&
-				slices.ContainsFunc(p.Field, func(name string) bool {
-					return chooses(&rt, name)
-				}) {
+			if p.Takes(&rt) != "" {
 				keys = append(keys, rt.Access)
 			}
 		}
@@ -89,9 +105,27 @@ func ChoosersOf(all []web.Route) map[string][]string {
 	return choosers
 }
 
-// chooses reports whether the input has a field of the body.
-func chooses(rt *web.Route, name string) bool {
-	return rt.Input != nil && (rt.Input.Has("json", name) || rt.Input.Has("form", name))
+// Takes returns the name of the field or the column of an operation that has IDs of such records;
+// "" for none.
+func (p *Picker) Takes(rt *web.Route) string {
+	if rt.Open() && rt.Access != web.SignedIn ||
+		!slices.ContainsFunc(p.Under, func(start string) bool { return strings.HasPrefix(rt.Path, start) }) {
+		return ""
+	}
+	for _, name := range p.Field {
+		if rt.List != nil && rt.List.Column(name, web.Param) != nil {
+			return name
+		}
+		if rt.Input == nil || rt.ReadOnly && name == "values" {
+			continue // a value that is only looked at may name what the caller can't list
+		}
+		for _, from := range []string{"json", "form", "query"} {
+			if rt.Input.Has(from, name) {
+				return name
+			}
+		}
+	}
+	return ""
 }
 
 // Choices lists the records that a user can choose in a form.
@@ -100,21 +134,23 @@ type Choices struct {
 }
 
 type choiceIn struct {
-	Of string `query:"of" check:"required,enum=picker" doc:"Kind of the records"`
+	Of            string   `query:"of" check:"required,enum=picker" doc:"Kind of the records"`
+	ID            store.ID `query:"id" doc:"ID of the only record to return"`
+	KeywordSearch string   `query:"keywordSearch" check:"max=256" doc:"Part of the name or the key, regardless of case and accents"`
 }
 
 type choice struct {
 	ID       store.ID   `json:"id"`
 	ParentID store.ID   `json:"parent_id" doc:"ID of the parent; 0 for a root and for records that form no tree"`
 	Name     string     `json:"name"`
-	Key      string     `json:"key" doc:"Key of a permission or a setting group; empty otherwise"`
+	Key      string     `json:"key" doc:"Key of a permission or a setting group, username of a user; empty otherwise"`
 	Status   store.Flag `json:"status" doc:"0 if the record is disabled"`
 
 	sort int64
 }
 
-// listChoices returns the records that the caller may choose: roles and permissions within what the
-// caller can grant (all roles in the rules of a flag), and departments in the data scope.
+// listChoices returns the records that the caller may choose. A record whose parent does not match
+// is a root.
 func (c *Choices) listChoices(tx *store.Tx, req *web.Request,
 	in *choiceIn) (web.Encoded[web.Tree[choice]], error) {
 	keys := c.Choosers[in.Of]
@@ -126,7 +162,7 @@ func (c *Choices) listChoices(tx *store.Tx, req *web.Request,
 	}
 
 	i := slices.IndexFunc(Pickers, func(p Picker) bool { return p.Name == in.Of })
-	all, err := Pickers[i].list(tx, req.Actor)
+	all, err := Pickers[i].list(tx, req, in)
 	if err != nil {
 		return web.Encoded[web.Tree[choice]]{}, err
 	}
@@ -137,6 +173,85 @@ func (c *Choices) listChoices(tx *store.Tx, req *web.Request,
 	nodes := store.Tree(all, id, parent, func(c *choice) int64 { return c.sort })
 	b, err := store.TreeData(nodes, func(c *choice) any { return c })
 	return web.Encoded[web.Tree[choice]]{JSON: b}, err
+}
+
+// matches reports whether a record is one that the caller asks for. part is the folded search text.
+func (in *choiceIn) matches(c *choice, part string) bool {
+	return (in.ID == 0 || in.ID == c.ID) &&
+		(part == "" || strings.Contains(fold.Search(c.Name+"\n"+c.Key), part))
+}
+
+// named returns the choices among all records of a collection.
+func named(all func(*store.Tx, *store.Actor) ([]*choice, error)) func(*store.Tx, *web.Request,
+	*choiceIn) ([]*choice, error) {
+	return func(tx *store.Tx, req *web.Request, in *choiceIn) ([]*choice, error) {
+		found, err := all(tx, req.Actor)
+		part := fold.Search(in.KeywordSearch)
+		return slices.DeleteFunc(found, func(c *choice) bool { return !in.matches(c, part) }), err
+	}
+}
+
+// Users are too many for one response. Their list searches further fields, which callers who can't
+// read users must not learn about, so its matches are checked again.
+const (
+	mostUsers = 50
+	triedMost = 1000
+)
+
+func userChoices(tx *store.Tx, req *web.Request, in *choiceIn) ([]*choice, error) {
+	scope := req.Actor.Scope(tx)
+	return peopleChoices(tx, req, in, store.Users, "user", func(u *store.User) *choice {
+		if !scope.HasUser(u) {
+			return nil
+		}
+		return &choice{ID: u.ID, Name: cmp.Or(u.Nickname, u.Username), Key: u.Username,
+			Status: u.Status}
+	})
+}
+
+// appUserChoices returns all app users to callers with a permission on app users. Other lists show
+// those of app users only with the data scope all.
+func appUserChoices(tx *store.Tx, req *web.Request, in *choiceIn) ([]*choice, error) {
+	if !req.Actor.Scope(tx).All && !slices.ContainsFunc(
+		[]string{"user.list.query", "user.invite.query", "user.rule.query"},
+		func(key string) bool { return req.Actor.HasPermission(tx, key) }) {
+		return nil, nil
+	}
+	return peopleChoices(tx, req, in, store.AppUsers, "app_user", func(u *store.AppUser) *choice {
+		return &choice{ID: u.ID, Name: cmp.Or(u.Nickname, u.Username), Key: u.Username,
+			Status: u.Status}
+	})
+}
+
+func peopleChoices[T any](tx *store.Tx, req *web.Request, in *choiceIn, records *kv.Collection[T],
+	collection string, of func(*T) *choice) (found []*choice, err error) {
+	part, ids := fold.Search(in.KeywordSearch), []store.ID{in.ID}
+	if in.ID == 0 {
+		most := triedMost
+		if part == "" {
+			most = mostUsers
+		}
+		if ids, _, err = req.FindNamed(tx, collection, part, most); err != nil {
+			return nil, err
+		}
+	}
+
+	for _, id := range ids {
+		u, err := records.Get(tx, id)
+		if errs.Is(err, errs.NotFound) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if c := of(u); c != nil && in.matches(c, part) {
+			c.sort = int64(len(found)) // as the list orders them
+			if found = append(found, c); len(found) == mostUsers {
+				break
+			}
+		}
+	}
+	return found, nil
 }
 
 // choicesOf returns the records of a collection that of does not leave out.
@@ -158,7 +273,16 @@ func roleChoices(tx *store.Tx, a *store.Actor) ([]*choice, error) {
 	return slices.DeleteFunc(all, func(c *choice) bool { return !store.MayGiveRole(tx, c.ID) }), err
 }
 
-// everyRole returns also the roles that the caller cannot give: a flag gives no permissions.
+// grantRoleChoices returns the roles that a role can let its members assign.
+func grantRoleChoices(tx *store.Tx, a *store.Actor) ([]*choice, error) {
+	all, err := everyRole(tx, a)
+	return slices.DeleteFunc(all, func(c *choice) bool {
+		return !store.MayLetAssign(tx, c.ID)
+	}), err
+}
+
+// everyRole returns also the roles that the caller cannot give, for flags and filters, which give
+// no permissions.
 func everyRole(tx *store.Tx, _ *store.Actor) ([]*choice, error) {
 	return choicesOf(tx, store.Roles, func(r *store.Role) *choice {
 		return &choice{ID: r.ID, Name: r.Name, Status: r.Status, sort: r.Sort}
@@ -191,7 +315,18 @@ func permissionChoices(tx *store.Tx, _ *store.Actor) ([]*choice, error) {
 	})
 }
 
-func appRoleChoices(tx *store.Tx, _ *store.Actor) ([]*choice, error) {
+// appRoleChoices returns none to callers who can create or change app users, but neither see nor
+// change their roles.
+func appRoleChoices(tx *store.Tx, a *store.Actor) ([]*choice, error) {
+	if !slices.ContainsFunc(
+		[]string{"user.role.query", "user.list.role", "user.list.query", "user.list.export"},
+		func(key string) bool { return a.HasPermission(tx, key) }) {
+		return nil, nil
+	}
+	return everyAppRole(tx, a)
+}
+
+func everyAppRole(tx *store.Tx, _ *store.Actor) ([]*choice, error) {
 	return choicesOf(tx, store.AppRoles, func(r *store.AppRole) *choice {
 		return &choice{ID: r.ID, Name: r.Name, Status: r.Status, sort: r.Sort}
 	})

@@ -16,16 +16,20 @@ import (
 
 // unpicked are the fields with IDs that no form offers a list for, with the reason.
 var unpicked = map[string]string{
-	"/auth/check user_id":                  "programs send it",
-	"/auth/introspect client_id":           "programs send it",
-	"/system/provider client_id":           "the ID of this server at the provider",
-	"/auth/check app_user_id":              "programs send it",
-	"/system/monitor/trace user_id":        "searched in the list of users",
-	"/system/setting/flag-preview user_id": "searched in the list of users",
-	"/admin/dept parent_id":                "chosen in the tree that the page shows",
-	"/admin/rule parent_id":                "chosen in the tree that the page shows",
-	"/user/rule parent_id":                 "chosen in the tree that the page shows",
-	"/system/webhook owner_id":             "is the caller's own",
+	"/auth/check user_id":                 "programs send it",
+	"/auth/introspect client_id":          "programs send it",
+	"/system/provider client_id":          "the ID of this server at the provider",
+	"/auth/check app_user_id":             "programs send it",
+	"/admin/permission/explain key_id":    "chosen in the list of keys",
+	"/system/provider-person provider_id": "is the provider of the page",
+	"/system/monitor/request request_id":  "is the request of the page",
+	"/system/monitor/auth request_id":     "is the request of the page",
+	"/system/monitor/query request_id":    "is the request of the page",
+	"/system/monitor/cache request_id":    "is the request of the page",
+	"/system/monitor/redis request_id":    "is the request of the page",
+	"/admin/dept parent_id":               "chosen in the tree that the page shows",
+	"/admin/rule parent_id":               "chosen in the tree that the page shows",
+	"/user/rule parent_id":                "chosen in the tree that the page shows",
 }
 
 // TestPickers_EveryFieldIsKnown goes over the inputs of all operations: a field for the ID of
@@ -37,16 +41,26 @@ func TestPickers_EveryFieldIsKnown(t *testing.T) {
 	choosers, seen := choices.ChoosersOf(all), map[string]bool{}
 	ids := regexp.MustCompile(`_ids?$`)
 	for _, rt := range all {
-		if rt.Input == nil || rt.Method == "GET" || rt.Open() && rt.Access != web.SignedIn {
+		if rt.Open() && rt.Access != web.SignedIn {
 			continue
 		}
-		for _, f := range rt.Input.Fields {
-			if f.From != "json" && f.From != "form" || !ids.MatchString(f.Name) {
+		var fields []string
+		if rt.Input != nil {
+			for _, f := range rt.Input.Fields {
+				if f.From != "path" {
+					fields = append(fields, f.Name)
+				}
+			}
+		}
+		if rt.List != nil {
+			fields = append(fields, rt.List.Names(web.Param)...)
+		}
+		for _, field := range fields {
+			if !ids.MatchString(field) {
 				continue
 			}
-
 			i := slices.IndexFunc(choices.Pickers, func(p choices.Picker) bool {
-				return strings.HasPrefix(rt.Path, p.Under) && slices.Contains(p.Field, f.Name)
+				return slices.Contains(p.Field, field) && p.Takes(&rt) != ""
 			})
 			if i >= 0 {
 				if !slices.Contains(choosers[choices.Pickers[i].Name], rt.Access) {
@@ -56,9 +70,9 @@ func TestPickers_EveryFieldIsKnown(t *testing.T) {
 				continue
 			}
 
-			at := strings.TrimSuffix(rt.Path, "/:id") + " " + f.Name
+			at := strings.TrimSuffix(rt.Path, "/:id") + " " + field
 			if seen[at] = true; unpicked[at] == "" {
-				t.Errorf("%s: where is %s chosen?", rt.Name(), f.Name)
+				t.Errorf("%s: where is %s chosen?", rt.Name(), field)
 			}
 		}
 	}
@@ -76,23 +90,23 @@ func TestChoices_OpenToWhoeverNeedsThem(t *testing.T) {
 	t.Parallel()
 	in := servertest.Start(t)
 	in.Member("none", 0, in.Role("Nothing", nil))
-	for _, p := range choices.Pickers {
-		keys, want := choices.ChoosersOf(server.Routes())[p.Name], 403
+	for picker, keys := range choices.ChoosersOf(server.Routes()) {
+		want := 403
 		if slices.Contains(keys, web.SignedIn) {
 			want = 200
 		}
-		if answer := in.Get("GET", "/admin/choice?of="+p.Name, "none"); answer.Code != want {
-			t.Errorf("%s without a permission: %d", p.Name, answer.Code)
+		if answer := in.Get("GET", "/admin/choice?of="+picker, "none"); answer.Code != want {
+			t.Errorf("%s without a permission: %d", picker, answer.Code)
 		}
 
 		for i, key := range keys {
 			if key == web.SignedIn {
 				continue
 			}
-			name := fmt.Sprintf("%s-%d", strings.ReplaceAll(p.Name, "_", "-"), i)
+			name := fmt.Sprintf("%s-%d", strings.ReplaceAll(picker, "_", "-"), i)
 			in.Member(name, 0, in.Role(name, nil, key))
-			if answer := in.Get("GET", "/admin/choice?of="+p.Name, name); answer.Code != 200 {
-				t.Errorf("%s with %s: %d %s", p.Name, key, answer.Code, answer.Body)
+			if answer := in.Get("GET", "/admin/choice?of="+picker, name); answer.Code != 200 {
+				t.Errorf("%s with %s: %d %s", picker, key, answer.Code, answer.Body)
 			}
 		}
 	}
@@ -105,7 +119,8 @@ func TestChoices_AreWhatTheCallerCanGive(t *testing.T) {
 	in := servertest.WithCeilings(t)
 	values := func(of, field, as string) string {
 		var out []string
-		body := in.OK("GET", "/admin/choice?of="+of, "", as).Body
+		as, search, _ := strings.Cut(as, "&")
+		body := in.OK("GET", "/admin/choice?of="+of+"&"+search, "", as).Body
 		for _, m := range regexp.MustCompile(`"`+field+`":"([^"]*)"`).FindAllStringSubmatch(body,
 			-1) {
 			out = append(out, m[1])
@@ -115,6 +130,8 @@ func TestChoices_AreWhatTheCallerCanGive(t *testing.T) {
 	}
 	for _, c := range []struct{ of, field, as, want string }{
 		{"role", "name", "desk", "Desk,Editor,Spare"},
+		{"role", "name", "desk&keywordSearch=ED%C3%8FT", "Editor"},
+		{"grant_role", "name", "desk", "Desk,Spare"},
 		{"role", "name", "owner", "Chief,Desk,Editor,Other,Owner,Spare,Unheld"},
 		{"permission", "key", "chief",
 			"admin.role.create,admin.role.delete,admin.role.query,admin.role.rule,admin.role.update,system.setting.query"},
@@ -149,6 +166,10 @@ func TestChoices_RulesOfFlags(t *testing.T) {
 		if body := in.OK("GET", "/admin/choice?of="+of, "", "saver").Body; !strings.Contains(body,
 			want) {
 			t.Errorf("%s: %s", of, body)
+		}
+		if of == "setting_group" { // also a filter of the list
+			in.OK("GET", "/admin/choice?of="+of, "", "reader")
+			continue
 		}
 		in.Call("GET", "/admin/choice?of="+of, "", "reader").Brief(403, "system.setting.save")
 	}

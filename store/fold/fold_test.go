@@ -24,6 +24,7 @@ var pairs = []struct {
 	{"the Angstrom sign", "Å", "Å", true, true},
 	{"order of marks", "a\u0323\u0302", "a\u0302\u0323", true, true},
 	{"German ß", "Straße", "STRASSE", true, true},
+	{"German capital ß", "STRAẞE", "strasse", true, true},
 	{"German ẞ", "GROẞ", "groß", true, true},
 	{"an umlaut left out", "Müller", "Muller", false, true},
 	{"an umlaut written as two letters", "Müller", "Mueller", false, false},

@@ -637,7 +637,7 @@ export type Choice = {
 export type ChoiceNode = {
   children?: ChoiceNode[]
   id: number
-  /** Key of a permission or a setting group; empty otherwise */
+  /** Key of a permission or a setting group, username of a user; empty otherwise */
   key: string
   name: string
   /** ID of the parent; 0 for a root and for records that form no tree */
@@ -1669,6 +1669,25 @@ export type ExchangeCodeForSessionOfAppUser = {
   state: string
   /** The same URL as was sent there */
   to: string
+}
+
+export type ExplainWhomRoleCanUpdate = {
+  /** Data scope */
+  data_scope?: "all" | "dept_tree" | "dept" | "self" | "custom"
+  /** Paths of the departments, instead of dept_ids; such as Sales/EU, where \/ is a slash in a name; or # and the code, such as #sales-eu */
+  departments?: string[] | null
+  /** IDs of the departments of the data scope custom */
+  dept_ids?: number[] | null
+  /** IDs of the roles that its holders can assign */
+  grant_role_ids?: number[] | null
+  /** Names of the roles, instead of grant_role_ids */
+  grant_roles?: string[] | null
+  /** ID of the role; 0 for a new one */
+  id?: number | null
+  /** Keys of the permissions, instead of rule_ids */
+  permissions?: string[] | null
+  /** IDs of its permissions */
+  rule_ids?: number[] | null
 }
 
 export type Explanation = {
@@ -2953,6 +2972,20 @@ export type PlanSetup = {
   prune?: 0 | 1
 }
 
+export type Preset = {
+  /** Data scope that is usual for it */
+  data_scope: "all" | "dept_tree" | "dept" | "self" | "custom"
+  /** Key of the preset, by which consoles name it */
+  key: string
+  /** Keys of its permissions, those of menus and pages included */
+  permissions: string[]
+}
+
+export type Presets = {
+  /** Presets, in the order in which they are offered */
+  data: Preset[]
+}
+
 export type PreviewFlag = {
   /** Time to ask about; now by default */
   at?: string | null
@@ -3105,6 +3138,17 @@ export type Range = {
   from: string
   /** Time of its last commit */
   to: string
+}
+
+export type Reach = {
+  /** Number of those whom the holders can't change */
+  beyond: number
+  /** 1 if the role has a permission to change users; else the rest is of no use */
+  changes: 0 | 1
+  /** Number of users in your data scope */
+  people: number
+  /** Roles of those users, by ID; without roles that nobody there has */
+  reasons: Unreached[]
 }
 
 export type Reason = {
@@ -3794,6 +3838,21 @@ export type SignInOnPage = {
   username: string
 }
 
+export type SignInState = {
+  /** Number of failed sign-ins in the last hour, since the last one that succeeded */
+  failed: number
+  /** Time of the last of them; null if there is none */
+  failed_at: string | null
+  /** Reason of the last of them, as in the sign-in log; empty for a rate limit */
+  failed_reason: string
+  /** Why the person can't sign in now after failed sign-ins; null if that is not so at this node */
+  lockout: Lockout | null
+  /** 1 if there are other nodes, whose lock-outs are not known here; failed counts their sign-ins too */
+  other_nodes: 0 | 1
+  /** Why the person can't sign in: disabled; unconfirmed, until an app user has confirmed the address; password_off, if passwords are turned off; invited, until a password is chosen; or no_password; the last three without a passkey and a connected provider. Empty if there is none of these reasons */
+  refused: string[]
+}
+
 export type SignInWithCodeByEmailAsAppUser = {
   /** 1 to get the token as a cookie that scripts cannot read, instead of in the response */
   cookie?: 0 | 1
@@ -4121,6 +4180,19 @@ export type Undone = {
   lost: UndoLost[]
   /** Number of records that changed */
   records: number
+}
+
+export type Unreached = {
+  id: number
+  /** Keys of the permissions that the role in the input lacks, sorted */
+  missing: string[]
+  name: string
+  /** 1 if you can let the holders assign this role, so that they can change its users */
+  remedy: 0 | 1
+  /** Number of users in your data scope who have the role */
+  users: number
+  /** 1 if the data scope of the role is wider */
+  wider: 0 | 1
 }
 
 export type UpdateAPIKey = {
@@ -5035,12 +5107,14 @@ export type Api = {
     '/admin/list-export': { body: undefined; answer: unknown }
     [path: `/admin/list/${number}`]: { body: undefined; answer: User }
     [path: `/admin/list/${number}/data`]: { body: undefined; answer: unknown }
+    [path: `/admin/list/${number}/sign-in`]: { body: undefined; answer: SignInState }
     '/admin/login/passkey': { body: undefined; answer: PasskeyOptions }
     '/admin/loginlog': { body: undefined; answer: LoginLogOutPage }
     '/admin/permission/effective': { body: undefined; answer: Effective }
     '/admin/permission/explain': { body: undefined; answer: Explanation }
     '/admin/reauth': { body: undefined; answer: Reauth }
     '/admin/role': { body: undefined; answer: RolePage }
+    '/admin/role-preset': { body: undefined; answer: Presets }
     [path: `/admin/role/${number}`]: { body: undefined; answer: Role }
     '/admin/rule': { body: undefined; answer: PermissionTree }
     [path: `/admin/rule-node/${number}`]: { body: undefined; answer: Permission }
@@ -5158,6 +5232,7 @@ export type Api = {
     '/user/list-export': { body: undefined; answer: unknown }
     [path: `/user/list/${number}`]: { body: undefined; answer: AppUser }
     [path: `/user/list/${number}/data`]: { body: undefined; answer: unknown }
+    [path: `/user/list/${number}/sign-in`]: { body: undefined; answer: SignInState }
     '/user/permission/explain': { body: undefined; answer: Explanation }
     '/user/role': { body: undefined; answer: AppRolePage }
     [path: `/user/role/${number}`]: { body: undefined; answer: AppRole }
@@ -5199,6 +5274,7 @@ export type Api = {
     '/admin/reauth': { body: ConfirmIdentity; answer: ReauthDone }
     [path: `/admin/reauth/provider/${string}`]: { body: undefined; answer: LinkURL }
     '/admin/role': { body: CreateRole; answer: Role }
+    '/admin/role-reach': { body: ExplainWhomRoleCanUpdate; answer: Reach }
     '/admin/rule': { body: CreatePermission; answer: Permission }
     '/admin/verify': { body: ConfirmEmailAddress; answer: LinkUsed }
     '/api/login': { body: SignInAsAppUser; answer: Login }

@@ -1,4 +1,5 @@
-import { Badge, Flex, Typography } from 'antd'
+import { Badge, Button, Flex, Typography } from 'antd'
+import { useNavigate } from 'react-router'
 import type { SystemHealth } from '../api/types'
 import { useAccount } from '../app/account'
 import { maybe, t } from '../i18n'
@@ -17,6 +18,7 @@ import { Traffic } from './home/Traffic'
 // traffic, except those to monitoring, so it polls rarely.
 export function HomePage() {
   const { info, may } = useAccount()
+  const navigate = useNavigate()
   const user = info.info
   const { data: health, failure } = useLive(may('system.info') ? '/system/health' : '', 60)
   const { data: system, failure: unknown } = useLive(may('system.info') ? '/system/info' : '', 300)
@@ -26,15 +28,20 @@ export function HomePage() {
   const now = useNow(health)
   return (
     <Flex vertical gap={16}>
-      <div>
-        <Typography.Title level={1} style={{ fontSize: 20, margin: 0, overflowWrap: 'anywhere' }}>
-          {t('home.hello', { name: user.nickname || user.username })}
-        </Typography.Title>
-        <Typography.Text type="secondary">
-          {t('home.last')}: <Time at={user.login_time} />
-          {user.login_ip && `, ${user.login_ip}`}
-        </Typography.Text>
-      </div>
+      <Flex gap={16} wrap justify="space-between" align="start">
+        <div style={{ minWidth: 0 }}>
+          <Typography.Title level={1} style={{ fontSize: 20, margin: 0, overflowWrap: 'anywhere' }}>
+            {t('home.hello', { name: user.nickname || user.username })}
+          </Typography.Title>
+          <Typography.Text type="secondary">
+            {t('home.last')}: <Time at={user.login_time} />
+            {user.login_ip && `, ${user.login_ip}`}
+          </Typography.Text>
+        </div>
+        {may('admin.list.query') && may('admin.list.create') && may('admin.invite.create') && (
+          <Button onClick={() => void navigate('/admin/list?new=invite')}>{t('home.invite')}</Button>
+        )}
+      </Flex>
       <BackupNotice />
       {sets && <Steps info={system} />}
       {stats ? <Traffic tiles={now} /> : now.length > 0 && <Tiles tiles={now} />}

@@ -1,6 +1,7 @@
-import { Tag, theme, Typography } from 'antd'
+import { Button, Tag, theme, Typography } from 'antd'
 import { lazy, Suspense } from 'react'
 import { Link } from 'react-router'
+import { del } from '../api/request'
 import type { LoginLog as Row } from '../api/types'
 import { useAccount } from '../app/account'
 import { type Key, maybe, t } from '../i18n'
@@ -11,6 +12,7 @@ import { Locked } from '../ui/Locked'
 import { activity } from '../ui/log/address'
 import { PersonLink } from '../ui/PersonLink'
 import { Time } from '../ui/Time'
+import { useAction } from '../ui/useAction'
 import { useTable } from '../ui/useTable'
 import { device } from './session-columns'
 
@@ -21,7 +23,6 @@ export const colors: Record<string, string> = { success: 'success', failed: 'err
 
 // LoginLog lists the sign-ins of everyone, of the current user, or of one user.
 export function LoginLog({ own = false, of }: { own?: boolean; of?: number }) {
-  const { may } = useAccount()
   const { token } = theme.useToken()
   const list = useTable<Row>(own ? '/admin/loginlog' : '/system/loginlog', of ? { user_id: String(of) } : {})
   const every = !own && of === undefined
@@ -33,9 +34,7 @@ export function LoginLog({ own = false, of }: { own?: boolean; of?: number }) {
       empty={t('loginlog.empty')}
       filters={
         <>
-          {every && may('admin.list.query') && (
-            <Finder path="/admin/list" label={t('loginlog.user')} value={user} onChange={(id) => list.set({ user_id: id ? String(id) : undefined })} />
-          )}
+          {every && <Finder of="user" label={t('loginlog.user')} value={user} onChange={(id) => list.set({ user_id: id ? String(id) : undefined })} />}
           <Choice
             list={list}
             name="result"
@@ -67,9 +66,12 @@ export function LoginLog({ own = false, of }: { own?: boolean; of?: number }) {
             <>
               <PersonLink name={name} id={row.user_id || row.app_user_id} app={row.realm === 'app'} /> {row.realm === 'app' && <Tag>{t('sessions.app')}</Tag>}
               {row.locked_until && row.result !== 'success' && (
-                <Tag color="warning">
-                  <Locked until={row.locked_until} />
-                </Tag>
+                <>
+                  <Tag color="warning">
+                    <Locked until={row.locked_until} />
+                  </Tag>
+                  <Unlock row={row} reload={list.reload} />
+                </>
               )}
             </>
           ),
@@ -79,6 +81,24 @@ export function LoginLog({ own = false, of }: { own?: boolean; of?: number }) {
         { title: t('device'), key: 'device', render: (_, row) => device(row) || '—' },
       ]}
     />
+  )
+}
+
+// Unlock ends a lock-out, for those who may.
+function Unlock({ row, reload }: { row: Row; reload: () => Promise<void> }) {
+  const { may } = useAccount()
+  const { notify } = useAction()
+  const app = row.realm === 'app'
+  if (!may(app ? 'user.list.unlock' : 'admin.list.unlock')) return null
+  const unlock = async () => {
+    await del(app ? `/user/list/${row.app_user_id}/lockout` : `/admin/list/${row.user_id}/lockout`)
+    notify(t('unlocked', { name: row.username }))
+    await reload()
+  }
+  return (
+    <Button size="small" aria-label={t('unlock.name', { name: row.username })} onClick={() => void unlock()}>
+      {t('unlock')}
+    </Button>
   )
 }
 

@@ -38,8 +38,8 @@ export function Sessions() {
       empty={t('sessions.empty')}
       filters={
         <>
-          {may('admin.list.query') && <Finder path="/admin/list" label={t('loginlog.user')} {...filter('user_id')} />}
-          {may('user.list.query') && <Finder path="/user/list" label={t('sessions.app_user')} {...filter('app_user_id')} />}
+          <Finder of="user" label={t('loginlog.user')} {...filter('user_id')} />
+          <Finder of="app_user" label={t('sessions.app_user')} {...filter('app_user_id')} />
         </>
       }
       columns={[

@@ -2,6 +2,7 @@ import { TreeSelect } from 'antd'
 import { t } from '../i18n'
 import { type Offered, treeOf } from './offered'
 import { useChoices } from './useChoices'
+import { byText } from './fold'
 
 type Props = { id?: string; value?: number; onChange?: (id: number) => void }
 
@@ -13,7 +14,7 @@ export function DeptPick({ id, value, onChange }: Props) {
       id={id}
       allowClear
       loading={!depts}
-      showSearch={{ treeNodeFilterProp: 'name' }}
+      showSearch={byText('name')}
       placeholder={t('none')}
       treeData={treeOf(depts)}
       fieldNames={{ label: 'name', value: 'id', children: 'children' }}

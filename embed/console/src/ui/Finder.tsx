@@ -1,23 +1,20 @@
 import { Select } from 'antd'
 import { useEffect, useState } from 'react'
-import { get } from '../api/request'
-import { useGet } from './useGet'
-
-type Found = { id: number; username: string; nickname: string }
+import { useFound } from './useFound'
 
 type Props = {
-  path: '/admin/list' | '/user/list' // path of the list
+  of: 'user' | 'app_user'
   label: string
   value?: number
   onChange: (id?: number) => void
 }
 
-// Finder selects a user by searching on the server.
-export function Finder({ path, label, value, onChange }: Props) {
+// Finder selects a user by searching on the server. The permission for the list that it filters is
+// enough.
+export function Finder({ of, label, value, onChange }: Props) {
   const [typed, setTyped] = useState('')
   const [asked, setAsked] = useState<string>() // undefined until first opened
-  const { data, loading } = useGet(asked === undefined ? '' : path, { keywordSearch: asked, pageSize: 20 })
-  const [chosen, setChosen] = useState<Found>()
+  const { found, loading } = useFound(of, asked, value)
 
   useEffect(() => {
     if (asked === undefined) return
@@ -25,17 +22,6 @@ export function Finder({ path, label, value, onChange }: Props) {
     return () => clearTimeout(wait)
   }, [typed, asked])
 
-  // The URL contains only an ID.
-  useEffect(() => {
-    // biome-ignore lint/nursery/useReactCompiler: without a value nothing is selected
-    if (!value) return setChosen(undefined)
-    if (chosen?.id === value) return
-    const question = new AbortController()
-    get(`${path}/${value}`, {}, { quiet: true, signal: question.signal }).then(setChosen, () => {}) // the ID is shown then
-    return () => question.abort()
-  }, [path, value, chosen])
-
-  const people = [...(chosen && chosen.id === value && !data?.data.some(({ id }) => id === chosen.id) ? [chosen] : []), ...(data?.data ?? [])]
   return (
     <Select<number>
       allowClear
@@ -49,7 +35,7 @@ export function Finder({ path, label, value, onChange }: Props) {
         if (open) setAsked((before) => before ?? '')
       }}
       onChange={(id?: number) => onChange(id)}
-      options={people.map(({ id, username, nickname }) => ({ value: id, label: nickname && nickname !== username ? `${nickname} (${username})` : username }))}
+      options={found}
     />
   )
 }

@@ -8,6 +8,7 @@ test.each([
   ['Müller', 'Mueller', false],
   ['Grüße', 'GRU\u0308SSE', true],
   ['Straße', 'strasse', true],
+  ['STRAẞE', 'strasse', true],
   ['ΟΔΟΣ', 'οδος', true],
   ['ΟΔΟΣ ΒΟΡΡΑΣ', 'οδος βορρας', true],
   ['Αθήνα', 'αθηνα', true],

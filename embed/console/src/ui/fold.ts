@@ -20,6 +20,7 @@ export function folded(text: string): string {
   const plain = text
     .normalize('NFKD')
     .replace(/\p{Default_Ignorable_Code_Point}/gu, '')
+    .toLowerCase() // ẞ becomes ß
     .toUpperCase() // ß becomes SS
     .toLowerCase()
   // й is another letter, and so are waw and yeh with hamza
@@ -60,6 +61,11 @@ export function placeOf(search: string, text: string): [number, number] | undefi
   }
   return undefined
 }
+
+// byText is the search of a TreeSelect in one text of its nodes.
+export const byText = (name: 'name' | 'title' | 'text') => ({
+  filterTreeNode: (typed: string, node: object): boolean => has(folded(typed), String((node as Record<string, unknown>)[name] ?? '')),
+})
 
 // byLabel is the search of a Select in the labels of its options.
 export const byLabel = {

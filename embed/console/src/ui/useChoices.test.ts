@@ -4,12 +4,10 @@ import { expect, test } from 'vitest'
 // instead of the lists, which have permissions of their own. These use a list, for another reason.
 
 const uses: Record<string, string> = {
-  'pages/files/useGroups.ts': 'the filter of the files',
-  'pages/keys/Keys.tsx': 'a filter of the list',
+  'pages/files/useGroups.ts': 'choices for those who can’t see the list',
   'pages/people/Access.tsx': 'the permissions of a user, whose page needs the same permission',
   'pages/people/Explain.tsx': 'the permissions to ask about, which needs the same permission',
-  'pages/people/People.tsx': 'a filter of the list',
-  'pages/people/Users.tsx': 'a filter of the list',
+  'pages/people/Users.tsx': 'choices for those who can’t see the list',
   'pages/rights/AppRoles.tsx': 'the list',
   'pages/rights/Departments.tsx': 'the list',
   'pages/rights/Permissions.tsx': 'the list',

@@ -1,6 +1,6 @@
 import { useGet } from './useGet'
 
-type Kind = 'role' | 'dept' | 'permission' | 'app_role' | 'app_permission' | 'file_group' | 'flag_role' | 'flag_dept' | 'flag_app_role'
+type Kind = 'role' | 'filter_role' | 'dept' | 'permission' | 'app_role' | 'app_permission' | 'file_group' | 'flag_role' | 'flag_dept' | 'flag_app_role'
 
 // useChoices loads what a form offers for the ID of another record; the permission to save the form is enough. No request is
 // made while on is false.

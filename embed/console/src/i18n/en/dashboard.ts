@@ -1,4 +1,5 @@
 export const dashboard = {
+  'home.invite': 'Invite people',
   'home.hello': 'Hello, {name}',
   'home.account': 'Your account',
   'home.roles': 'Roles',

@@ -40,7 +40,6 @@ export const monitor = {
   'monitor.key': 'Key',
   'monitor.entries': 'Entries',
   'monitor.generation': 'Generation',
-  'monitor.user_id': 'User ID',
   'monitor.filters': 'Filters',
   'monitor.filter.keywordSearch': 'Search',
   'monitor.filter.user_id': 'User',

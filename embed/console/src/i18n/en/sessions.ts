@@ -1,6 +1,9 @@
 export const sessions = {
   locked: 'Locked out until {time}',
   'locked.tries': 'Locked out until {time} after {n} failed {n|sign-in|sign-ins}',
+  unlock: 'Unlock',
+  unlocked: '{name} can sign in again.',
+  'unlock.name': 'Unlock {name}',
   'loginlog.result': 'Result',
   'loginlog.with': 'with {name}',
   'loginlog.success': 'Signed in',

@@ -1,6 +1,7 @@
 import type { dashboard as en } from '../en/dashboard'
 
 export const dashboard: Record<keyof typeof en, string> = {
+  'home.invite': '邀请他人',
   'home.hello': '您好，{name}',
   'home.account': '您的账号',
   'home.roles': '角色',

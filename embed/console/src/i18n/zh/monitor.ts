@@ -42,7 +42,6 @@ export const monitor: Record<keyof typeof en, string> = {
   'monitor.key': '键',
   'monitor.entries': '条目数',
   'monitor.generation': '版本',
-  'monitor.user_id': '用户 ID',
   'monitor.filters': '筛选',
   'monitor.filter.keywordSearch': '搜索',
   'monitor.filter.user_id': '用户',

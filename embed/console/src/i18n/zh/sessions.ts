@@ -3,6 +3,9 @@ import type { sessions as en } from '../en/sessions'
 export const sessions: Record<keyof typeof en, string> = {
   locked: '已锁定至 {time}',
   'locked.tries': '登录失败 {n} 次，已锁定至 {time}',
+  unlock: '解除锁定',
+  unlocked: '{name} 可以重新登录。',
+  'unlock.name': '解除 {name} 的锁定',
   'loginlog.result': '结果',
   'loginlog.with': '通过 {name}',
   'loginlog.success': '登录成功',

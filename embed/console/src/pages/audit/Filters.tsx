@@ -1,6 +1,5 @@
 import { Button, Flex, Select, Tag, theme } from 'antd'
 import { lazy, Suspense } from 'react'
-import { useAccount } from '../../app/account'
 import { type Key, t } from '../../i18n'
 import { Choice } from '../../ui/Choice'
 import { Finder } from '../../ui/Finder'
@@ -62,22 +61,20 @@ const capital = (text: string) => text.slice(0, 1).toUpperCase() + text.slice(1)
 
 // Filters narrow the change log by person, kind of record, and action.
 export function Filters({ params, set }: Props) {
-  const { may } = useAccount()
   const [kind, id] = (params.get('actor') ?? '').split(':')
   const change = params.get('change')
   const action = params.get('action')
-  const person = (path: '/admin/list' | '/user/list', of: 'user' | 'app_user', label: string) => (
+  const person = (of: 'user' | 'app_user') => (
     <Finder
-      path={path}
-      label={label}
+      of={of}
+      label={t('audit.filter.who')}
       value={kind === of ? Number(id) || undefined : undefined}
       onChange={(to) => set({ actor: to ? `${of}:${to}` : undefined })}
     />
   )
   return (
     <>
-      {may('admin.list.query') && kind !== 'app_user' && person('/admin/list', 'user', t('audit.filter.who'))}
-      {may('user.list.query') && kind === 'app_user' && person('/user/list', 'app_user', t('audit.filter.who'))}
+      {person(kind === 'app_user' ? 'app_user' : 'user')}
       <Choice
         list={{ params, set: (values) => set({ ...values, record: undefined }) }}
         name="collection"

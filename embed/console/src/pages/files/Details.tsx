@@ -94,14 +94,10 @@ function Facts({ file, groups, preview }: { file: File; groups: Groups; preview:
           { label: t('files.kind'), children: t(`files.kind.${file.kind}` as Key) },
           { label: t('files.mime'), children: <span style={{ overflowWrap: 'anywhere' }}>{file.mime}</span> },
           { label: t('files.size'), children: t('files.bytes', { size: bytes(file.size), n: count(file.size) }) },
-          ...(groups.seen
-            ? [
-                {
-                  label: t('files.group'),
-                  children: file.group_id ? <bdi style={{ overflowWrap: 'anywhere' }}>{groups.name(file.group_id)}</bdi> : t('files.ungrouped'),
-                },
-              ]
-            : []),
+          {
+            label: t('files.group'),
+            children: file.group_id ? <bdi style={{ overflowWrap: 'anywhere' }}>{groups.name(file.group_id)}</bdi> : t('files.ungrouped'),
+          },
           {
             label: t('files.uploader'),
             children: (

@@ -63,7 +63,7 @@ export function FileList() {
         list={{ ...list, reload: async () => void (await reload()) }}
         filters={
           <>
-            {groups.seen && !lg && <GroupSelect {...side} />}
+            {!lg && <GroupSelect {...side} />}
             <Filters list={list} order={view === 'grid'} />
             <Segmented
               aria-label={t('files.view')}
@@ -82,7 +82,7 @@ export function FileList() {
         actions={may('file.list.create') && <UploadButton onFiles={upload} />}
       />
       <div className="file-page">
-        {groups.seen && lg && <GroupSide {...side} />}
+        {lg && <GroupSide {...side} />}
         <section aria-label={t('menu.file.list')} aria-busy={Boolean(list.table.loading)}>
           <BatchBar chosen={chosen} actions={actions} />
           {rows.length > 0 && (

@@ -56,22 +56,18 @@ export function FileTable({ table, order, chosen, groups, open, actions, selecta
         },
         { title: t('files.size'), ...order('size'), align: 'end', render: bytes },
         { title: t('files.kind'), dataIndex: 'kind', render: (kind: string) => t(`files.kind.${kind}` as Key) },
-        ...(groups.seen
-          ? [
-              {
-                title: t('files.group'),
-                dataIndex: 'group_id',
-                render: (id: number) =>
-                  id ? (
-                    <div className="file-group" title={groups.name(id)}>
-                      <bdi>{groups.name(id)}</bdi>
-                    </div>
-                  ) : (
-                    '—'
-                  ),
-              },
-            ]
-          : []),
+        {
+          title: t('files.group'),
+          dataIndex: 'group_id',
+          render: (id: number) =>
+            id ? (
+              <div className="file-group" title={groups.name(id)}>
+                <bdi>{groups.name(id)}</bdi>
+              </div>
+            ) : (
+              '—'
+            ),
+        },
         {
           title: t('files.access'),
           dataIndex: 'public',

@@ -1,14 +1,14 @@
 import { FileOutlined, FolderOpenOutlined, FolderOutlined, InboxOutlined } from '@ant-design/icons'
 import { Input, Select, Typography } from 'antd'
 import { type ReactNode, useState } from 'react'
-import type { FileGroup } from '../../api/types'
 import { t } from '../../i18n'
 import { clear } from '../../ui/clear'
 import { count } from '../../ui/format'
 import { byLabel, folded, has } from '../../ui/fold'
+import type { Folder } from './useGroups'
 
 type Props = {
-  groups: FileGroup[]
+  groups: Folder[]
   value: string | undefined // folder ID in the URL; "0" for files without a folder
   onChange: (value: string | undefined) => void
 }

@@ -4,13 +4,13 @@ import { useState } from 'react'
 import type { Access } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
-import { marked, named, type Offered, optionsOf, treeOf } from '../../ui/offered'
+import { named, type Offered, optionsOf, treeOf } from '../../ui/offered'
 import { useChoices } from '../../ui/useChoices'
-import { useGet } from '../../ui/useGet'
+import { useFound } from '../../ui/useFound'
 import { Line } from './Line'
 import { type Flag, type Rule, sum } from './flag'
 import { LazyMoment } from '../../ui/LazyMoment'
-import { byLabel } from '../../ui/fold'
+import { byLabel, byText } from '../../ui/fold'
 
 type Props = {
   at: number
@@ -59,12 +59,10 @@ export function FlagRule({ at, last, rule, flag, disabled, onChange, onMove, onR
       </Line>
       <Line label={t('flags.depts')}>{(id) => <Depts id={id} value={rule.depts} disabled={disabled} onChange={(depts) => put({ depts })} />}</Line>
       <Line label={t('flags.users')}>
-        {(id) => <People id={id} path="/admin/list" access="admin.list.query" value={rule.users} disabled={disabled} onChange={(users) => put({ users })} />}
+        {(id) => <People id={id} of="user" access="admin.list.query" value={rule.users} disabled={disabled} onChange={(users) => put({ users })} />}
       </Line>
       <Line label={t('flags.app_users')}>
-        {(id) => (
-          <People id={id} path="/user/list" access="user.list.query" value={rule.appUsers} disabled={disabled} onChange={(appUsers) => put({ appUsers })} />
-        )}
+        {(id) => <People id={id} of="app_user" access="user.list.query" value={rule.appUsers} disabled={disabled} onChange={(appUsers) => put({ appUsers })} />}
       </Line>
       <Attributes rule={rule} disabled={disabled} put={put} />
       <Line label={t('flags.from')}>{(id) => <LazyMoment id={id} disabled={disabled} value={rule.from} onChange={(from) => put({ from })} />}</Line>
@@ -107,7 +105,7 @@ function Depts({ value, ...rest }: PickProps) {
       {...anyone()}
       onFocus={onFocus}
       multiple
-      showSearch={{ treeNodeFilterProp: 'name' }}
+      showSearch={byText('name')}
       treeDefaultExpandAll
       treeData={treeOf(choices, named(value))}
       fieldNames={{ label: 'name', value: 'id', children: 'children' }}
@@ -116,23 +114,15 @@ function Depts({ value, ...rest }: PickProps) {
   )
 }
 
-// People selects users, whom it searches by name. Users who can't list them enter the IDs.
-function People({
-  path,
-  access,
-  value,
-  onChange,
-  ...rest
-}: PickProps & { path: '/admin/list' | '/user/list'; access: 'admin.list.query' | 'user.list.query' }) {
+// People selects users, whom it searches by name. Where a rule can't be changed, users who can't list
+// them see the IDs.
+function People({ of, access, value, onChange, ...rest }: PickProps & { of: 'user' | 'app_user'; access: 'admin.list.query' | 'user.list.query' }) {
   const { may } = useAccount()
   const { needed, onFocus } = useOpened(value)
   const [search, setSearch] = useState('')
-  const found = useGet(needed && may(access) ? path : '', { keywordSearch: search, pageSize: 50 }).data?.data ?? []
-  const options = found.map(({ id, username, nickname, status }) => ({
-    value: id,
-    label: marked({ id, status, name: nickname ? `${username} (${nickname})` : username }),
-  }))
-  if (!may(access)) {
+  const named = !rest.disabled || may(access)
+  const { found } = useFound(of, needed && named ? search : undefined)
+  if (!named) {
     return (
       <Select<string[]>
         {...rest}
@@ -154,7 +144,7 @@ function People({
       onFocus={onFocus}
       mode="multiple"
       showSearch={{ filterOption: false, onSearch: setSearch }}
-      options={options}
+      options={found}
       value={value}
       onChange={onChange}
     />

@@ -1,7 +1,8 @@
 import { MailOutlined } from '@ant-design/icons'
 import { Button, Flex, Tag, Typography } from 'antd'
 import dayjs from 'dayjs'
-import { Link, useNavigate } from 'react-router'
+import { lazy, Suspense } from 'react'
+import { Link } from 'react-router'
 import { del, Failure, post } from '../../api/request'
 import { noticeShown } from '../../api/saved-notice'
 import type { Invitation } from '../../api/types'
@@ -14,6 +15,7 @@ import { List } from '../../ui/List'
 import { PersonLink } from '../../ui/PersonLink'
 import { Time } from '../../ui/Time'
 import { useAction } from '../../ui/useAction'
+import { usePanel } from '../../ui/usePanel'
 import { useMail } from '../../ui/useMail'
 import { usePoll } from '../../ui/usePoll'
 import { useTable } from '../../ui/useTable'
@@ -21,6 +23,8 @@ import { names } from '../people/person'
 import { app, backend, type Realm } from '../people/realm'
 import { mostLinks } from './link'
 import { useLinks } from './useLinks'
+
+const InvitePeople = lazy(async () => ({ default: (await import('./InvitePeople')).InvitePeople }))
 
 // Invitations are the pending invitations of users.
 export const Invitations = () => <Pending realm={backend} />
@@ -37,7 +41,7 @@ function Pending({ realm }: { realm: Realm }) {
   const list = useTable<Invitation>(realm.invitations)
   const { again, copy, links, revoke } = useActs(realm, list.reload)
   const lists = may(`${realm.access}.query`)
-  const navigate = useNavigate()
+  const inviting = usePanel<true>()
   const mail = useMail()
   usePoll(list.refresh, 3, list.table.dataSource?.some((one) => one.mail_state === 'queued') ?? false)
   const user = Number(list.params.get('user_id')) || undefined
@@ -59,16 +63,15 @@ function Pending({ realm }: { realm: Realm }) {
         }
         actions={
           creates &&
-          may(admin ? 'admin.list.create' : 'user.list.create') &&
-          lists && (
-            <Button type="primary" icon={<MailOutlined />} onClick={() => void navigate(`${realm.path}?new=invite`)}>
-              {t('people.invite')}
+          may(admin ? 'admin.list.create' : 'user.list.create') && (
+            <Button type="primary" icon={<MailOutlined />} onClick={() => inviting.show(true)}>
+              {t('invite.people')}
             </Button>
           )
         }
         filters={
           <>
-            {lists && <Finder path={realm.path} label={t('people.user')} value={user} onChange={(id) => list.set({ user_id: id ? String(id) : undefined })} />}
+            <Finder of={realm.collection} label={t('people.user')} value={user} onChange={(id) => list.set({ user_id: id ? String(id) : undefined })} />
             <LazyRange list={list} name="expires_at[]" label={t('invite.expires')} future />
           </>
         }
@@ -122,6 +125,7 @@ function Pending({ realm }: { realm: Realm }) {
         }
       />
       {links.panels}
+      <Suspense>{inviting.of && <InvitePeople realm={realm} open={inviting.open} onClose={inviting.hide} onDone={list.reload} />}</Suspense>
     </>
   )
 }

@@ -27,14 +27,12 @@ export function Jobs() {
       empty={t('jobs.empty')}
       filters={
         <>
-          {may('admin.list.query') && (
-            <Finder
-              path="/admin/list"
-              label={t('jobs.user')}
-              value={Number(list.params.get('user_id')) || undefined}
-              onChange={(id) => list.set({ user_id: id ? String(id) : undefined })}
-            />
-          )}
+          <Finder
+            of="user"
+            label={t('jobs.user')}
+            value={Number(list.params.get('user_id')) || undefined}
+            onChange={(id) => list.set({ user_id: id ? String(id) : undefined })}
+          />
           <Choice
             list={list}
             name="state"

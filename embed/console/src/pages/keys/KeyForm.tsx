@@ -10,7 +10,7 @@ import { useEditor } from '../../ui/useEditor'
 import { useGet } from '../../ui/useGet'
 import { Expiry } from './Expiry'
 import { type ApiKey, all, expiry, type KeyWithToken, type Lifetime, own as ownPath, standardDays, usual } from './key'
-import { byLabel } from '../../ui/fold'
+import { byLabel, byText } from '../../ui/fold'
 
 type Values = Pick<ApiKey, 'name' | 'role_ids' | 'data_scope' | 'dept_ids' | 'networks'> & { rate_limit: number | null; expires_at: Lifetime }
 
@@ -131,7 +131,7 @@ function Departments({ of, id, value, onChange }: { of?: ApiKey; id?: string; va
       id={id}
       multiple
       disabled={!depts}
-      showSearch={{ treeNodeFilterProp: 'name' }}
+      showSearch={byText('name')}
       treeDefaultExpandAll
       treeData={treeOf(depts, depts && named(of?.dept_ids))}
       fieldNames={{ label: 'name', value: 'id', children: 'children' }}

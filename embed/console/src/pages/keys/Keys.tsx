@@ -1,7 +1,6 @@
 import { DeleteOutlined } from '@ant-design/icons'
 import { Button, type TableProps } from 'antd'
 import { useNavigate } from 'react-router'
-import type { Role } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
 import { CreateButton } from '../../ui/CreateButton'
@@ -11,7 +10,7 @@ import { Finder } from '../../ui/Finder'
 import { marked } from '../../ui/offered'
 import { List } from '../../ui/List'
 import { activity } from '../../ui/log/address'
-import { useAll } from '../../ui/useAll'
+import { useChoices } from '../../ui/useChoices'
 import { useTable } from '../../ui/useTable'
 import { Last, Name, Networks, Owner, Roles, State } from './cells'
 import type { ApiKey } from './key'
@@ -24,7 +23,7 @@ export function Keys() {
   const { may } = useAccount()
   const list = useTable<ApiKey>('/admin/key')
   const keys = useKeys(list.reload)
-  const roles = useAll<Role>(may('admin.role.query') ? '/admin/role' : '').rows
+  const roles = useChoices('filter_role')
   const user = Number(list.params.get('user_id')) || undefined
   return (
     <>
@@ -34,9 +33,7 @@ export function Keys() {
         empty={t('keys.empty')}
         filters={
           <>
-            {may('admin.list.query') && (
-              <Finder path="/admin/list" label={t('keys.owner')} value={user} onChange={(id) => list.set({ user_id: id ? String(id) : undefined })} />
-            )}
+            <Finder of="user" label={t('keys.owner')} value={user} onChange={(id) => list.set({ user_id: id ? String(id) : undefined })} />
             {roles && (
               <Choice list={list} name="role_id" label={t('keys.role')} options={roles.map((role) => ({ value: String(role.id), label: marked(role) }))} />
             )}

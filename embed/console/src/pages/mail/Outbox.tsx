@@ -74,8 +74,8 @@ export function Outbox({ on }: { on?: boolean }) {
         <>
           <Choice list={list} name="state" label={t('mail.state')} options={states.map((value) => ({ value, label: t(`mail.state.${value}`) }))} />
           <Choice list={list} name="purpose" label={t('mail.purpose')} options={purposes.map((value) => ({ value, label: t(`mail.purpose.${value}`) }))} />
-          {may('admin.list.query') && <Finder path="/admin/list" label={t('mail.user')} {...person('user_id')} />}
-          {may('user.list.query') && <Finder path="/user/list" label={t('mail.app_user')} {...person('app_user_id')} />}
+          <Finder of="user" label={t('mail.user')} {...person('user_id')} />
+          <Finder of="app_user" label={t('mail.app_user')} {...person('app_user_id')} />
           <LazyRange list={list} name="created_at[]" label={t('created_at')} />
         </>
       }

@@ -8,7 +8,7 @@ import { words } from '../../ui/words'
 import { useChoices } from '../../ui/useChoices'
 import { type Offered, optionsOf, treeOf } from '../../ui/offered'
 import type { Change } from './person'
-import { byLabel } from '../../ui/fold'
+import { byLabel, byText } from '../../ui/fold'
 
 type Asked = { what: 'dept_id' | 'role_ids'; on: User[]; query: Query }
 
@@ -91,7 +91,7 @@ export function BatchDialog({ open, what, on, query, apply, onClose }: Props) {
           <Form.Item label={t('people.dept')} htmlFor="batch-dept">
             <TreeSelect<number, Offered>
               id="batch-dept"
-              showSearch={{ treeNodeFilterProp: 'name' }}
+              showSearch={byText('name')}
               loading={!depts}
               treeDefaultExpandAll
               placeholder={t('people.batch.move.pick')}

@@ -1,14 +1,16 @@
 import { TreeSelect } from 'antd'
-import type { DeptNode } from '../../api/types'
 import { t } from '../../i18n'
 import { marked } from '../../ui/offered'
+import { byText } from '../../ui/fold'
+
+type Dept = { id: number; name: string; status: number; children?: Dept[] }
 
 // DeptSelect filters users by department where there is no room for the tree.
-export function DeptSelect({ depts, value, onChange }: { depts?: DeptNode[]; value?: string; onChange: (id?: string) => void }) {
+export function DeptSelect({ depts, value, onChange }: { depts?: Dept[]; value?: string; onChange: (id?: string) => void }) {
   return (
-    <TreeSelect<number, DeptNode>
+    <TreeSelect<number, Dept>
       allowClear
-      showSearch={{ treeNodeFilterProp: 'name' }}
+      showSearch={byText('name')}
       style={{ width: 200, maxWidth: '100%' }}
       placeholder={t('people.dept')}
       aria-label={t('people.dept')}

@@ -8,6 +8,7 @@ import { LazyMoment } from '../../ui/LazyMoment'
 import { useGet } from '../../ui/useGet'
 import { useWider } from '../../ui/useWider'
 import type { Subject } from './person'
+import { byText } from '../../ui/fold'
 
 type Props = { open: boolean; of: Subject; onClose: () => void }
 
@@ -38,7 +39,7 @@ export function Question({ of }: { of: Subject }) {
         <Form.Item label={t('people.explain.ask')} htmlFor="permission">
           <TreeSelect<string, Node>
             id="permission"
-            showSearch={{ treeNodeFilterProp: 'text' }}
+            showSearch={byText('text')}
             placeholder={t('people.explain.pick')}
             value={key}
             onChange={setKey}

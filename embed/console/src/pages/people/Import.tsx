@@ -16,6 +16,7 @@ import type { Realm } from './realm'
 import { bare, decode, guess, isExact, largest, made as madeOf, parse, rejected, type Sheet, type Target, meant } from './import-file'
 import { Mapping } from './Mapping'
 import { reasonsOf, Verdicts } from './Verdicts'
+import { byLabel } from '../../ui/fold'
 
 // Encodings of CSV files from spreadsheets. The server reads UTF-8 and byte order marks by itself, and asks for the others.
 const described = [
@@ -211,7 +212,7 @@ export function Import({ realm, open, onClose, onDone }: Props) {
         <Form.Item label={t('people.import.charset')} htmlFor="charset" extra={t('people.import.charset.hint')}>
           <Select
             id="charset"
-            showSearch={{ optionFilterProp: 'label' }}
+            showSearch={byLabel}
             virtual={false}
             style={{ maxWidth: 320 }}
             value={charset}

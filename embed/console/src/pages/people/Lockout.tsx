@@ -1,19 +1,24 @@
-import { Alert, Button } from 'antd'
-import { useEffect, useEffectEvent } from 'react'
-import { del } from '../../api/request'
+import { Alert, Button, type AlertProps } from 'antd'
+import { useEffect, useEffectEvent, useState } from 'react'
+import { del, get, put } from '../../api/request'
+import type { SignInState } from '../../api/types'
 import { useAccount } from '../../app/account'
-import { joined, t } from '../../i18n'
+import { joined, type Key, maybe, t } from '../../i18n'
 import { Locked } from '../../ui/Locked'
+import { Time } from '../../ui/Time'
 import { useAction } from '../../ui/useAction'
 import { names, type Person } from './person'
 import type { Realm } from './realm'
 
-type Props = { user: Person; realm: Realm; reload: () => Promise<void> }
+type Action = { label: string; onClick: () => void } | false
+type Props = { user: Person; realm: Realm; own: boolean; edit: () => void; link: Action; reload: () => Promise<void> }
 
-// Lockout says that a person can't sign in after failed sign-ins, and ends it.
-export function Lockout({ user, realm, reload }: Props) {
+// Lockout says why a person can't sign in, and has a button that mends each reason for those who may.
+export function Lockout({ user, realm, own, edit, link, reload }: Props) {
   const { may } = useAccount()
   const { notify } = useAction()
+  const [state, setState] = useState<SignInState>()
+  const path: `/admin/list/${number}/sign-in` | `/user/list/${number}/sign-in` = `${realm.path}/${user.id}/sign-in`
   const until = user.lockout?.until
   const over = useEffectEvent(() => void reload())
   useEffect(() => {
@@ -21,21 +26,62 @@ export function Lockout({ user, realm, reload }: Props) {
     const wait = setTimeout(over, Math.max(1000, Date.parse(until) - Date.now()))
     return () => clearTimeout(wait)
   }, [until])
-  if (!user.lockout) return null
-  const { tries, networks } = user.lockout
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a change of the person may change it
+  useEffect(() => {
+    if (own) return
+    const question = new AbortController()
+    get(path, {}, { quiet: true, signal: question.signal }).then(setState, () => {}) // the rest of the page says more
+    return () => question.abort()
+  }, [path, user, own])
+
   const unlock = async () => {
     await del(`${realm.path}/${user.id}/lockout`)
-    notify(t('people.unlocked', { name: names([user]) }))
+    notify(t('unlocked', { name: names([user]) }))
     await reload()
   }
+  const enable = async () => {
+    await put(`${realm.path}/${user.id}/status`, { status: 1 })
+    notify(t('people.enabled', { name: names([user]) }))
+    await reload()
+  }
+  const unlocks: Action = may(`${realm.access}.unlock`) && { label: t('unlock'), onClick: () => void unlock() }
+  const mends: Record<string, Action> = {
+    disabled: may(`${realm.access}.status`) && { label: t('people.enable'), onClick: () => void enable() },
+    password_off: may(`${realm.access}.update`) && { label: t('edit'), onClick: edit },
+    invited: link,
+    no_password: link,
+  }
+  const elsewhere = state?.other_nodes === 1 && state.failed > 0 && !user.lockout
   return (
-    <Alert
-      type="warning"
-      showIcon
-      style={{ marginBottom: 16 }}
-      title={<Locked until={user.lockout.until} tries={tries} />}
-      description={networks.length ? t('people.locked.from', { networks: joined(networks) }) : t('people.locked.everywhere')}
-      action={may(`${realm.access}.unlock`) && <Button onClick={() => void unlock()}>{t('people.unlock')}</Button>}
-    />
+    <>
+      {(state?.refused ?? []).map((reason) => (
+        <Said key={reason} type="warning" title={t(`people.refused.${reason}` as Key)} action={mends[reason] ?? false} />
+      ))}
+      {user.lockout && (
+        <Said
+          type="warning"
+          title={<Locked until={user.lockout.until} tries={user.lockout.tries} />}
+          description={user.lockout.networks.length ? t('people.locked.from', { networks: joined(user.lockout.networks) }) : t('people.locked.everywhere')}
+          action={unlocks}
+        />
+      )}
+      {elsewhere && (
+        <Said
+          type="info"
+          title={t('people.failed', { n: state.failed })}
+          description={
+            <>
+              <Time at={state.failed_at ?? ''} />
+              {state.failed_reason && `, ${maybe(`loginlog.reason.${state.failed_reason}`) ?? state.failed_reason}`}. {t('people.failed.nodes')}
+            </>
+          }
+          action={unlocks}
+        />
+      )}
+    </>
   )
+}
+
+function Said({ action, ...rest }: Pick<AlertProps, 'type' | 'title' | 'description'> & { action: Action }) {
+  return <Alert showIcon style={{ marginBottom: 16 }} {...rest} action={action && <Button onClick={action.onClick}>{action.label}</Button>} />
 }

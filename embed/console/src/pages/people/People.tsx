@@ -1,13 +1,14 @@
-import { type TableProps, Typography } from 'antd'
+import { MailOutlined } from '@ant-design/icons'
+import { Button, type TableProps, Typography } from 'antd'
 import { lazy, type ReactNode, Suspense, useEffect, useEffectEvent } from 'react'
 import { useLocation, useNavigate } from 'react-router'
 import { useAccount } from '../../app/account'
-import { t } from '../../i18n'
+import { loadTexts, t } from '../../i18n'
 import { Actions, actionsColumn } from '../../ui/Actions'
 import { CreateButton } from '../../ui/CreateButton'
 import { List } from '../../ui/List'
 import { Time } from '../../ui/Time'
-import { useAll } from '../../ui/useAll'
+import { useChoices } from '../../ui/useChoices'
 import { usePanel } from '../../ui/usePanel'
 import type { useTable } from '../../ui/useTable'
 import { fieldColumns } from '../fields/places'
@@ -22,6 +23,7 @@ import { StatusSwitch } from './StatusSwitch'
 import { type People as Acts, usePeople } from './usePeople'
 import { Whole } from './Whole'
 
+const InvitePeople = lazy(async () => ({ default: (await Promise.all([import('../invite/InvitePeople'), loadTexts('invite')]))[0].InvitePeople }))
 const Import = lazy(async () => ({ default: (await import('./Import')).Import }))
 
 type Column<P> = NonNullable<TableProps<P>['columns']>[number]
@@ -51,15 +53,17 @@ export function People<P extends Person>({ realm, list, roles, form, batch, whol
   const { access, path, texts } = realm
   const people = usePeople<P>(realm, list.reload)
   const importing = usePanel<true>()
-  const edited = usePanel<{ user?: P; invite?: boolean }>()
+  const inviting = usePanel<true>()
+  const invites = may(`${access}.create`) && may(`${realm.invite}.create`)
+  const edited = usePanel<{ user?: P }>()
   const custom = useForms()[realm.fields]
-  const lists = may(`${realm.role}.query`)
-  const offered = useAll<{ id: number; name: string; status: number }>(lists ? realm.roles : '').rows
-  const filtered = lists && (realm.hasRoles || Boolean(offered?.length)) // by role
+  const offered = useChoices(realm.filter)
+  const filtered = realm.hasRoles || Boolean(offered?.length) // by role
 
   const asked = list.params.has('new') && may(`${access}.create`) // from another page, to open the form for a new person
   const create = useEffectEvent(() => {
-    edited.show({ invite: list.params.get('new') === 'invite' })
+    if (list.params.get('new') === 'invite' && invites) inviting.show(true)
+    else edited.show({})
     list.set({ new: undefined })
   })
   useEffect(() => {
@@ -83,6 +87,9 @@ export function People<P extends Person>({ realm, list, roles, form, batch, whol
         }
         actions={
           <>
+            {invites && (
+              <Button icon={<MailOutlined />} aria-label={t('people.invite.several')} title={t('people.invite.several')} onClick={() => inviting.show(true)} />
+            )}
             {may(`${access}.create`) && <CreateButton onClick={() => edited.show({})}>{t(texts.create)}</CreateButton>}
             <Whole realm={realm} params={list.params} onImport={() => importing.show(true)} />
           </>
@@ -146,6 +153,7 @@ export function People<P extends Person>({ realm, list, roles, form, batch, whol
       <Suspense>
         {edited.of && form({ ...edited.of, open: edited.open, custom, onClose: edited.hide, onSaved: () => void list.reload(), onMade: people.tell })}
       </Suspense>
+      <Suspense>{inviting.of && <InvitePeople realm={realm} open={inviting.open} onClose={inviting.hide} onDone={list.reload} />}</Suspense>
       <Suspense>{importing.of && <Import realm={realm} open={importing.open} onClose={importing.hide} onDone={() => void list.reload()} />}</Suspense>
       {people.panels}
     </>

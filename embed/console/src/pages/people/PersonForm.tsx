@@ -56,7 +56,7 @@ export function PersonForm<P extends Person>({ realm, editor, save, blank, roles
   const { open, user, custom, invite, onClose, onSaved, onMade } = props
   const { info, may } = useAccount()
   const made = useRef<P & Made>(undefined)
-  const offered = useChoices(realm.choice, open)
+  const offered = useChoices(realm.choice, open && !roles.disabled)
   const own = realm.ours && user?.id === info.info.id
 
   function closed() {
@@ -99,7 +99,7 @@ export function PersonForm<P extends Person>({ realm, editor, save, blank, roles
       <Form.Item name="role_ids" label={t('people.roles')} extra={roles.extra}>
         <Select
           mode="multiple"
-          loading={!offered}
+          loading={!offered && !roles.disabled}
           disabled={roles.disabled}
           showSearch={byLabel}
           placeholder={roles.placeholder}

@@ -145,7 +145,7 @@ function Shown<P extends Person>({ user, part, back, reload, ...own }: Props<P>)
           more={[acts.link, acts.reset, acts.act, acts.data, acts.erase]}
         />
       </Head>
-      <Lockout user={user} realm={realm} reload={reload} />
+      <Lockout user={user} realm={realm} own={mine} edit={() => edited.show(true)} link={acts.link} reload={reload} />
       {/* A list keeps what it shows in the address too: only the open part is there. */}
       <Tabs
         className="tabs-wrap"

@@ -9,6 +9,7 @@ import { accessOf } from './FirstPassword'
 import { type FormProps, PersonForm, type Values, valuesOf } from './PersonForm'
 import { sexes } from './person'
 import { backend } from './realm'
+import { byText } from '../../ui/fold'
 
 type Props = FormProps<User> & { dept?: number } // department of a new user
 
@@ -37,7 +38,7 @@ export function UserForm({ dept, ...props }: Props) {
           <TreeSelect<number, Offered>
             allowClear
             loading={!depts}
-            showSearch={{ treeNodeFilterProp: 'name' }}
+            showSearch={byText('name')}
             treeDefaultExpandedKeys={depts?.map((d) => d.id)}
             placeholder={t('people.dept.none')}
             treeData={treeOf(depts, user?.dept_id ? named([user.dept_id], [user.dept_name]) : [])}

@@ -1,9 +1,10 @@
 import { Flex } from 'antd'
 import { lazy, type MouseEvent, Suspense } from 'react'
 import { useLocation, useNavigate, useParams } from 'react-router'
-import type { DeptNode, User } from '../../api/types'
+import type { User } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { loadTexts, t } from '../../i18n'
+import { useChoices } from '../../ui/useChoices'
 import { useGet } from '../../ui/useGet'
 import { usePanel } from '../../ui/usePanel'
 import { useTable } from '../../ui/useTable'
@@ -22,6 +23,8 @@ const DeptSelect = lazy(async () => ({ default: (await import('./DeptSelect')).D
 const UserForm = lazy(async () => ({ default: (await import('./UserForm')).UserForm }))
 const Explain = lazy(async () => ({ default: (await Promise.all([import('./Explain'), loadTexts('actions')]))[0].Explain }))
 
+type Dept = { id: number; status: number; children?: Dept[] }
+
 // Users is the user list; the page of a user is at its ID.
 export function Users() {
   return useParams()['*'] ? <Person /> : <UserList />
@@ -34,7 +37,10 @@ function UserList() {
   const { may } = useAccount()
   const xl = useWider('xl')
   const list = useTable<User>(backend.path, {}, { own: ['new'] })
-  const depts = useGet(may('admin.dept.query') ? '/admin/dept' : '').data?.data
+  const reads = may('admin.dept.query')
+  const whole = useGet(reads ? '/admin/dept' : '').data?.data
+  const named = useChoices('dept', !reads)
+  const depts = reads ? whole : named
   const explained = usePanel<Subject>()
   const dept = list.params.get('dept_id') ?? undefined
   const choose = (id?: string) => list.set({ dept_id: id })
@@ -43,10 +49,10 @@ function UserList() {
   return (
     <Flex gap={16} align="start">
       {xl &&
-        may('admin.dept.query') &&
-        (depts ? (
+        reads &&
+        (whole ? (
           <Suspense fallback={<Room />}>
-            <Depts depts={depts} value={dept} onChange={choose} />
+            <Depts depts={whole} value={dept} onChange={choose} />
           </Suspense>
         ) : (
           <Room />
@@ -57,8 +63,7 @@ function UserList() {
           list={list}
           crowded
           filters={
-            !xl &&
-            may('admin.dept.query') && (
+            (reads ? !xl : named?.length) && (
               <Suspense fallback={<div style={{ width: 200, height: 32 }} />}>
                 <DeptSelect depts={depts} value={dept} onChange={choose} />
               </Suspense>
@@ -103,7 +108,7 @@ function meant(e: MouseEvent<HTMLElement>): boolean {
 }
 
 // enabled reports whether a department is known and enabled, so that new users can be put into it.
-const enabled = (nodes: DeptNode[] = [], id: number): boolean => nodes.some((node) => (node.id === id && node.status === 1) || enabled(node.children ?? [], id))
+const enabled = (nodes: Dept[] = [], id: number): boolean => nodes.some((node) => (node.id === id && node.status === 1) || enabled(node.children ?? [], id))
 
 // Reserves room for the departments until they are loaded, so that nothing jumps.
 function Room() {

@@ -16,6 +16,7 @@ export const backend = {
   collection: 'user',
   fields: 'users',
   choice: 'role',
+  filter: 'filter_role',
   // Their CSV files.
   template: 'users.csv',
   columns: ['username', 'nickname', 'email', 'mobile', 'sex', 'department', 'roles', 'status'],
@@ -45,6 +46,7 @@ export const app = {
   collection: 'app_user',
   fields: 'app_users',
   choice: 'app_role',
+  filter: 'app_role',
   template: 'app-users.csv',
   columns: ['username', 'nickname', 'email', 'mobile', 'roles', 'status'],
   texts: {

@@ -3,7 +3,7 @@ import { Button, Card, Flex, Input, Select, TreeSelect } from 'antd'
 import { type ReactNode, useId } from 'react'
 import type { Mapping } from '../../api/types'
 import { t } from '../../i18n'
-import { byLabel } from '../../ui/fold'
+import { byLabel, byText } from '../../ui/fold'
 import { named, type Offered, optionsOf, treeOf } from '../../ui/offered'
 import { useChoices } from '../../ui/useChoices'
 import { noMapping, type Realm } from './preset'
@@ -85,7 +85,7 @@ function One({ n, of, realms, onChange, onRemove }: OneProps) {
               id={`${id}dept`}
               allowClear
               loading={!depts}
-              showSearch={{ treeNodeFilterProp: 'name' }}
+              showSearch={byText('name')}
               style={{ width: '100%' }}
               placeholder={t('none')}
               treeData={treeOf(depts, depts && of.dept_id ? named([of.dept_id]) : [])}

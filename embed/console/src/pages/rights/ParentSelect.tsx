@@ -3,6 +3,7 @@ import { useMemo } from 'react'
 import { t } from '../../i18n'
 import { marked } from '../../ui/offered'
 import { type Branch, childrenOf, placesOf } from '../../ui/tree/model'
+import { byText } from '../../ui/fold'
 
 type Node = Branch & { status: number }
 
@@ -36,7 +37,7 @@ export function ParentSelect<T extends Node>({ tree, self, name, holds = every }
       normalize={(id?: number) => id ?? 0}
       getValueProps={(id?: number) => ({ value: id && known.has(id) ? id : undefined })}
     >
-      <TreeSelect allowClear showSearch={{ treeNodeFilterProp: 'title' }} placeholder={t('tree.parent.top')} treeData={choices} />
+      <TreeSelect allowClear showSearch={byText('title')} placeholder={t('tree.parent.top')} treeData={choices} />
     </Form.Item>
   )
 }

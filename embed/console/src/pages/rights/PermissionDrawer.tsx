@@ -12,6 +12,7 @@ import { lastSort, ParentSelect } from './ParentSelect'
 import type { NodeProps } from './useEdits'
 import { permissionName } from './words'
 import { useEditor } from '../../ui/useEditor'
+import { byLabel } from '../../ui/fold'
 
 const canHold = (node: PermissionNode) => node.type !== action
 
@@ -93,7 +94,7 @@ export function PermissionDrawer({ edits, tree, onClose, reload, saved }: NodePr
       >
         <Select
           allowClear
-          showSearch
+          showSearch={byLabel}
           placeholder={t('rule.icon.none')}
           options={Object.keys(icons).map((value) => ({ value, label: value.replace(/Outlined$/, '') }))}
           optionRender={({ value, label }) => (

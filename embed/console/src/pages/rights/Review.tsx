@@ -7,6 +7,8 @@ import { type Key, t } from '../../i18n'
 import { type Place, placesOf, type Titled } from '../../ui/tree/model'
 import { type Changes, type Draft, hiddenPages } from './draft'
 import { few, people, permissionName } from './words'
+import { details } from './draft'
+import { Reach } from './Reach'
 
 type Props = {
   open: boolean
@@ -69,6 +71,7 @@ export function Review({ open, busy, role, draft, changes, places, depts, roles,
         )}
         <Differences title={t('role.review.departments')} given={dept(changes.depts.given)} taken={dept(changes.depts.taken)} />
         <Differences title={t('role.review.give')} given={give(changes.give.given)} taken={give(changes.give.taken)} />
+        {open && <Reach id={role.id} rule_ids={[...draft.rules]} {...details(draft)} />}
         {hidden.length > 0 && <Alert type="warning" showIcon title={t('role.review.hidden', { names: few(hidden.map(permissionName)) })} />}
       </Flex>
     </Modal>

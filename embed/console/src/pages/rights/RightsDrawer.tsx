@@ -15,6 +15,7 @@ import { words } from '../../ui/words'
 import { changesOf, details, type Draft, draftOf, hiddenPages } from './draft'
 import { Holders } from './Holders'
 import { PermissionTree } from './PermissionTree'
+import { Reach } from './Reach'
 import { Review } from './Review'
 import { ScopeTab } from './ScopeTab'
 import { beyond, type Ceiling, lacking, ownerRole } from './useCeiling'
@@ -152,6 +153,14 @@ function Rights({ id, open, closed, ceiling, onClose, saved }: Props & { id: num
       {id === ownerRole && <Alert type="info" showIcon style={{ marginBottom: 16 }} title={t('role.owner')} />}
       {role && id !== ownerRole && fixed && (
         <Alert type="info" showIcon style={{ marginBottom: 16 }} title={t('role.beyond')} description={lacks(role, ceiling!, places)} />
+      )}
+      {role && draft && (
+        <Reach
+          id={id}
+          rule_ids={[...draft.rules]}
+          {...details(draft)}
+          onGive={setsDetails ? (ids) => setDraft({ ...draft, give: new Set([...draft.give, ...ids]) }) : undefined}
+        />
       )}
       {role && draft && (
         <Tabs

@@ -1,7 +1,9 @@
-import { Form, Switch } from 'antd'
+import { Form, Select, Switch } from 'antd'
 import TextArea from 'antd/es/input/TextArea'
+import { get, put } from '../../api/request'
 import type { ChoiceNode, Role } from '../../api/types'
-import { t } from '../../i18n'
+import { useAccount } from '../../app/account'
+import { type Key, t } from '../../i18n'
 import { NameField, StatusField } from '../../ui/fields'
 import { FormDrawer } from '../../ui/FormDrawer'
 import { SortField } from '../../ui/SortField'
@@ -10,6 +12,8 @@ import { useAction } from '../../ui/useAction'
 import { useLastValue } from '../../ui/useLastValue'
 import { marked } from '../../ui/offered'
 import { useChoices } from '../../ui/useChoices'
+import { useGet } from '../../ui/useGet'
+import { Reach } from './Reach'
 import { ScopeChoice } from './ScopeChoice'
 import type { Ceiling } from './useCeiling'
 import { useEditor } from '../../ui/useEditor'
@@ -20,6 +24,7 @@ type Values = Pick<Role, 'name' | 'description' | 'sort'> & {
   password_off: boolean
   data_scope?: Role['data_scope']
   dept_ids?: number[]
+  preset?: string
 }
 
 type Props = {
@@ -36,8 +41,10 @@ export function RoleDrawer({ edits, ceiling, onClose, saved }: Props) {
   const { notify } = useAction()
   const { of: role, save: store, form } = useEditor('/admin/role', useLastValue(edits)?.role, valuesOf)
 
-  async function save(values: Values) {
-    const record = await store(values)
+  async function save({ preset, ...values }: Values) {
+    const made = await store(values)
+    const keys = preset && (await get('/admin/role-preset')).data.find(({ key }) => key === preset)?.permissions
+    const record = keys ? await put(`/admin/role/${made.id}/rule`, { permissions: keys }) : made
     notify(t(role ? 'role.saved' : 'role.created', { name: record.name }))
     await saved(record, !role)
   }
@@ -51,6 +58,7 @@ export function RoleDrawer({ edits, ceiling, onClose, saved }: Props) {
       onClose={onClose}
       {...form({ name: '', description: '', sort: 0, status: true, require_factor: false, password_off: false })}
     >
+      {!role && <PresetField />}
       <NameField />
       <Form.Item name="description" label={t('describe')}>
         <TextArea maxLength={1000} rows={4} />
@@ -84,8 +92,49 @@ export function RoleDrawer({ edits, ceiling, onClose, saved }: Props) {
         <Switch />
       </Form.Item>
       <StatusField />
+      {role && edits && <Reach {...reachOf(role)} />}
     </FormDrawer>
   )
+}
+
+const reachOf = ({ id, rule_ids, data_scope, dept_ids, grant_role_ids }: Role) => ({ id, rule_ids, data_scope, dept_ids, grant_role_ids })
+
+// PresetField starts a new role from a usual one, which fills the empty fields. The permissions are those that
+// the user can grant.
+function PresetField() {
+  const { may } = useAccount()
+  const form = Form.useFormInstance<Values>()
+  const chosen = Form.useWatch('preset', form)
+  const presets = useGet(may('admin.role.rule') ? '/admin/role-preset' : '').data?.data
+  const grants = useChoices('permission', may('admin.role.rule'))
+  if (!presets?.length || !grants) return null
+  const free = keysOf(grants)
+  function choose(key?: string) {
+    const preset = presets?.find((one) => one.key === key)
+    const others = presets?.map((one) => t(`role.preset.${one.key}` as Key)) ?? []
+    const name = form.getFieldValue('name') as string
+    if (preset && (!name || others.includes(name))) form.setFieldsValue({ name: t(`role.preset.${preset.key}` as Key) })
+    if (preset) form.setFieldsValue({ data_scope: preset.data_scope, description: t(`role.preset.${preset.key}.text` as Key) })
+  }
+  return (
+    <Form.Item name="preset" label={t('role.preset')} extra={chosen ? t(`role.preset.${chosen}.text` as Key) : t('role.preset.help')}>
+      <Select<string>
+        allowClear
+        placeholder={t('role.preset.none')}
+        onChange={choose}
+        options={presets.map(({ key, permissions }) => {
+          const lacks = permissions.some((one) => !free.has(one))
+          const name = t(`role.preset.${key}` as Key)
+          return { value: key, label: lacks ? t('role.give.beyond', { name }) : name, disabled: lacks }
+        })}
+      />
+    </Form.Item>
+  )
+}
+
+const keysOf = (nodes: ChoiceNode[], keys = new Set<string>()): Set<string> => {
+  for (const node of nodes) keysOf(node.children ?? [], keys.add(node.key))
+  return keys
 }
 
 // Departments selects the departments of a custom scope.

@@ -2,7 +2,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { moment } from '../../api/changes'
 import { getAll } from '../../api/get-all'
 import { get } from '../../api/request'
-import type { Access, Setting, SettingGroup } from '../../api/types'
+import type { Setting, SettingGroup } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
 import { useReconnect } from '../../ui/useReconnect'
@@ -13,17 +13,13 @@ export type Group = Named & { settings: Setting[] }
 
 type Named = Pick<SettingGroup, 'id' | 'key' | 'title' | 'remark' | 'public' | 'updated_at'>
 
-const writing: Access[] = ['system.setting.save', 'system.setting.create', 'system.setting.update']
-
-// useSettings loads every setting by group. Users who can't list groups get their keys and titles if
-// they can write settings, and otherwise the numbers.
+// useSettings loads every setting by group. Users who can't list groups get their keys and titles.
 export function useSettings() {
   const { may } = useAccount()
-  const [answer, setAnswer] = useState<{ settings: Setting[]; groups?: Named[] }>()
+  const [answer, setAnswer] = useState<{ settings: Setting[]; groups: Named[] }>()
   const asked = useRef<AbortController>(undefined)
   const fresh = useRef(0)
   const seen = may('system.setting.group.query')
-  const writes = writing.some(may)
 
   const load = useCallback(async () => {
     asked.current?.abort() // a late response to an older request is ignored
@@ -32,13 +28,13 @@ export function useSettings() {
     fresh.current = moment()
     const [settings, groups] = await Promise.all([
       getAll<Setting>('/system/setting', {}, question.signal),
-      seen ? getAll<SettingGroup>('/system/setting-group', {}, question.signal) : writes ? choices(question.signal) : undefined,
+      seen ? getAll<SettingGroup>('/system/setting-group', {}, question.signal) : choices(question.signal),
     ])
     restore()
     settle(settings)
     setAnswer({ settings, groups })
     return settings
-  }, [seen, writes])
+  }, [seen])
 
   const look = useCallback(() => void load().catch(() => {}), [load]) // the failure is shown
   useEffect(() => {
@@ -57,8 +53,8 @@ async function choices(signal: AbortSignal): Promise<Named[]> {
   return data.map(({ id, key, name }) => ({ id, key, title: name, remark: '', public: 0, updated_at: '' }))
 }
 
-function grouped(settings: Setting[], groups: Named[] | undefined): Group[] {
-  const found = new Map<number, Group>(groups?.map((g) => [g.id, { ...g, settings: [] }]))
+function grouped(settings: Setting[], groups: Named[]): Group[] {
+  const found = new Map<number, Group>(groups.map((g) => [g.id, { ...g, settings: [] }]))
   for (const s of settings) {
     let group = found.get(s.group_id)
     if (!group) {

@@ -16,6 +16,7 @@ import { words } from '../../ui/words'
 import { Kind, Result } from './cells'
 import type { Webhook } from './hook'
 import type { useDeliveries } from './useDeliveries'
+import { byLabel } from '../../ui/fold'
 
 const DeliveryDrawer = lazy(async () => ({ default: (await import('./DeliveryDrawer')).DeliveryDrawer }))
 
@@ -54,7 +55,7 @@ export function Deliveries({ hook, list, replay, test }: Props) {
             />
             <Select<string>
               allowClear
-              showSearch
+              showSearch={byLabel}
               style={{ width: 200 }}
               placeholder={t('webhooks.event')}
               aria-label={t('webhooks.event')}
