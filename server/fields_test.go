@@ -24,6 +24,8 @@ import (
 // field.
 var goodBodies = sync.OnceValue(func() map[string]goodBody {
 	return withSimpleBodies(map[string]goodBody{
+		"POST /admin/role-reach": {"/admin/role-reach",
+			`{"id":2,"rule_ids":[1],"data_scope":"custom","dept_ids":[1],"grant_role_ids":[2]}`},
 		"POST /admin/login": {"/admin/login",
 			`{"username":"admin","password":"` + servertest.OwnerPassword + `","device_token":"x","cookie":0}`},
 		"POST /admin/login/totp": {"/admin/login/totp",

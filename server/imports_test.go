@@ -144,7 +144,7 @@ var mayImport = map[string][]string{
 
 // plainFeature is what a package below server may import that has no row.
 var plainFeature = []string{"reeve/server/coding", "reeve/server/web", "reeve/server/redact", "reeve/store",
-	"reeve/store/errs", "reeve/store/kv"}
+	"reeve/store/errs", "reeve/store/fold", "reeve/store/kv"}
 
 // mustNotKnow lists import path prefixes that a package must not import.
 var mustNotKnow = map[string][]string{

@@ -134,9 +134,9 @@ type Choices struct {
 }
 
 type choiceIn struct {
-	Of            string   `query:"of" check:"required,enum=picker" doc:"Kind of the records"`
-	ID            store.ID `query:"id" doc:"ID of the only record to return"`
-	KeywordSearch string   `query:"keywordSearch" check:"max=256" doc:"Part of the name or the key, regardless of case and accents"`
+	Of            string `query:"of" check:"required,enum=picker" doc:"Kind of the records"`
+	Record        int64  `query:"record" check:"min=1" doc:"ID of the only record to return"`
+	KeywordSearch string `query:"keywordSearch" check:"max=256" doc:"Part of the name or the key, regardless of case and accents"`
 }
 
 type choice struct {
@@ -177,7 +177,7 @@ func (c *Choices) listChoices(tx *store.Tx, req *web.Request,
 
 // matches reports whether a record is one that the caller asks for. part is the folded search text.
 func (in *choiceIn) matches(c *choice, part string) bool {
-	return (in.ID == 0 || in.ID == c.ID) &&
+	return (in.Record == 0 || store.ID(in.Record) == c.ID) &&
 		(part == "" || strings.Contains(fold.Search(c.Name+"\n"+c.Key), part))
 }
 
@@ -225,8 +225,8 @@ func appUserChoices(tx *store.Tx, req *web.Request, in *choiceIn) ([]*choice, er
 
 func peopleChoices[T any](tx *store.Tx, req *web.Request, in *choiceIn, records *kv.Collection[T],
 	collection string, of func(*T) *choice) (found []*choice, err error) {
-	part, ids := fold.Search(in.KeywordSearch), []store.ID{in.ID}
-	if in.ID == 0 {
+	part, ids := fold.Search(in.KeywordSearch), []store.ID{store.ID(in.Record)}
+	if in.Record == 0 {
 		most := triedMost
 		if part == "" {
 			most = mostUsers

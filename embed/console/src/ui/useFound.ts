@@ -12,6 +12,6 @@ export function useFound(of: 'user' | 'app_user', text: string | undefined, id?:
   const { data, loading } = useGet(text === undefined ? '' : '/admin/choice', { of, keywordSearch: text })
   const listed = data?.data ?? []
   const known = listed.some((one) => one.id === id)
-  const chosen = useGet(id && !known && !loading ? '/admin/choice' : '', { of, id }).data?.data ?? []
+  const chosen = useGet(id && !known && !loading ? '/admin/choice' : '', { of, record: id }).data?.data ?? []
   return { found: [...(known ? [] : chosen), ...listed].map((one) => ({ value: one.id, label: personName(one) })), loading }
 }
