@@ -21,7 +21,7 @@ func TestCluster_Speed(t *testing.T) {
 		t.Skip("it needs a quiet machine")
 	}
 	c := newCluster(t, 3)
-	c.prepare = func(_ string, cmd *exec.Cmd) { cmd.Env = append(cmd.Environ(), "REEVE_METRICS_TOKEN="+metricsToken) }
+	c.prepare = func(_ string, cmd *exec.Cmd) { cmd.Env = append(cmd.Environ(), "REEVE_METRICS__TOKEN="+metricsToken) }
 	d := newDrill(c)
 	single := start(t, t.TempDir())
 	alone := signedIn(t, single)
