@@ -17,7 +17,7 @@ import (
 // are answered without waiting for the other ones.
 var takesNothing = regexp.MustCompile(`^(` + strings.Join([]string{
 	// They read, ask or try.
-	`POST /auth/(check|forward|introspect)`, `POST /access/v1/evaluations?`, `POST /ofrep/.*`, `POST /system/setting/flag-preview`,
+	`POST /auth/(check|forward|introspect)`, `POST /admin/role-reach`, `POST /access/v1/evaluations?`, `POST /ofrep/.*`, `POST /system/setting/flag-preview`,
 	`POST /system/setup/plan`, `POST /system/(mail-test|webhook/:id/test|provider/:id/test)`, `POST /file/list/:id/link`,
 	// They create, or send.
 	`POST /admin/(dept|role|rule|key|account/key|account/passkey|account/totp|avatar|email|list-import)`,

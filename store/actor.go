@@ -65,6 +65,15 @@ var Anonymous = &Actor{}
 // actorKey is the key under which the write functions of a commit share a user. See kv.Shared.
 type actorKey ID
 
+// CurrentActor returns an actor as it is in a write transaction. The error says that it may act no more.
+func CurrentActor(tx *Tx, a *Actor) (*Actor, error) {
+	p, err := currentActor(tx, a)
+	if err != nil {
+		return nil, err
+	}
+	return p.(*Actor), nil
+}
+
 // currentActor returns the actor of the stored user when a write function is about to run:
 // since the request began, the roles may have changed, or the user may have been disabled.
 func currentActor(tx *Tx, p kv.Principal) (kv.Principal, error) {

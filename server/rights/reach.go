@@ -5,6 +5,7 @@ import (
 
 	"reeve/server/web"
 	"reeve/store"
+	"reeve/store/errs"
 	"reeve/store/kv"
 )
 
@@ -61,6 +62,9 @@ func roleReach(req *web.Request, in *reachIn) (out *reach, err error) {
 }
 
 func reachOf(tx *store.Tx, req *web.Request, in *reachIn) (*reach, error) {
+	if in.ID != 0 && !store.Roles.Exists(tx, in.ID) {
+		return nil, errs.Field(errs.Invalid, "id", "%s %d not found", errs.Noun(store.Roles.Noun()), in.ID)
+	}
 	out := &reach{Reasons: []unreached{}}
 	within, narrow := req.Actor.Scope(tx).Users()
 	count := func(where ...kv.Condition) (int, error) {

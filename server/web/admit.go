@@ -185,7 +185,10 @@ func (req *Request) AuthorizeWrite(tx *store.Tx) error {
 	}
 	actor := store.ActorOf(tx)
 	if actor == store.System { // writes for the caller, who needs the permission all the same
-		actor = req.Actor
+		var err error
+		if actor, err = store.CurrentActor(tx, req.Actor); err != nil {
+			return err
+		}
 	}
 	if err := req.Route.permit(tx, actor); err != nil {
 		return err

@@ -5,7 +5,7 @@ export const sessions: Record<keyof typeof en, string> = {
   'locked.tries': '登录失败 {n} 次，已锁定至 {time}',
   unlock: '解除锁定',
   unlocked: '{name} 可以重新登录。',
-  'unlock.name': '解除 {name} 的锁定',
+  'unlock.name': '解除锁定 {name}',
   'loginlog.result': '结果',
   'loginlog.with': '通过 {name}',
   'loginlog.success': '登录成功',
