@@ -69,6 +69,10 @@ var elsewhere = map[string]string{
 	"role POST /admin/account/key":    "from the caller's own roles, which the profile has",
 	"user PUT /system/webhook/:id":    "the caller alone",
 	"role PUT /admin/account/key/:id": "from the caller's own roles, which the profile has",
+
+	"permission POST /admin/role-reach": "those of the role form: the operation only calculates",
+	"dept POST /admin/role-reach":       "those of the role form",
+	"grant_role POST /admin/role-reach": "those of the role form",
 }
 
 // needs are the permissions that an operation demands besides the one of its route.
@@ -141,14 +145,15 @@ func furnished(t *testing.T) *world {
 
 // allow gives the caller these permissions and no others.
 func (w *world) allow(keys ...string) {
+	var ids []store.ID
+	for _, key := range keys {
+		if key != web.SignedIn {
+			ids = append(ids, w.in.Permission(key))
+		}
+	}
 	w.in.Update(func(tx *store.Tx) error {
 		_, err := store.Roles.Update(tx, w.desk, func(r *store.Role) error {
-			r.RuleIDs = nil
-			for _, key := range keys {
-				if key != web.SignedIn {
-					r.RuleIDs = append(r.RuleIDs, w.in.Permission(key))
-				}
-			}
+			r.RuleIDs = ids
 			return nil
 		})
 		return err

@@ -1,1 +1,0 @@
-import{t as e}from"./o6kj0rs8-useLive.js";import{Z as t}from"./heqi3i97-frame.js";var n=e=>e.filter(({unproven:e})=>e===1).map(({name:e,kind:t,proven_at:n,newest_at:r})=>({name:e,since:t===`command`?r:n}));function r(){let{may:r}=t(),{data:i}=e(r(`system.copy.query`)?`/system/backup-target`:``,120);return n(i?.data??[])}export{r as t};
