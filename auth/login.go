@@ -246,7 +246,7 @@ func open(tx *store.Tx, account store.Account, in Attempt, device *deviceUse,
 		return nil, err
 	}
 	if unknown == store.NewDevice && in.Program {
-		unknown = store.NewNetwork // which it is, unless familiar: a program is no device of a person
+		unknown = store.NewNetwork // a program is no device of a person; the network is new, unless it is familiar
 	}
 	if unknown != "" && !familiar && !first && !account.App {
 		err = store.TellSignIn(tx, account.ID, store.Notice{

@@ -39,7 +39,7 @@ func (r *Policy) Unreached(of *Role) (all []Unreached) {
 
 // extent is a data scope in any department.
 type extent struct {
-	rank  int // of relativeScopes; 3 for all
+	rank  int // place in relativeScopes; 3 for all
 	depts map[ID]bool
 }
 

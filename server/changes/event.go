@@ -29,7 +29,7 @@ type Event struct {
 	Actor      *LogActor       `json:"actor,omitempty"`     // only for readers of the change log
 	As         *LogActor       `json:"as,omitempty"`        // impersonated user, for the same callers
 	Fields     []logField      `json:"fields"`
-	Commit     string          `json:"commit,omitempty"` // of an event stream of several nodes: what to send as Reeve-Commit in order to read the change
+	Commit     string          `json:"commit,omitempty"` // position to send as Reeve-Commit in order to read the change; only in event streams of several nodes
 }
 
 // eventWords are the parts of an event's type that differ from the collection and from created,

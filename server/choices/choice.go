@@ -245,7 +245,7 @@ func peopleChoices[T any](tx *store.Tx, req *web.Request, in *choiceIn, records 
 			return nil, err
 		}
 		if c := of(u); c != nil && in.matches(c, part) {
-			c.sort = int64(len(found)) // as the list orders them
+			c.sort = int64(len(found)) // order of the list
 			if found = append(found, c); len(found) == mostUsers {
 				break
 			}

@@ -43,7 +43,7 @@ type othersTurn struct {
 const (
 	appendTimeout  = 10 * time.Second
 	confirmTimeout = 5 * time.Second
-	turnTimeout    = time.Second // of a request that is only about a turn
+	turnTimeout    = time.Second // limit of a request that is only about a turn
 	turnLosses     = 3           // lost appends after which a node asks for its turn
 	slowEntry      = 1 << 20     // size from which it asks before the first append
 	firstTurn      = time.Second

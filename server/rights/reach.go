@@ -20,7 +20,7 @@ func ReachRoutes() []web.Route {
 					"Holders can also change the people whose roles they can assign (grant_role_ids).",
 			}),
 		web.Read("/admin/role-preset", "admin.role.query", "List role presets", listPresets,
-			web.Options{Note: "Usual roles, each with what makes its job work and no more: a start for a new role."}),
+			web.Options{Note: "Usual roles, each with the permissions that its job needs: a start for a new role."}),
 	}
 }
 
@@ -41,7 +41,7 @@ type reach struct {
 	People  int         `json:"people" doc:"Number of users in your data scope"`
 	Changes store.Flag  `json:"changes" doc:"1 if the role has a permission to change users; else the rest is of no use"`
 	Beyond  int         `json:"beyond" doc:"Number of those whom the holders can't change"`
-	Reasons []unreached `json:"reasons" doc:"Roles of those users, by ID; without roles that nobody there has"`
+	Reasons []unreached `json:"reasons" doc:"Roles of those users, by ID; without roles that none of them has"`
 }
 
 type unreached struct {

@@ -12,9 +12,9 @@ import (
 // Turn is what a node asks of the others: to let it append first. It is advice: entries that are added all the same
 // do no harm.
 type Turn struct {
-	Lease    Lease // of the node
-	Seconds  int64 // for which they should wait, from the time at which they learn of it; 0 if it is over
-	Revision int64 // of etcd; of two turns, the one with the lower revision comes first
+	Lease    Lease // lease of the node
+	Seconds  int64 // time to wait from when another node learns of it; 0 if it is over
+	Revision int64 // revision of etcd: the turn with the lower one comes first
 }
 
 // Keys of turns are among those that From watches, so that a turn is over for others when they have the entry with

@@ -3147,7 +3147,7 @@ export type Reach = {
   changes: 0 | 1
   /** Number of users in your data scope */
   people: number
-  /** Roles of those users, by ID; without roles that nobody there has */
+  /** Roles of those users, by ID; without roles that none of them has */
   reasons: Unreached[]
 }
 

@@ -79,7 +79,7 @@ export function FormDrawer<V extends object>({
     retried.current = false
   }
 
-  // fill shows other values instead of what was typed.
+  // fill shows other values instead of the typed ones.
   function fill(values: Partial<V>) {
     kept.end()
     show(values)

@@ -160,7 +160,7 @@ export const rights = {
   'role.review.give': 'Roles members can assign',
   'role.reach': 'Members can change {n} of the {all} people you see',
   'role.reach.all': 'Members can change all {all} people you see.',
-  'role.reach.beyond': 'Nobody can change people who hold more. These roles have more than this one:',
+  'role.reach.beyond': 'No one can change people who hold more. These roles have more than this one:',
   'role.reach.people': '{n} {n|person|people}',
   'role.reach.missing': 'has {names}',
   'role.reach.wider': 'has a wider data scope',

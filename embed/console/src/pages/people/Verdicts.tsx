@@ -14,7 +14,7 @@ type Props = {
   cells?: (line: number, column: string) => string // of the file, if it was read here
 }
 
-// Verdicts is the preview of an import, row by row, with what is wrong at each cell.
+// Verdicts is the preview of an import, row by row, with the faults at each cell.
 export function Verdicts({ of, imported, targets = [], cells }: Props) {
   const wrong = new Set(of.rows.flatMap((row) => Object.keys(row.errors ?? {})))
   const first = (column: string) => (column === 'username' ? 2 : Number(wrong.has(column)))

@@ -115,7 +115,7 @@ export function guess({ header, rows }: Sheet, targets: Target[]): string[] {
   return chosen
 }
 
-// isExact reports whether each column has a name of the API, so that nobody has to be asked.
+// isExact reports whether each column has a name of the API, so that no one has to be asked.
 export const isExact = ({ header }: Sheet, chosen: string[]): boolean => header.every((name, at) => name === '' || name.toLowerCase() === chosen[at])
 
 const words: Record<string, Record<string, string>> = {

@@ -15,7 +15,7 @@ export type Drafts = ReadonlyMap<number, Draft>
 
 const drafts = store<Drafts>(new Map())
 const since = store(0) // when restored drafts were typed; 0 if there are none
-const key = '/system/setting-value' // of what is kept
+const key = '/system/setting-value' // name of the kept values
 
 // stamp identifies the value of a setting that was seen. Values of secrets are never seen.
 export function stamp(s: Setting): string {
