@@ -14,7 +14,7 @@ beforeAll(async () => {
 
 // The opening tag of a control with a label, and the text in it; an icon may be within the tag.
 const within = String.raw`(?:(?!<\/|\/>(?!\}\s+[\w-]+=)).)*?`
-const control = new RegExp(String.raw`<(?:Link|Button|a|button)\b${within}aria-label=\{(t\([^<]*?\))\}${within}>\s*\{(t\([^<]*?\))\}\s*<\/`, 'gs')
+const control = new RegExp(String.raw`<(?:Link|Button|a|button)\b${within}aria-label=\{(t\([^<>]*?\))\}${within}>\s*\{(t\([^<]*?\))\}\s*<\/`, 'gs')
 const action = /<Actions\b(?:(?!\/>).)*?label: (t\(.*?\)), onClick(?:(?!\/>).)*?called=\{(t\(.*?\))\}/gs
 
 const keys = (call: string) => [...call.matchAll(/[(?:] ?'([\w.]+)'/g)].map(([, key]) => key ?? '') // one, or one of two
