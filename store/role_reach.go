@@ -1,6 +1,9 @@
 package store
 
-import "slices"
+import (
+	"slices"
+	"sort"
+)
 
 // Unreached is a role whose holders the holders of another one can't change, and why: You can only
 // change users who hold what you could grant.
@@ -33,7 +36,7 @@ func (r *Policy) Unreached(of *Role) (all []Unreached) {
 			all = append(all, u)
 		}
 	}
-	slices.SortFunc(all, func(a, b Unreached) int { return int(a.Role.ID) - int(b.Role.ID) })
+	sort.Slice(all, func(i, j int) bool { return all[i].Role.ID < all[j].Role.ID })
 	return all
 }
 

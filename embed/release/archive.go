@@ -4,7 +4,6 @@ import (
 	"archive/tar"
 	"archive/zip"
 	"bytes"
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +11,7 @@ import (
 	"os"
 	"slices"
 
+	"github.com/klauspost/compress/gzip" // smaller than that of the standard library
 	"github.com/ulikunitz/xz"
 )
 

@@ -3,6 +3,7 @@ package trigram
 import (
 	"encoding/binary"
 	"slices"
+	"sort"
 )
 
 // ranges is a set of IDs as inclusive ranges, sorted and not adjacent.
@@ -33,15 +34,7 @@ func (r ranges) has(id uint64) bool {
 // union returns the union of two sets.
 func union(a, b ranges) ranges {
 	all := slices.Concat(a, b)
-	slices.SortFunc(all, func(x, y struct{ low, high uint64 }) int {
-		switch {
-		case x.low < y.low:
-			return -1
-		case x.low > y.low:
-			return 1
-		}
-		return 0
-	})
+	sort.Slice(all, func(i, j int) bool { return all[i].low < all[j].low })
 	var out ranges
 	for _, e := range all {
 		if n := len(out); n > 0 && e.low <= out[n-1].high+1 {

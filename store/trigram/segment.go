@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"sort"
 )
 
 // A segment's file consists of: the postings of each trigram in order; the covered IDs;
@@ -198,7 +199,7 @@ func (s *Segment) search(part string) ([]hit, error) {
 		}
 	}
 
-	slices.SortFunc(steps, func(a, b step) int { return a.length - b.length })
+	sort.Slice(steps, func(i, j int) bool { return steps[i].length < steps[j].length })
 	var begin []hit
 	for i, step := range steps {
 		postings, err := s.part(step.at, step.length)
