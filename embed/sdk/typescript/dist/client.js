@@ -98,8 +98,7 @@ export class Reeve {
 		const credential = this.#key ? {Authorization: `Bearer ${this.#key}`} : {}
 		const fixed = {redirect: 'manual', credentials: 'omit', cache: 'no-store'}
 		return followEvents(
-			(path, headers, signal) =>
-				own(this.url + path, {...fixed, headers: {...headers, ...credential, ...(this.#commit.at && {'Reeve-Commit': this.#commit.at})}, signal}),
+			(path, headers, signal) => own(this.url + path, {...fixed, headers: {...headers, ...credential}, signal}),
 			this.timeout,
 			types,
 			options,

@@ -30,9 +30,8 @@ function after(milliseconds, signal, fn) {
 	}
 }
 export function note(commit, at) {
-	const {at: last = ''} = commit
-	const epoch = last.split('-')[0]
-	if (at && (at.split('-')[0] !== epoch || (at.length - last.length || Number(at > last)) > 0)) commit.at = at
+	const last = commit.at ?? ''
+	if (at && (at.split('-')[0] !== last.split('-')[0] || (at.length - last.length || Number(at > last)) > 0)) commit.at = at
 }
 async function sendOnce({url, timeout, signal, fetch, commit, ...init}) {
 	const stop = new AbortController()

@@ -285,8 +285,7 @@ export class Reeve {
     // A redirect could lead the credential to another server.
     const fixed: RequestInit = { redirect: 'manual', credentials: 'omit', cache: 'no-store' }
     return followEvents(
-      (path, headers, signal) =>
-        own(this.url + path, { ...fixed, headers: { ...headers, ...credential, ...(this.#commit.at && { 'Reeve-Commit': this.#commit.at }) }, signal }),
+      (path, headers, signal) => own(this.url + path, { ...fixed, headers: { ...headers, ...credential }, signal }),
       this.timeout,
       types,
       options,

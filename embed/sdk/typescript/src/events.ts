@@ -71,7 +71,11 @@ export async function* follow(
     signal?.addEventListener('abort', end)
     try {
       alive(timeout)
-      const headers = { Accept: 'text/event-stream', ...(last && { 'Last-Event-ID': last }) }
+      const headers = {
+        Accept: 'text/event-stream',
+        ...(last && { 'Last-Event-ID': last }),
+        ...(commit.at && { 'Reeve-Commit': commit.at }),
+      }
       const response = await connect(`/system/event${query}`, headers, stop.signal)
       for await (const frame of frames(
         response,

@@ -91,9 +91,8 @@ function after(milliseconds: number, signal: AbortSignal | undefined, fn: () => 
 
 // note keeps the position of a response or an event, unless it is an older one of the same epoch.
 export function note(commit: Commit, at: string | null | undefined): void {
-  const { at: last = '' } = commit
-  const epoch = last.split('-')[0]
-  if (at && (at.split('-')[0] !== epoch || (at.length - last.length || Number(at > last)) > 0)) commit.at = at
+  const last = commit.at ?? ''
+  if (at && (at.split('-')[0] !== last.split('-')[0] || (at.length - last.length || Number(at > last)) > 0)) commit.at = at
 }
 
 async function sendOnce({ url, timeout, signal, fetch, commit, ...init }: Sending): Promise<Received> {
