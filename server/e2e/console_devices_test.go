@@ -46,7 +46,7 @@ func TestConsoleSecurityPage(t *testing.T) {
 	p.click("tab", "Security")
 	p.click("link", "All sign-ins")
 	p.at("/account/loginlog")
-	p.row("Firefox").see("Signed in")
+	p.in("table").row("Firefox").see("Signed in")
 
 	for was, is := range map[string]string{
 		"password": "password",
@@ -190,7 +190,7 @@ func TestConsoleOwnSignIns(t *testing.T) {
 	p := signedInAt(t, server, c, "/account")
 	p.click("tab", "Sign-ins")
 	p.at("/account/loginlog")
-	p.row("Firefox").see("Signed in")
+	p.in("table").row("Firefox").see("Signed in")
 	p.choose("Result", "Rate-limited")
 	p.at("/account/loginlog?result=throttled")
 	p.see("No results")

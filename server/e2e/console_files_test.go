@@ -286,6 +286,7 @@ func TestConsoleFileDetails(t *testing.T) {
 	// The public URL is removed permanently.
 	p.dialog().click("button", "Edit")
 	p.see("Edit file")
+	p.click("button", "Discard") // what was not saved
 	p.toggle("Public", false)
 	p.dialog().click("button", "Save")
 	p.see("Make private?")

@@ -93,7 +93,7 @@ func TestConsoleMonitorFilters(t *testing.T) {
 	for kind, filters := range map[string][]filter{
 		"request": {
 			{"keywordSearch=somebody3", fill("Search", "somebody3")},
-			{"user_id=1", choose("User", "admin (Administrator)")},
+			{"user_id=1", choose("User", "Administrator (admin)")},
 			{"status=4xx", choose("Status", "4xx Client error")},
 			{"method=DELETE", choose("Method", "DELETE")},
 			{"route=%2Fadmin%2Flist", fill("Route", "/admin/list")},

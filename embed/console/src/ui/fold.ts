@@ -64,6 +64,7 @@ export function placeOf(search: string, text: string): [number, number] | undefi
 
 // byText is the search of a TreeSelect in one text of its nodes.
 export const byText = (name: 'name' | 'title' | 'text') => ({
+  treeNodeFilterProp: name, // in which the tree marks the nodes that it has found
   filterTreeNode: (typed: string, node: object): boolean => has(folded(typed), String((node as Record<string, unknown>)[name] ?? '')),
 })
 
