@@ -5,7 +5,6 @@ import (
 
 	"reeve/server/web"
 	"reeve/store"
-	"reeve/store/errs"
 	"reeve/store/kv"
 )
 
@@ -25,7 +24,7 @@ func ReachRoutes() []web.Route {
 }
 
 type reachIn struct {
-	ID           store.ID   `json:"id" doc:"ID of the role; 0 for a new one"`
+	ID           int64      `json:"id" check:"min=0,max=9007199254740991" doc:"ID of the role, which may have been deleted since; 0 for a new one"`
 	RuleIDs      []store.ID `json:"rule_ids" names:"permissions,permission" check:"max=10000" doc:"IDs of its permissions"`
 	DataScope    string     `json:"data_scope" check:"enum=data_scope" doc:"Data scope"`
 	DeptIDs      []store.ID `json:"dept_ids" names:"departments,department" check:"max=1000" doc:"IDs of the departments of the data scope custom"`
@@ -62,9 +61,6 @@ func roleReach(req *web.Request, in *reachIn) (out *reach, err error) {
 }
 
 func reachOf(tx *store.Tx, req *web.Request, in *reachIn) (*reach, error) {
-	if in.ID != 0 && !store.Roles.Exists(tx, in.ID) {
-		return nil, errs.Field(errs.Invalid, "id", "%s %d not found", errs.Noun(store.Roles.Noun()), in.ID)
-	}
 	out := &reach{Reasons: []unreached{}}
 	within, narrow := req.Actor.Scope(tx).Users()
 	count := func(where ...kv.Condition) (int, error) {
@@ -84,7 +80,7 @@ func reachOf(tx *store.Tx, req *web.Request, in *reachIn) (*reach, error) {
 	}
 	var ids []store.ID
 	for _, u := range rules.Unreached(&store.Role{
-		Ident:        store.Ident{ID: in.ID},
+		Ident:        store.Ident{ID: store.ID(in.ID)},
 		RuleIDs:      in.RuleIDs,
 		DataScope:    in.DataScope,
 		DeptIDs:      in.DeptIDs,

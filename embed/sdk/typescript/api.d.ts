@@ -1682,8 +1682,8 @@ export type ExplainWhomRoleCanUpdate = {
   grant_role_ids?: number[] | null
   /** Names of the roles, instead of grant_role_ids */
   grant_roles?: string[] | null
-  /** ID of the role; 0 for a new one */
-  id?: number | null
+  /** ID of the role, which may have been deleted since; 0 for a new one */
+  id?: number
   /** Keys of the permissions, instead of rule_ids */
   permissions?: string[] | null
   /** IDs of its permissions */
