@@ -78,21 +78,6 @@ func (a *Auth) Inspect(tx *store.Tx, token string) (*Session, error) {
 	return a.inspect(tx, s, hash, prefix == keyPrefix)
 }
 
-// Unknown reports whether a token that is complete is none of this server's, or has ended. It counts as no use.
-func (a *Auth) Unknown(tx *store.Tx, token string) bool {
-	hash, prefix, ok := hashToken(token)
-	if !ok || prefix != tokenPrefix && prefix != keyPrefix || a.sessions.get(hash) != nil || !plausible(token) {
-		return false
-	}
-	var err error
-	if prefix == keyPrefix {
-		_, err = store.KeyByHash.Get(tx, hash.String())
-	} else {
-		_, err = acceptedToken(tx, hash)
-	}
-	return err != nil
-}
-
 // inspect returns the session of a token hash. cached is the one in the cache; nil for none.
 func (a *Auth) inspect(tx *store.Tx, cached *Session, hash tokenHash,
 	isKey bool) (s *Session, err error) {

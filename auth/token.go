@@ -8,6 +8,8 @@ import (
 	"encoding/hex"
 	"hash/crc32"
 	"slices"
+
+	"reeve/store"
 )
 
 // A token is a prefix, 256 random bits and their CRC-32, both in unpadded base64url. The
@@ -91,4 +93,19 @@ var sealedPrefixes = []string{codePrefix, pendingPrefix, mailedPrefix, arrivalPr
 func plausible(token string) bool {
 	prefix, text := token[:len(token)-secretText-sumText], token[len(token)-secretText-sumText:]
 	return tokenSum(prefix, text[:secretText]) == text[secretText:]
+}
+
+// Unknown reports whether a token that is complete is none of this server's, or has ended. It counts as no use.
+func (a *Auth) Unknown(tx *store.Tx, token string) bool {
+	hash, prefix, ok := hashToken(token)
+	if !ok || prefix != tokenPrefix && prefix != keyPrefix || a.sessions.get(hash) != nil || !plausible(token) {
+		return false
+	}
+	var err error
+	if prefix == keyPrefix {
+		_, err = store.KeyByHash.Get(tx, hash.String())
+	} else {
+		_, err = acceptedToken(tx, hash)
+	}
+	return err != nil
 }

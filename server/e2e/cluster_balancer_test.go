@@ -94,7 +94,7 @@ func TestConsoleSeveralNodes(t *testing.T) {
 }
 
 // TestCluster_EventsThroughBalancer lets programs read what an event tells of, at another node than that of the
-// stream. A change of what exists is answered when all nodes have it; a creation is not.
+// stream. A change of a record is answered when all nodes have it; a creation is not.
 func TestCluster_EventsThroughBalancer(t *testing.T) {
 	t.Parallel()
 	server := balanced(t)

@@ -77,7 +77,7 @@ func TestConsoleLockout(t *testing.T) {
 	}
 }
 
-// TestConsoleSignInState says why somebody can't sign in, and mends it with one button.
+// TestConsoleSignInState says why a person can't sign in, and mends it with one button.
 func TestConsoleSignInState(t *testing.T) {
 	t.Parallel()
 	server, c := office(t)

@@ -177,7 +177,7 @@ func TestTurn_IsTold(t *testing.T) {
 	must(t, a.log.SetTurn(t.Context(), 0))
 	told(a, 0)
 
-	// They are deleted with old entries, and nobody takes their keys for entries.
+	// They are deleted with old entries, and no node takes their keys for entries.
 	setBase(t, b, "copy", 1)
 	setBase(t, b, "copy", 2)
 	must(t, b.log.Trim(t.Context()))
