@@ -136,15 +136,15 @@ func TestTurn_IsTold(t *testing.T) {
 		must(t, err)
 	}
 	turns := make(chan etcd.Turn, 100)
-	var others *following
+	var watcher *node
 	o.Turn = func(turn etcd.Turn) {
-		if turn.Seconds == 0 && others.head.Number != 2 {
-			t.Errorf("the turn is over at entry %d", others.head.Number)
+		if turn.Seconds == 0 && watcher.head.Number != 2 {
+			t.Errorf("the turn is over at entry %d", watcher.head.Number)
 		}
 		turns <- turn
 	}
-	watcher := join(t, o)
-	others = watcher.start(t)
+	watcher = join(t, o)
+	others := watcher.start(t)
 	last := int64(0)
 	told := func(n *node, seconds int64) {
 		t.Helper()
@@ -168,6 +168,7 @@ func TestTurn_IsTold(t *testing.T) {
 	}
 
 	append(a, 7, false, etcd.Won) // does not need it
+	others.await(t, 1)            // turns from before it reads the log are not told
 	append(b, 2, true, etcd.Lost)
 	told(b, 2)
 	must(t, a.log.SetTurn(t.Context(), 1))

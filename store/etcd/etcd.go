@@ -49,7 +49,7 @@ type Options struct {
 	Cluster   uint64   // ID of the etcd cluster; 0 for that of the first answer
 	At        Position // position of this node, see Log.Expect; zero for none
 
-	Turn func(Turn) // called by From with turns, after the entries that were added before; nil for none
+	Turn func(Turn) // called by From with turns that are set while it waits, after the entries before them; nil for none
 }
 
 // Log is the log of a cluster of nodes. Its methods may be called at the same time.
