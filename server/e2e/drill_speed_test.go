@@ -43,7 +43,7 @@ func TestCluster_Speed(t *testing.T) {
 				for n := 0; time.Since(begun) < 4*time.Second; n++ {
 					a, err := request(i, n)
 					if err != nil || a.status != 200 {
-						t.Errorf("%v %+v", err, a)
+						t.Errorf("%v %+v %s %v", err, a.status, a.raw, a.header)
 						return
 					}
 					done.Add(1)

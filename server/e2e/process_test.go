@@ -173,12 +173,17 @@ func (p *process) kill() {
 	<-p.done
 }
 
-// wait waits for the process to end by itself.
+// wait waits for the process to end by itself. If it does not, the failure shows what its goroutines wait for.
 func (p *process) wait() {
 	p.t.Helper()
 	select {
 	case <-p.done:
 	case <-time.After(patience):
+		p.signal(syscall.SIGQUIT)
+		select {
+		case <-p.done:
+		case <-time.After(10 * time.Second):
+		}
 		p.t.Fatalf("reeve did not end:\n%s", &p.log)
 	}
 }
