@@ -309,6 +309,41 @@ func TestNodes_ReadLatest(t *testing.T) {
 	in.OK("GET", "/system/dict", "", "owner") // without it
 }
 
+// TestNodes_BehindWait covers requests to a node that has not applied what another has written: they wait for it.
+func TestNodes_BehindWait(t *testing.T) {
+	t.Parallel()
+	s := servertest.StartNodes(t, 2)
+	s.Log.Delay = 50 * time.Millisecond
+	behind := func() error {
+		return errs.New(errs.Busy, "this node has not applied the latest changes yet").Coded("node_behind")
+	}
+	var stuck atomic.Bool
+	s.Clusters[1].NotServing = func() error {
+		_, has, _ := s.All[1].DB.CommitPosition()
+		if _, head, _ := s.All[0].DB.CommitPosition(); stuck.Load() || has < head {
+			return behind()
+		}
+		return nil
+	}
+	for i := range 10 {
+		s.All[0].OK("POST", "/system/dict", fmt.Sprintf(`{"code":"c%d","name":"N"}`, i), "owner")
+		s.All[1].Call("GET", fmt.Sprint("/system/dict?keywordSearch=c", i), "", "owner").Brief(200, `"total":1`)
+	}
+
+	stuck.Store(true)
+	a := s.All[1].Call("GET", "/system/dict", "", "owner")
+	a.Brief(503, `"errorCode":"node_behind"`)
+	if a.Header.Get("Retry-After") != "1" {
+		t.Errorf("Retry-After %q", a.Header.Get("Retry-After"))
+	}
+	stuck.Store(false)
+	s.Log.Cut(errors.New("no contact"))
+	defer s.Log.Cut(nil)
+	s.All[1].OK("GET", "/system/dict", "", "owner")
+	stuck.Store(true)
+	s.All[1].Call("GET", "/system/dict", "", "owner").Brief(503, `"errorCode":"out_of_contact"`)
+}
+
 // alwaysServed are the routes that a node answers that must not serve.
 var alwaysServed = []string{"GET /health", "GET /health/live", "GET /health/ready", "GET /metrics"}
 

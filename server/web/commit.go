@@ -25,6 +25,9 @@ const (
 	maxBehind        = 2 * time.Second  // time that a request waits
 )
 
+// codeBehind is the code of the error of Cluster.Serving while a node applies what others have written.
+const codeBehind = "node_behind"
+
 // Limits of requests that wait for a position. A forged position holds a place for maxBehind.
 const (
 	maxWaiting           = 1000
@@ -184,7 +187,12 @@ func (req *Request) enter(rt *Route) error {
 	if rt.AlwaysServed {
 		return nil
 	}
-	if err := req.Server.NotServing(); err != nil {
+	err := req.Server.NotServing()
+	if err != nil && errs.Of(err).Code == codeBehind { // which ends by itself, mostly within milliseconds
+		epoch, _, _ := req.Server.DB.CommitPosition()
+		err = req.await(true, epoch, 0)
+	}
+	if err != nil {
 		return err
 	}
 	return req.catchUp()
