@@ -28,12 +28,22 @@ type Copy struct {
 	Fault    string
 }
 
+// newest returns the newest of copies that was made since these data were restored; nil for none.
+func newest(copies []Copy) *Copy {
+	i := slices.IndexFunc(copies, func(c Copy) bool { return c.State != Former })
+	if i < 0 {
+		return nil
+	}
+	return &copies[i]
+}
+
 // States of a copy.
 const (
 	Proven  = "proven"  // restored and examined
 	Stored  = "stored"  // read back
 	Sent    = "sent"    // taken by a command
 	Foreign = "foreign" // of an earlier secret.key: only the identity opens it
+	Former  = "former"  // from before these data were restored
 	Damaged = "damaged"
 )
 
@@ -107,8 +117,13 @@ func (k *remoteKeeper) list(ctx context.Context) ([]Copy, error) {
 			all[i].State, all[i].Fault = Damaged, c.Fault.Error()
 		case c.Manifest == nil:
 			all[i].State = Foreign
+		case c.Former:
+			all[i].State = Former
 		case c.Proof != nil:
-			all[i].State, all[i].ProvenAt, all[i].Records = Proven, timeOf(c.Proof.Time), c.Proof.Records
+			all[i].State = Proven
+		}
+		if c.Proof != nil {
+			all[i].ProvenAt, all[i].Records = timeOf(c.Proof.Time), c.Proof.Records
 		}
 	}
 	return all, nil
@@ -158,7 +173,7 @@ func (k *remoteKeeper) prove(ctx context.Context) error {
 // unsampled reports whether no proof of the last week has read the contents of all files.
 func (k *remoteKeeper) unsampled(s *copies.Scan) bool {
 	for _, c := range s.Copies {
-		if c.Proof != nil && c.Proof.Sampled >= c.Proof.Files && k.b.now().Sub(c.Proof.Time) < weekly {
+		if !c.Former && c.Proof != nil && c.Proof.Sampled >= c.Proof.Files && k.b.now().Sub(c.Proof.Time) < weekly {
 			return false
 		}
 	}

@@ -18,7 +18,7 @@ func init() {
 	web.Enums(map[string][]string{
 		"target_kind":  {target.Directory, target.Bucket, target.Command},
 		"backup_phase": {Waiting, Storing, Proving, Pruning},
-		"copy_state":   {Proven, Stored, Sent, Foreign, Damaged},
+		"copy_state":   {Proven, Stored, Sent, Foreign, Former, Damaged},
 	})
 }
 
@@ -58,7 +58,7 @@ type backupTargetOut struct {
 	Attempts   int        `json:"attempts" doc:"Number of attempts since the start of the server; in the answer to a request for a copy, of those before it"`
 	StartedAt  store.Time `json:"started_at" null:"true" doc:"Time of the last attempt; null before the first"`
 	NextAt     store.Time `json:"next_at" null:"true" doc:"Time of the next copy; null while unknown"`
-	NewestAt   store.Time `json:"newest_at" null:"true" doc:"Time of the newest copy; null for none"`
+	NewestAt   store.Time `json:"newest_at" null:"true" doc:"Time of the newest copy since the data were restored, if ever; null for none"`
 	ProvenAt   store.Time `json:"proven_at" null:"true" doc:"Time of the newest copy that is proven; null for none"`
 	Unproven   store.Flag `json:"unproven" doc:"1 if no copy of the last backup.proof_hours hours is proven or, at a command, was sent"`
 	Copies     int        `json:"copies" doc:"Number of copies"`
@@ -129,8 +129,8 @@ func (w *worker) describe(r rule, language errs.Language) backupTargetOut {
 		Warnings:   warnings,
 		Recipients: recipients,
 	}
-	if len(w.copies) > 0 {
-		out.NewestAt = w.copies[0].At
+	if c := newest(w.copies); c != nil {
+		out.NewestAt = c.At
 	}
 	if local {
 		out.Recipients = []string{}
@@ -151,9 +151,9 @@ type backupCopyOut struct {
 	At       store.Time `json:"at" doc:"Time of the data in the copy"`
 	Size     int64      `json:"size" doc:"Bytes of the records and the change log, as they are stored"`
 	Files    int        `json:"files" doc:"Number of contents of files that belong to it, which are stored once for all copies"`
-	State    string     `json:"state" enum:"copy_state" doc:"proven: restored and examined; stored: read back; sent: taken by a command; foreign: of an earlier secret.key, only the identity opens it; damaged"`
+	State    string     `json:"state" enum:"copy_state" doc:"proven: restored and examined; stored: read back; sent: taken by a command; foreign: of an earlier secret.key, only the identity opens it; former: from before the data were restored; damaged"`
 	ProvenAt store.Time `json:"proven_at" null:"true" doc:"Time of the proof; null for none"`
-	Records  int        `json:"records" doc:"Number of records in a proven copy; 0 for others"`
+	Records  int        `json:"records" doc:"Number of records that the proof found; 0 without one"`
 	Fault    string     `json:"fault" doc:"Damage that was found; empty for none"`
 }
 

@@ -34,9 +34,9 @@ func (w *worker) nextCopy(begun time.Time) (next time.Time, err error) {
 	if n := w.now.failures; n > 0 {
 		return w.now.begun.Add(min(retryMax, retryMin<<min(n-1, 10))), nil
 	}
-	switch {
-	case len(w.copies) > 0:
-		last := w.copies[0].At.Std()
+	switch c := newest(w.copies); {
+	case c != nil:
+		last := c.At.Std()
 		if now := w.b.now(); last.After(now) { // the clock was ahead
 			last = now
 		}

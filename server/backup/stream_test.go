@@ -13,6 +13,8 @@ import (
 
 	"filippo.io/age"
 
+	"reeve/auth"
+	"reeve/server/backup"
 	"reeve/server/servertest"
 	"reeve/server/target"
 	"reeve/store"
@@ -228,4 +230,47 @@ func TestStream_ErasedAgain(t *testing.T) {
 		}
 		return nil
 	}))
+}
+
+// TestRestored_ProvenAnew goes on with restored data: proofs of the server before are none for this one, whose
+// own copy is made and proven at once.
+func TestRestored_ProvenAnew(t *testing.T) {
+	t.Parallel()
+	k, set := newKept(t), target.Set{Targets: []target.Config{{Name: "nas", Path: t.TempDir()}}}
+	k.Set("backup.ship_seconds", "1")
+	k.run(set)
+	k.until("it is proven", func(s targetState) bool { return s.ProvenAt != nil && s.Phase == backup.Waiting })
+	k.stored()
+	restored, _, err := k.restore(set.Targets[0].Path, copies.Moment{})
+	servertest.Must(t, err)
+	servertest.Must(t, restored.DB.Close())
+
+	begun := time.Now()
+	next := keptIn(t, servertest.Open(t, restored.Dir), k.identity)
+	next.Tokens["owner"] = next.SignIn(auth.FirstUser)
+	next.run(set)
+	next.until("its own copy is proven", func(s targetState) bool {
+		if s.ProvenAt != nil && s.ProvenAt.Before(begun) || s.NewestAt != nil && s.NewestAt.Before(begun) {
+			t.Fatalf("a copy from before the restore counts: %+v", s)
+		}
+		return s.ProvenAt != nil && s.Phase == backup.Waiting
+	})
+	if state, text := next.health(); state != "ok" {
+		t.Error(state, text)
+	}
+	var all struct {
+		Data []struct {
+			State string
+			At    time.Time
+		}
+	}
+	next.OK("GET", "/system/backup-file", "", "owner").Data(&all)
+	for _, c := range all.Data {
+		if (c.State == backup.Former) != c.At.Before(begun) {
+			t.Errorf("%+v", c)
+		}
+	}
+	if len(all.Data) < 2 {
+		t.Errorf("%+v", all)
+	}
 }

@@ -132,7 +132,7 @@ func (w *worker) ask() (before int) {
 func (w *worker) needsCopy() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.now.phase != Waiting || len(w.copies) == 0 || w.now.failures > 0 {
+	if w.now.phase != Waiting || newest(w.copies) == nil || w.now.failures > 0 {
 		return false
 	}
 	select {
@@ -153,7 +153,7 @@ func (w *worker) foundAgain(ctx context.Context) bool {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if len(w.copies) == 0 {
+	if newest(w.copies) == nil {
 		return false
 	}
 	w.now.fault, w.now.failures = nil, 0
@@ -318,7 +318,7 @@ func (w *worker) proven() (at time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, c := range w.copies {
-		if c.ProvenAt != 0 && c.ProvenAt.Std().After(at) {
+		if c.State == Proven && c.ProvenAt.Std().After(at) {
 			at = c.ProvenAt.Std()
 		}
 	}

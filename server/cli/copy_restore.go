@@ -87,8 +87,7 @@ func (p *program) chooseCopy(target copies.Target, moment copies.Moment, identit
 	}
 	wanted := p.text("copy")
 	named := slices.DeleteFunc(slices.Clone(all), func(m *copies.Manifest) bool {
-		name := strings.TrimSuffix(m.Data.Object, ".data")
-		return wanted != "" && !strings.HasSuffix(name, wanted) && m.Instance != wanted
+		return wanted != "" && !strings.HasSuffix(m.Name(), wanted) && !strings.HasPrefix(m.Name(), wanted+"/")
 	})
 	for _, m := range named {
 		if m.Instance != named[0].Instance {
@@ -126,7 +125,8 @@ func (p *program) restoreCopy(target copies.Target, dir string, identities []age
 	}
 	var commits *copies.Commits
 	var entries kv.Entries
-	switch wanted := p.text("copy") == "" || m.Instance == p.text("copy") || moment != (copies.Moment{}); {
+	one := p.text("copy") != "" && strings.HasSuffix(m.Name(), p.text("copy")) // and not all with a beginning
+	switch wanted := !one || moment != (copies.Moment{}); {
 	case wanted && m.Stream == nil:
 		commits = &copies.Commits{}
 		if commits.Beyond, err = copies.Later(ctx, target, m); err != nil {
@@ -162,7 +162,7 @@ func (p *program) restoreCopy(target copies.Target, dir string, identities []age
 		}
 	}
 	options := p.restoreOptions()
-	options.Backup = fmt.Sprintf("the copy %s at %s", strings.TrimSuffix(m.Data.Object, ".data"), p.args[0])
+	options.Backup = fmt.Sprintf("the copy %s at %s", m.Name(), p.args[0])
 	done, err = store.RestoreMoment(dir, path, identities, contents, entries, options)
 	if err != nil {
 		return done, err

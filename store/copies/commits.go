@@ -123,6 +123,15 @@ func (m Moment) Base(all []*Manifest) (*Manifest, error) {
 	if len(all) == 0 {
 		return nil, errors.New("there are no copies at this target")
 	}
+	before := all
+	if !m.At.IsZero() {
+		before = slices.DeleteFunc(slices.Clone(all), func(c *Manifest) bool {
+			return c.Stream == nil && c.Time.After(m.At) || c.Stream != nil && timeOfHead(*c.Stream).After(m.At)
+		})
+	}
+	if err := ofOneServer(before); err != nil {
+		return nil, err
+	}
 	if m.latest() {
 		return all[0], nil
 	}
@@ -138,7 +147,7 @@ func (m Moment) Base(all []*Manifest) (*Manifest, error) {
 		if m.Before > 0 {
 			earlier = c.LogHead == nil || c.LogHead.Seq < m.Before
 			if now := all[0].LogHead; now != nil && c.LogHead != nil && now.Generation != c.LogHead.Generation {
-				return nil, fmt.Errorf("%s is not after a copy made since the last restore: add --copy with the name of the copy of %s, or of an earlier one", what, clock(c.Time))
+				return nil, fmt.Errorf("%s is not after a copy made since the last restore: add --copy %s, or an earlier one", what, c.Name())
 			}
 		}
 		if earlier {
@@ -146,6 +155,33 @@ func (m Moment) Base(all []*Manifest) (*Manifest, error) {
 		}
 	}
 	return nil, fmt.Errorf("there is no copy from before %s that the commit stream continues: the oldest copy is of %s", what, clock(all[len(all)-1].Time))
+}
+
+// ofOneServer returns an error if another server, which has the same data, has stored copies since the one
+// with the newest copy began to: one that was started again after its data had moved, for example. The
+// copies are those of List.
+func ofOneServer(all []*Manifest) error {
+	if len(all) == 0 {
+		return nil
+	}
+	const remedy = "name the one to restore with the beginning of its copies' names: --copy %s or --copy %s"
+	newest := all[0]
+	oldest := len(all) - 1
+	for generationOf(all[oldest].Name()) != generationOf(newest.Name()) {
+		oldest--
+	}
+	for i, c := range all[:oldest] {
+		if mine, other := generationOf(newest.Name()), generationOf(c.Name()); mine != other {
+			return fmt.Errorf("two servers have stored copies of this data at the same time, the last ones at %s and %s: "+remedy,
+				clock(newest.Time), clock(c.Time), mine, other)
+		}
+		next := all[i+1]
+		if c.LogHead != nil && next.LogHead != nil && c.LogHead.Seq < next.LogHead.Seq && generationOf(next.Name()) == generationOf(c.Name()) {
+			return fmt.Errorf("the copy of %s has fewer entries of the change log than that of %s, as if two servers had stored them: "+remedy,
+				clock(c.Time), clock(next.Time), strings.TrimSuffix(startOf(c.Name()), "/"), strings.TrimSuffix(startOf(next.Name()), "/"))
+		}
+	}
+	return nil
 }
 
 func clock(at time.Time) string { return at.UTC().Format(time.RFC3339Nano) }

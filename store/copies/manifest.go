@@ -36,6 +36,9 @@ type Manifest struct {
 	Bytes    int64         `json:"bytes"`            // size of these contents
 }
 
+// Name returns the name of the copy.
+func (m *Manifest) Name() string { return strings.TrimSuffix(m.Data.Object, dataSuffix) }
+
 // Stored is an object that was read back.
 type Stored struct {
 	Object string      `json:"object"`
@@ -81,6 +84,12 @@ func base(object string) (name, suffix string, ok bool) {
 func timeOf(name string) (time.Time, bool) {
 	at, err := time.Parse(timeLayout, name[strings.LastIndexByte(name, '/')+1:])
 	return at, err == nil
+}
+
+// generationOf returns INSTANCE/GENERATION in the name of a copy, which a restore changes.
+func generationOf(name string) string {
+	parts := strings.SplitN(name, "/", 3)
+	return strings.Join(parts[:min(2, len(parts))], "/")
 }
 
 // startOf returns the part of the name of an object that names the start of a server.

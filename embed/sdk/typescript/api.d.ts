@@ -399,12 +399,12 @@ export type BackupCopy = {
   name: string
   /** Time of the proof; null for none */
   proven_at: string | null
-  /** Number of records in a proven copy; 0 for others */
+  /** Number of records that the proof found; 0 without one */
   records: number
   /** Bytes of the records and the change log, as they are stored */
   size: number
-  /** proven: restored and examined; stored: read back; sent: taken by a command; foreign: of an earlier secret.key, only the identity opens it; damaged */
-  state: "proven" | "stored" | "sent" | "foreign" | "damaged"
+  /** proven: restored and examined; stored: read back; sent: taken by a command; foreign: of an earlier secret.key, only the identity opens it; former: from before the data were restored; damaged */
+  state: "proven" | "stored" | "sent" | "foreign" | "former" | "damaged"
   /** Name of the target */
   target: string
 }
@@ -430,7 +430,7 @@ export type BackupTarget = {
   moments: Range[]
   /** Name of its table in the configuration; local for the data directory */
   name: string
-  /** Time of the newest copy; null for none */
+  /** Time of the newest copy since the data were restored, if ever; null for none */
   newest_at: string | null
   /** Time of the next copy; null while unknown */
   next_at: string | null
