@@ -1,0 +1,98 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"reeve/server/outgoing"
+	"reeve/server/servertest"
+	"reeve/store"
+)
+
+// sink is an address of this machine that counts connections.
+func sink(t *testing.T) (port int, got *atomic.Int64) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	servertest.Must(t, err)
+	got = &atomic.Int64{}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			got.Add(1)
+			c.Close()
+		}
+	}()
+	t.Cleanup(func() { l.Close(); <-ended })
+	return l.Addr().(*net.TCPAddr).Port, got
+}
+
+// TestExamine_SendsNothing examines a copy in which a mail and an event for a webhook wait to be sent.
+func TestExamine_SendsNothing(t *testing.T) {
+	t.Parallel()
+	mailPort, mails := sink(t)
+	hookPort, hooks := sink(t)
+	in := servertest.Start(t, func(su *servertest.Setup) {
+		allow, err := outgoing.ParseAllow("webhooks.allow", []string{"127.0.0.1"})
+		servertest.Must(t, err)
+		su.Config.WebhookAllow = allow
+	})
+	in.SendMailTo(mailPort)
+	in.Create("/system/webhook", fmt.Sprintf(`{"url":"http://127.0.0.1:%d/","types":["*"]}`, hookPort))
+	in.OK("POST", fmt.Sprintf("/admin/list/%d/invite", in.Guest("somebody", "somebody@example.org")), `{"send":1}`, "owner")
+	in.Create("/system/dict", `{"code":"c","name":"N"}`)
+	waiting := 0
+	in.View(func(tx *store.Tx) error {
+		for _, err := range store.MailByState.All(tx, store.MailQueued) {
+			servertest.Must(t, err)
+			waiting++
+		}
+		return nil
+	})
+
+	archive := filepath.Join(t.TempDir(), "copy.tar")
+	f, err := os.Create(archive)
+	servertest.Must(t, err)
+	b, err := in.DB.BackupRecords(t.Context(), false)
+	servertest.Must(t, err)
+	_, err = b.WriteTo(f)
+	servertest.Must(t, err)
+	servertest.Must(t, b.Close())
+	servertest.Must(t, f.Close())
+
+	p := &program{Release: Release{Version: "1.2.3"}, err: &bytes.Buffer{}, firstName: firstUser, serves: true}
+	servertest.Must(t, p.configure(map[string]string{"data.dir": in.Dir}))
+	records, head, err := p.examine(t.Context(), archive, filepath.Join(t.TempDir(), "data"), nil)
+	if err != nil || records == 0 || head.Seq != in.NewestEntry() || waiting != 1 {
+		t.Fatalf("%d records, %+v, %v, %d mails wait", records, head, err, waiting)
+	}
+	if mails.Load() > 0 || hooks.Load() > 0 {
+		t.Errorf("%d connections of mails, %d of webhooks", mails.Load(), hooks.Load())
+	}
+
+	// The server whose copy it is sends both.
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	defer running.Wait()
+	defer cancel()
+	for _, run := range []func(context.Context){in.Server.Outbox.Run, in.Server.Sender.Run, in.Server.Streams.Run} {
+		running.Go(func() { run(ctx) })
+	}
+	for begun := time.Now(); mails.Load() == 0 || hooks.Load() == 0; time.Sleep(5 * time.Millisecond) {
+		if time.Since(begun) > time.Minute {
+			t.Fatalf("%d connections of mails, %d of webhooks", mails.Load(), hooks.Load())
+		}
+	}
+}
