@@ -584,11 +584,16 @@ func TestPrune_AfterKeyRotation(t *testing.T) {
 
 // TestPrune_NotBesideAnother checks that two servers with the same data delete nothing.
 func TestPrune_NotBesideAnother(t *testing.T) {
-	in, target := newInstallation(t, 1), directory(t)
+	in, target, dir := newInstallation(t, 1), directory(t), filepath.Join(t.TempDir(), "data")
+	if err := errors.Join(in.db.Close(), os.CopyFS(dir, os.DirFS(in.dir))); err != nil {
+		t.Fatal(err)
+	}
+	in.restart()
+	other := in.another(dir)
 	one := in.repository(target, Options{})
 	in.copy(one)
-	two := in.repository(target, Options{})
-	in.copy(two)
+	two := other.repository(target, Options{})
+	other.copy(two)
 	in.copy(one)
 	for _, r := range []*Repository{one, two} {
 		s := scan(t, r)

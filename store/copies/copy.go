@@ -183,7 +183,7 @@ func (w *writer) store(ctx context.Context, name string, size int64, recipients 
 	})
 }
 
-// put stores an object of size bytes and reads it back. An object that differs is deleted.
+// put stores an object of size bytes and reads it back. One that differs is deleted, unless nothing is.
 func (w *writer) put(ctx context.Context, name string, size int64, write func(io.Writer) error) (Stored, error) {
 	out := Stored{Object: name, Size: size}
 	in, pipe := io.Pipe()
@@ -207,8 +207,10 @@ func (w *writer) put(ctx context.Context, name string, size int64, write func(io
 
 	got, err := w.read(ctx, out, w)
 	if err == nil && got != out.SHA256 {
-		err = errors.Join(fmt.Errorf("%s was stored, and is another one when it is read back", name),
-			w.target.Delete(ctx, name))
+		err = fmt.Errorf("%s was stored, and is another one when it is read back", name)
+		if !w.options.NoDelete {
+			err = errors.Join(err, w.target.Delete(ctx, name))
+		}
 	}
 	return out, err
 }

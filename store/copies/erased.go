@@ -25,7 +25,7 @@ func isList(object string) bool {
 	return len(parts) == 5 && parts[3]+"/" == erasedName
 }
 
-// shipErased stores the list of erasures unless the target has it. It replaces those that this start
+// shipErased stores the list of erasures unless the target has it. It replaces those that this process
 // has stored before.
 func (r *Repository) shipErased(ctx context.Context) error {
 	if r.options.Erased == nil {
@@ -43,16 +43,16 @@ func (r *Repository) shipErased(ctx context.Context) error {
 	if there {
 		return nil
 	}
-	_, err = r.quietly().storeJSON(ctx, r.start+last, erasures{formatNumber, string(lines)})
-	if err != nil && !errors.Is(err, ErrExists) {
+	name := r.anotherStart() + last // an attempt that has failed may have left one
+	if _, err := r.quietly().storeJSON(ctx, name, erasures{formatNumber, string(lines)}); err != nil {
 		return err
 	}
 	r.ship.mu.Lock()
 	before := r.ship.lists
-	r.ship.lists = append(slices.Clone(before), r.start+last)
+	r.ship.lists = append(slices.Clone(before), name)
 	r.ship.mu.Unlock()
 	for _, name := range before {
-		if r.options.NoDelete || startOf(name) != r.start {
+		if r.options.NoDelete || !strings.HasPrefix(name, r.process) {
 			continue
 		}
 		if err := r.target.Delete(ctx, name); err != nil {

@@ -45,6 +45,7 @@ type Repository struct {
 
 	known   map[string]*Copy // copies as they were read, by name
 	indexes map[string]index // indexes as they were read, by name
+	lists   map[string]bool  // whether lists of erasures can be opened, by name
 	ship    shipping
 
 	compared map[string]uint64 // last commit of each start that is known to be the one in the log here, see hasCommit
@@ -60,7 +61,7 @@ func Open(ctx context.Context, target Target, db *kv.DB, o Options) (*Repository
 	if err != nil {
 		return nil, err
 	}
-	r := &Repository{target: target, options: o, db: db, instance: db.Instance(), known: map[string]*Copy{}, indexes: map[string]index{}, compared: map[string]uint64{}}
+	r := &Repository{target: target, options: o, db: db, instance: db.Instance(), known: map[string]*Copy{}, indexes: map[string]index{}, lists: map[string]bool{}, compared: map[string]uint64{}}
 	r.ship.objects, r.ship.whole, r.ship.pending = map[segment][]string{}, map[segment]bool{}, map[blob.Digest]segment{}
 	r.ship.named, r.ship.unlisted = map[blob.Digest]storedContent{}, map[blob.Digest]bool{}
 	if r.server, err = seal.NewKey(key, serverStanza, ""); err != nil {
@@ -71,7 +72,7 @@ func Open(ctx context.Context, target Target, db *kv.DB, o Options) (*Repository
 	}
 	r.recipients = hashOf(o.Recipients)
 	r.process = fmt.Sprintf("%s/%s/%s-", r.instance, db.LogHead().Generation, db.Process())
-	r.start = r.process + randomName() + "/"
+	r.start = r.anotherStart()
 	return r, r.begin(ctx)
 }
 
@@ -85,6 +86,9 @@ func hashOf(recipients []age.Recipient) string {
 	sum := sha256.Sum256([]byte(strings.Join(texts, "\n")))
 	return hex.EncodeToString(sum[:8])
 }
+
+// anotherStart returns a beginning of names that this process has not used.
+func (r *Repository) anotherStart() string { return r.process + randomName() + "/" }
 
 func randomName() string { return strings.ToLower(rand.Text()[:16]) }
 
@@ -160,7 +164,7 @@ func (r *Repository) Scan(ctx context.Context) (*Scan, error) {
 		if p, ok := partOf(o); ok {
 			s.parts = append(s.parts, p)
 		}
-		if startOf(o.Name) != r.start && o.Modified.After(r.began) && o.Modified.After(s.Other) {
+		if !strings.HasPrefix(o.Name, r.process) && o.Modified.After(r.began) && o.Modified.After(s.Other) {
 			s.Other = o.Modified
 		}
 	}
@@ -175,6 +179,10 @@ func (r *Repository) Scan(ctx context.Context) (*Scan, error) {
 			s.complete = s.complete && c.Manifest != nil
 		case strings.HasSuffix(o.Name, indexSuffix):
 			if err := r.readIndex(ctx, s, o.Name); err != nil {
+				return nil, err
+			}
+		case isList(o.Name):
+			if err := r.readList(ctx, o.Name); err != nil {
 				return nil, err
 			}
 		}
@@ -195,7 +203,7 @@ func (r *Repository) found(s *Scan) {
 	defer r.ship.mu.Unlock()
 	r.ship.lists = nil
 	for name := range s.objects {
-		if isList(name) {
+		if r.lists[name] {
 			r.ship.lists = append(r.ship.lists, name)
 		}
 	}
@@ -239,6 +247,21 @@ func (r *Repository) copyAt(ctx context.Context, s *Scan, name string) (*Copy, e
 	}
 	r.known[name] = c
 	return c, nil
+}
+
+// readList reads a list of erasures. One that can't be opened is as if it were not there.
+func (r *Repository) readList(ctx context.Context, name string) error {
+	if _, known := r.lists[name]; known {
+		return nil
+	}
+	err := r.readJSON(ctx, name, &erasures{}, r.server)
+	if r.lists[name] = err == nil; isDamage(err) || errors.Is(err, errOtherKey) {
+		return nil
+	}
+	if err != nil {
+		delete(r.lists, name)
+	}
+	return err
 }
 
 // damage is an error of the content of an object, not of the target.

@@ -197,13 +197,19 @@ func (r *Repository) shipped(s *stream.Segment) bool {
 
 // storePart stores a part of a segment, and returns the name of its object.
 func (r *Repository) storePart(ctx context.Context, p *stream.Part) (name string, err error) {
-	name = r.start + streamName + p.Name()
-	_, err = r.quietly().put(ctx, name, p.Size, func(out io.Writer) error {
-		_, err := io.Copy(out, p.Open())
+	put := func() error {
+		_, err := r.quietly().put(ctx, name, p.Size, func(out io.Writer) error {
+			_, err := io.Copy(out, p.Open())
+			return err
+		})
 		return err
-	})
-	if errors.Is(err, ErrExists) { // an earlier attempt has stored it without knowing
-		err = r.sameAs(ctx, name, p)
+	}
+	name = r.start + streamName + p.Name()
+	if err = put(); errors.Is(err, ErrExists) { // an earlier attempt has stored it without knowing
+		if err = r.sameAs(ctx, name, p); errors.Is(err, errDiffers) { // it was altered, and nothing is deleted there
+			name = r.anotherStart() + streamName + p.Name()
+			err = put()
+		}
 	}
 	if err != nil {
 		return "", err
@@ -216,6 +222,8 @@ func (r *Repository) storePart(ctx context.Context, p *stream.Part) (name string
 	return name, nil
 }
 
+var errDiffers = errors.New("it exists, and is not what was to be stored there")
+
 // sameAs returns an error unless an object has the bytes of a part.
 func (r *Repository) sameAs(ctx context.Context, name string, p *stream.Part) error {
 	want, err := digestOf(p.Open())
@@ -224,7 +232,7 @@ func (r *Repository) sameAs(ctx context.Context, name string, p *stream.Part) er
 	}
 	got, err := r.read(ctx, Stored{Object: name}, nil)
 	if err == nil && got != want {
-		err = fmt.Errorf("%s exists, and is not what was to be stored there", name)
+		err = fmt.Errorf("%s: %w", name, errDiffers)
 	}
 	return err
 }
