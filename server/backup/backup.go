@@ -149,7 +149,12 @@ func (b *Service) Run(ctx context.Context) {
 	b.mu.Unlock()
 	b.start(ctx)
 	b.changing.Unlock()
+	var talking sync.WaitGroup
+	if b.s.Config.Cluster != nil {
+		talking.Go(func() { b.talk(ctx) })
+	}
 	b.watch(ctx)
+	talking.Wait()
 	b.changing.Lock()
 	defer b.changing.Unlock()
 	b.end()

@@ -79,6 +79,10 @@ type rangeOut struct {
 }
 
 func (b *Service) listTargets(req *web.Request, _ *web.None) (*backupTargetsOut, error) {
+	if b.elsewhere() {
+		r, err := b.reported(req)
+		return &backupTargetsOut{append([]backupTargetOut{}, r.Targets[req.Language()]...)}, err
+	}
 	r, err := b.readRule()
 	if err != nil {
 		return nil, err
@@ -157,16 +161,25 @@ type backupCopyOut struct {
 	Fault    string     `json:"fault" doc:"Damage that was found; empty for none"`
 }
 
-func (b *Service) listCopies(*web.Request, *web.None) (*backupCopiesOut, error) {
-	out := &backupCopiesOut{Data: []backupCopyOut{}}
+func (b *Service) listCopies(req *web.Request, _ *web.None) (*backupCopiesOut, error) {
+	if b.elsewhere() {
+		r, err := b.reported(req)
+		return &backupCopiesOut{append([]backupCopyOut{}, r.Copies...)}, err
+	}
+	return &backupCopiesOut{b.listed()}, nil
+}
+
+// listed returns the copies at all targets.
+func (b *Service) listed() []backupCopyOut {
+	all := []backupCopyOut{}
 	for _, w := range b.all() {
 		w.mu.Lock()
 		for _, c := range w.copies {
-			out.Data = append(out.Data, backupCopyOut(c))
+			all = append(all, backupCopyOut(c))
 		}
 		w.mu.Unlock()
 	}
-	return out, nil
+	return all
 }
 
 type targetIn struct {
@@ -178,6 +191,9 @@ func (b *Service) begin(req *web.Request, in *targetIn) (*backupTargetOut, error
 	if err != nil {
 		return nil, err
 	}
+	if b.elsewhere() {
+		return b.request(req, makeNote, in.Target)
+	}
 	before := w.ask()
 	out := w.describe(r, req.Language())
 	out.Attempts = before
@@ -188,6 +204,9 @@ func (b *Service) cancel(req *web.Request, in *targetIn) (*backupTargetOut, erro
 	w, r, err := b.named(in.Target)
 	if err != nil {
 		return nil, err
+	}
+	if b.elsewhere() {
+		return b.request(req, cancelNote, in.Target)
 	}
 	w.interrupt()
 	out := w.describe(r, req.Language())

@@ -61,11 +61,12 @@ func NodesOf(first *Instance, n int, options ...func(*Setup)) *Nodes {
 	Must(t, err)
 	first.Close()
 	s := &Nodes{T: t, Log: streamtest.New(head.Epoch)}
+	board := &sync.Map{}
 	for i := range n {
 		dir := filepath.Join(t.TempDir(), "data")
 		Must(t, os.CopyFS(dir, os.DirFS(first.Dir)))
 		log := WithCommitLog(&kv.CommitLogOptions{Log: s.Log, Author: fmt.Sprint("node ", i)})
-		told := &Node{Label: fmt.Sprint("node-", i)}
+		told := &Node{Label: fmt.Sprint("node-", i), Board: board}
 		told.Off.Store(i > 0)
 		told.Others.Store(int64(n - 1))
 		s.Clusters = append(s.Clusters, told)
@@ -86,6 +87,7 @@ type Node struct {
 	Told       web.NodesState
 	Untold     error // why etcd does not tell the state; nil if it does
 	Figures    web.NodeFigures
+	Board      *sync.Map // notes by name; nil for none
 }
 
 func (n *Node) Name() string { return cmp.Or(n.Label, "a") }
@@ -102,6 +104,24 @@ func (n *Node) OnDuty() bool { return !n.Off.Load() }
 func (n *Node) Live() int { return 1 + int(n.Others.Load()) }
 
 func (n *Node) State(context.Context) (web.NodesState, error) { return n.Told, n.Untold }
+
+func (n *Node) SetNote(_ context.Context, name string, text []byte) error {
+	n.Board.Store(name, text)
+	return nil
+}
+
+func (n *Node) Notes(_ context.Context, prefix string) (map[string][]byte, error) {
+	all := map[string][]byte{}
+	if n.Board != nil {
+		n.Board.Range(func(name, text any) bool {
+			if strings.HasPrefix(name.(string), prefix) {
+				all[name.(string)] = text.([]byte)
+			}
+			return true
+		})
+	}
+	return all, nil
+}
 
 func (n *Node) Health() web.Part {
 	return web.NodesHealth(&n.Told, n.Serving(), n.Untold, time.Now())

@@ -29,6 +29,13 @@ type Cluster interface {
 	// State returns the state of all nodes, at most a few seconds old. With an error, it has the members of etcd.
 	State(ctx context.Context) (NodesState, error)
 
+	// SetNote leaves a text for all nodes under a name, in the place of the one before. What is lost with etcd, or
+	// not read by an earlier secret.key, must be no loss.
+	SetNote(ctx context.Context, name string, text []byte) error
+
+	// Notes returns the texts whose names have a prefix.
+	Notes(ctx context.Context, prefix string) (map[string][]byte, error)
+
 	// Health returns the state of the nodes as a component, see NodesHealth.
 	Health() Part
 

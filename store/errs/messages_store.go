@@ -337,6 +337,7 @@ var storeMessages = []entry{
 		"the data belong to a cluster: start with its configuration, or end that with `reeve cluster leave`", "", "数据属于某个集群：请使用其配置启动，或用 `reeve cluster leave` 退出集群"},
 	{"cluster_no_member",
 		"the data belong to no cluster: begin one with them with `reeve cluster init`, or move them away to take those of the cluster", "", "数据不属于任何集群：请用 `reeve cluster init` 以这些数据创建集群，或将其移走以获取集群的数据"},
+	{"targets_unread", "the node with the duties has not read its targets yet; try again", "", "负责备份的节点尚未读取其目标位置，请重试"},
 	{"node_behind", "this node has not applied the latest changes yet", "", "此节点尚未应用最新的更改"},
 	{"node_alone", "this node has no contact with the other nodes", "", "此节点与其他节点失去联系"},
 	{"cluster_already", "the data already belong to a cluster", "", "数据已属于某个集群"},
