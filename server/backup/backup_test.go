@@ -355,3 +355,38 @@ func TestChallenge_OtherIdentity(t *testing.T) {
 		t.Error(known, err)
 	}
 }
+
+// TestRecipients_Damaged starts with damage to the list of confirmed recipients, or with another recipient in the
+// configuration: nothing is stored, and the state says why. Confirming the recipient ends that.
+func TestRecipients_Damaged(t *testing.T) {
+	t.Parallel()
+	other, err := age.GenerateX25519Identity()
+	servertest.Must(t, err)
+	for name, damage := range map[string]func(k *kept, path string) error{
+		"deleted":        func(_ *kept, path string) error { return os.Remove(path) },
+		"emptied":        func(_ *kept, path string) error { return os.Truncate(path, 0) },
+		"cut off":        func(k *kept, path string) error { return os.Truncate(path, int64(len(k.recipient())-1)) },
+		"flipped":        func(k *kept, path string) error { return os.WriteFile(path, []byte("b"+k.recipient()[1:]), 0o600) },
+		"not text":       func(_ *kept, path string) error { return os.WriteFile(path, []byte{0, 1, 2, 0xff}, 0o600) },
+		"of another one": func(_ *kept, path string) error { return os.WriteFile(path, []byte(other.Recipient().String()), 0o600) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			k, dir := newKept(t), t.TempDir()
+			servertest.Must(t, damage(k, filepath.Join(k.Dir, "backup-recipients")))
+			k.run(target.Set{Targets: []target.Config{{Name: "nas", Path: dir}}})
+			s := k.until("the attempt has failed", func(s targetState) bool { return s.Error != "" })
+			left, err := os.ReadDir(dir)
+			if !strings.Contains(s.Error, "reeve backup recipient") || err != nil || len(left) > 0 {
+				t.Errorf("%+v, %v, %v", s, left, err)
+			}
+			if state, text := k.health(); state != "degraded" {
+				t.Error(state, text)
+			}
+			servertest.Must(t, backup.Confirm(k.Dir, k.recipient()))
+			if s = k.now("nas"); s.Error != "" || s.ProvenAt == nil {
+				t.Errorf("after it was confirmed: %+v", s)
+			}
+		})
+	}
+}

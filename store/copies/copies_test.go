@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -378,6 +379,11 @@ func TestCopy_DamageIsFound(t *testing.T) {
 			"cut off": func(path string, size int64) error { return os.Truncate(path, size-1) },
 			"longer":  func(path string, size int64) error { return os.Truncate(path, size+1) },
 			"flipped": func(path string, size int64) error { return flip(path, rand.Int64N(size)) },
+
+			"without its recipient": func(path string, _ int64) error { return withStanza(path, "") },
+			"with another recipient": func(path string, _ int64) error {
+				return withStanza(path, "-> X25519 "+strings.Repeat("A", 43)+"\n"+strings.Repeat("A", 43)+"\n")
+			},
 		} {
 			t.Run(kind+" "+damage, func(t *testing.T) {
 				target := directory(t)
@@ -403,7 +409,7 @@ func TestCopy_DamageIsFound(t *testing.T) {
 				}
 
 				in.copy(in.repository(target, Options{}))
-				if kind == "content" && damage == "flipped" {
+				if kind == "content" && (damage == "flipped" || damage == "with another recipient") {
 					return // its size is right: only a proof finds it
 				}
 				if got, missing := restored(t, target, in.identity); !maps.Equal(got, in.contents) || missing != 0 {
@@ -413,6 +419,21 @@ func TestCopy_DamageIsFound(t *testing.T) {
 		}
 	}
 }
+
+// withStanza replaces the first stanza of a recipient in the header of an object.
+func withStanza(path, stanza string) error {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	at := x25519.FindIndex(text)
+	if at == nil {
+		return errors.New("it has no recipient")
+	}
+	return os.WriteFile(path, slices.Concat(text[:at[0]], []byte(stanza), text[at[1]:]), 0o600)
+}
+
+var x25519 = regexp.MustCompile(`(?m)^-> X25519 .*\n.*\n`)
 
 func flip(path string, at int64) error {
 	text, err := os.ReadFile(path)
