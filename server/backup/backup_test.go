@@ -22,6 +22,7 @@ import (
 	"reeve/server/target"
 	"reeve/store"
 	"reeve/store/audit"
+	"reeve/store/disk/disktest"
 	"reeve/store/kv"
 )
 
@@ -388,5 +389,39 @@ func TestRecipients_Damaged(t *testing.T) {
 				t.Errorf("after it was confirmed: %+v", s)
 			}
 		})
+	}
+}
+
+// TestLocal_NeedsSpace makes copies in the data directory on a disk that is nearly full: only while three times their
+// size is free beside what uploads leave free, and never with the space of the reserve.
+func TestLocal_NeedsSpace(t *testing.T) {
+	t.Parallel()
+	disk := disktest.SmallDisk(t, "96m")
+	first := servertest.Start(t)
+	first.Set("file.free_megabytes", "64")
+	first.Close()
+	data := filepath.Join(disk, "data")
+	servertest.Must(t, os.CopyFS(data, os.DirFS(first.Dir)))
+	in := servertest.Open(t, data)
+	in.Tokens["owner"] = first.Tokens["owner"]
+	identity, err := age.GenerateX25519Identity()
+	servertest.Must(t, err)
+	k := keptIn(t, in, identity)
+	filler := filepath.Join(disk, "filler")
+	servertest.Must(t, os.WriteFile(filler, make([]byte, 30<<20), 0o600))
+	k.run(target.Set{Local: true})
+	s := k.until("it is listed", func(s targetState) bool { return s.NextAt != nil })
+	if len(s.Warnings) != 1 || !strings.Contains(s.Warnings[0], "on the disk of the data and lost with it") {
+		t.Errorf("warnings: %q", s.Warnings)
+	}
+	if s = k.now("local"); !strings.Contains(s.Error, "MiB are needed") || s.Copies != 0 {
+		t.Errorf("without room: %+v", s)
+	}
+	if left, err := os.ReadDir(filepath.Join(data, "backup")); err == nil && len(left) > 0 {
+		t.Errorf("%v is left", left)
+	}
+	servertest.Must(t, os.Truncate(filler, 10<<20))
+	if s = k.now("local"); s.Error != "" || s.Copies != 1 || s.ProvenAt == nil {
+		t.Errorf("with room: %+v", s)
 	}
 }
