@@ -5,6 +5,7 @@
 package s3
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -55,6 +56,10 @@ const (
 
 // PartBytes is the size of the parts in which a larger object is sent. They are held in memory.
 const PartBytes = blob.PartBytes
+
+// bufferedBytes is the size of objects that are sent again if a connection fails, such as one that the service has
+// closed while it was idle. The client does so only with what it can read again.
+const bufferedBytes = 1 << 20
 
 // New returns a bucket. It does not connect.
 func New(o Options) (*Bucket, error) {
@@ -121,6 +126,13 @@ func (b *Bucket) Put(ctx context.Context, name string, size int64, content io.Re
 		if err := plain(err); !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
+	}
+	if _, again := content.(io.Seeker); !again && size <= bufferedBytes {
+		text := make([]byte, size)
+		if _, err := io.ReadFull(content, text); err != nil {
+			return err
+		}
+		content = bytes.NewReader(text)
 	}
 	options := minio.PutObjectOptions{ContentType: "application/octet-stream", PartSize: PartBytes}
 	options.SetMatchETagExcept("*")

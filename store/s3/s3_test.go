@@ -359,3 +359,38 @@ func cutting(t *testing.T, to string, after int64) string {
 	}()
 	return l.Addr().String()
 }
+
+// TestPut_SentAgain drops the first connection of each object, whose content can be read only once.
+func TestPut_SentAgain(t *testing.T) {
+	server := s3test.Start(t)
+	proxy := server.Proxy(t)
+	o := server.Options()
+	o.Endpoint = proxy.URL
+	b := s3test.Bucket(t, o)
+	known := map[string]bool{}
+	proxy.Fail(func(r *http.Request) s3test.Failure {
+		if r.Method != "PUT" || known[r.URL.Path] {
+			return s3test.None
+		}
+		known[r.URL.Path] = true
+		return s3test.Drop
+	})
+	for _, size := range []int{0, 1, 1 << 20} {
+		name, content := fmt.Sprint("object ", size), bytes.Repeat([]byte("x"), size)
+		if err := b.Put(t.Context(), name, int64(size), io.LimitReader(bytes.NewReader(content), int64(size))); err != nil {
+			t.Error(err)
+			continue
+		}
+		in, err := b.Get(t.Context(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := io.ReadAll(in); err != nil || !bytes.Equal(got, content) {
+			t.Errorf("%d of %d bytes, %v", len(got), size, err)
+		}
+		in.Close()
+	}
+	if len(known) != 3 {
+		t.Errorf("%v", known)
+	}
+}
