@@ -142,15 +142,13 @@ func (b *Bucket) Put(ctx context.Context, name string, size int64, content io.Re
 
 // Get implements copies.Target.
 func (b *Bucket) Get(ctx context.Context, name string) (io.ReadCloser, error) {
-	o, err := b.client.GetObject(ctx, b.bucket, b.prefix+name, minio.GetObjectOptions{})
-	if err != nil {
-		return nil, plain(err)
-	}
-	if _, err := o.Stat(); err != nil { // which sends the request
-		o.Close()
-		return nil, plain(err)
-	}
-	return o, nil
+	return b.get(ctx, name, minio.GetObjectOptions{})
+}
+
+// get is without the Object of the client, which passes each read through a goroutine.
+func (b *Bucket) get(ctx context.Context, name string, o minio.GetObjectOptions) (io.ReadCloser, error) {
+	body, _, _, err := minio.Core{Client: b.client}.GetObject(ctx, b.bucket, b.prefix+name, o)
+	return body, plain(err)
 }
 
 // Range opens length bytes of an object from an offset. There may be fewer.
@@ -159,8 +157,7 @@ func (b *Bucket) Range(ctx context.Context, name string, offset, length int64) (
 	if err := options.SetRange(offset, offset+length-1); err != nil {
 		return nil, err
 	}
-	body, _, _, err := minio.Core{Client: b.client}.GetObject(ctx, b.bucket, b.prefix+name, options)
-	return body, plain(err)
+	return b.get(ctx, name, options)
 }
 
 // Stat returns the size of an object and its entity tag, which many services make of the MD5 of its
