@@ -30,7 +30,7 @@ type Copy struct {
 
 // newest returns the newest of copies that was made since these data were restored; nil for none.
 func newest(copies []Copy) *Copy {
-	i := slices.IndexFunc(copies, func(c Copy) bool { return c.State != Former })
+	i := slices.IndexFunc(copies, func(c Copy) bool { return c.State != Previous })
 	if i < 0 {
 		return nil
 	}
@@ -43,7 +43,7 @@ const (
 	Stored  = "stored"  // read back
 	Sent    = "sent"    // taken by a command
 	Foreign = "foreign" // of an earlier secret.key: only the identity opens it
-	Former  = "former"  // from before these data were restored
+	Previous  = "previous"  // from before these data were restored
 	Damaged = "damaged"
 )
 
@@ -117,8 +117,8 @@ func (k *remoteKeeper) list(ctx context.Context) ([]Copy, error) {
 			all[i].State, all[i].Fault = Damaged, c.Fault.Error()
 		case c.Manifest == nil:
 			all[i].State = Foreign
-		case c.Former:
-			all[i].State = Former
+		case c.Previous:
+			all[i].State = Previous
 		case c.Proof != nil:
 			all[i].State = Proven
 		}
@@ -173,7 +173,7 @@ func (k *remoteKeeper) prove(ctx context.Context) error {
 // unsampled reports whether no proof of the last week has read the contents of all files.
 func (k *remoteKeeper) unsampled(s *copies.Scan) bool {
 	for _, c := range s.Copies {
-		if !c.Former && c.Proof != nil && c.Proof.Sampled >= c.Proof.Files && k.b.now().Sub(c.Proof.Time) < weekly {
+		if !c.Previous && c.Proof != nil && c.Proof.Sampled >= c.Proof.Files && k.b.now().Sub(c.Proof.Time) < weekly {
 			return false
 		}
 	}

@@ -18,7 +18,7 @@ func init() {
 	web.Enums(map[string][]string{
 		"target_kind":  {target.Directory, target.Bucket, target.Command},
 		"backup_phase": {Waiting, Storing, Proving, Pruning},
-		"copy_state":   {Proven, Stored, Sent, Foreign, Former, Damaged},
+		"copy_state":   {Proven, Stored, Sent, Foreign, Previous, Damaged},
 	})
 }
 
@@ -155,7 +155,7 @@ type backupCopyOut struct {
 	At       store.Time `json:"at" doc:"Time of the data in the copy"`
 	Size     int64      `json:"size" doc:"Bytes of the records and the change log, as they are stored"`
 	Files    int        `json:"files" doc:"Number of contents of files that belong to it, which are stored once for all copies"`
-	State    string     `json:"state" enum:"copy_state" doc:"proven: restored and examined; stored: read back; sent: taken by a command; foreign: of an earlier secret.key, only the identity opens it; former: from before the data were restored; damaged"`
+	State    string     `json:"state" enum:"copy_state" doc:"proven: restored and examined; stored: read back; sent: taken by a command; foreign: of an earlier secret.key, only the identity opens it; previous: from before the data were restored; damaged"`
 	ProvenAt store.Time `json:"proven_at" null:"true" doc:"Time of the proof; null for none"`
 	Records  int        `json:"records" doc:"Number of records that the proof found; 0 without one"`
 	Fault    string     `json:"fault" doc:"Damage that was found; empty for none"`

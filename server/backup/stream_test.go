@@ -266,7 +266,7 @@ func TestRestored_ProvenAnew(t *testing.T) {
 	}
 	next.OK("GET", "/system/backup-file", "", "owner").Data(&all)
 	for _, c := range all.Data {
-		if (c.State == backup.Former) != c.At.Before(begun) {
+		if (c.State == backup.Previous) != c.At.Before(begun) {
 			t.Errorf("%+v", c)
 		}
 	}

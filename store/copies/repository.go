@@ -125,7 +125,7 @@ type Copy struct {
 	Files    int       // contents of files in the copy
 	Proof    *Proof    // nil if it was not restored yet
 	Own      bool      // whether this process has made it and can restore it
-	Former   bool      // whether it was made before these data were restored, or by another server with them
+	Previous   bool      // whether it was made before these data were restored, or by another server with them
 }
 
 // Scan is what a target has.
@@ -217,7 +217,7 @@ func (r *Repository) found(s *Scan) {
 func (r *Repository) copyAt(ctx context.Context, s *Scan, name string) (*Copy, error) {
 	c := r.known[name]
 	if c == nil {
-		c = &Copy{Name: name, Own: strings.HasPrefix(name, r.start), Former: generationOf(name) != generationOf(r.start)}
+		c = &Copy{Name: name, Own: strings.HasPrefix(name, r.start), Previous: generationOf(name) != generationOf(r.start)}
 		c.Time, _ = timeOf(name)
 		c.Size = s.objects[name+dataSuffix].Size
 		m, err := r.manifest(ctx, name, r.server)
@@ -242,7 +242,7 @@ func (r *Repository) copyAt(ctx context.Context, s *Scan, name string) (*Copy, e
 		}
 	}
 	if _, there := s.objects[name+dataSuffix]; !there && c.Fault == nil { // others may be reading c
-		c = &Copy{Name: c.Name, Time: c.Time, Files: c.Files, Own: c.Own, Former: c.Former}
+		c = &Copy{Name: c.Name, Time: c.Time, Files: c.Files, Own: c.Own, Previous: c.Previous}
 		c.Fault = fmt.Errorf("its records, %s, are missing", name+dataSuffix)
 	}
 	r.known[name] = c

@@ -103,8 +103,8 @@ func TestBase_TwoServers(t *testing.T) {
 	}
 }
 
-// TestScan_Former restores a proven copy: it is no proof for the server that goes on with its data.
-func TestScan_Former(t *testing.T) {
+// TestScan_Previous restores a proven copy: it is no proof for the server that goes on with its data.
+func TestScan_Previous(t *testing.T) {
 	t.Parallel()
 	to, in := directory(t), newInstallation(t, 3)
 	r := in.repository(to, Options{})
@@ -112,7 +112,7 @@ func TestScan_Former(t *testing.T) {
 	if _, err := r.Prove(t.Context(), scan(t, r), scan(t, r).Copies[0], t.TempDir(), 1, examine); err != nil {
 		t.Fatal(err)
 	}
-	if c := scan(t, r).Copies[0]; c.Former || c.Proof == nil {
+	if c := scan(t, r).Copies[0]; c.Previous || c.Proof == nil {
 		t.Errorf("%+v", c)
 	}
 	dir, _, err := restoreMoment(t, to, Moment{}, in.identity)
@@ -122,7 +122,7 @@ func TestScan_Former(t *testing.T) {
 	next := in.another(dir)
 	r = next.repository(to, Options{})
 	next.copy(r)
-	if all := scan(t, r).Copies; len(all) != 2 || all[0].Former || all[0].Proof != nil || !all[1].Former || all[1].Proof == nil {
+	if all := scan(t, r).Copies; len(all) != 2 || all[0].Previous || all[0].Proof != nil || !all[1].Previous || all[1].Proof == nil {
 		t.Errorf("%+v", all)
 	}
 }

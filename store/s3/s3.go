@@ -58,7 +58,7 @@ const (
 const PartBytes = blob.PartBytes
 
 // bufferedBytes is the size of objects that are sent again if a connection fails, such as one that the service has
-// closed while it was idle. The client does so only with what it can read again.
+// closed while it was idle. The client can do so only if it can read the content again.
 const bufferedBytes = 1 << 20
 
 // New returns a bucket. It does not connect.

@@ -403,8 +403,8 @@ export type BackupCopy = {
   records: number
   /** Bytes of the records and the change log, as they are stored */
   size: number
-  /** proven: restored and examined; stored: read back; sent: taken by a command; foreign: of an earlier secret.key, only the identity opens it; former: from before the data were restored; damaged */
-  state: "proven" | "stored" | "sent" | "foreign" | "former" | "damaged"
+  /** proven: restored and examined; stored: read back; sent: taken by a command; foreign: of an earlier secret.key, only the identity opens it; previous: from before the data were restored; damaged */
+  state: "proven" | "stored" | "sent" | "foreign" | "previous" | "damaged"
   /** Name of the target */
   target: string
 }

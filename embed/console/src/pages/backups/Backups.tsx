@@ -166,7 +166,7 @@ function Restore({ target }: { target: Target }) {
   )
 }
 
-const colors: Record<string, string> = { proven: 'success', stored: 'processing', sent: 'default', foreign: 'warning', former: 'default', damaged: 'error' }
+const colors: Record<string, string> = { proven: 'success', stored: 'processing', sent: 'default', foreign: 'warning', previous: 'default', damaged: 'error' }
 
 function Copies({ copies }: { copies: Copy[] }) {
   return (
