@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -79,6 +80,72 @@ func TestService_ReportsToSupervisor(t *testing.T) {
 	p.signal(syscall.SIGTERM)
 	s.hears(t, "STOPPING=1")
 	p.wait()
+}
+
+// TestService_SlowDisk delays what a server waits for on its disk. While it migrates data of an
+// older version, it asks the supervisor for more time again and again; and while a write waits, it
+// still says that it is alive.
+func TestService_SlowDisk(t *testing.T) {
+	t.Parallel()
+	s := newSupervisor(t)
+	dir := t.TempDir()
+	if out, err := exec.Command("tar", "-xzf", "../../store/testdata/schema-19.tar.gz", "-C", dir).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	cmd := program(t, "serve", "--listen", "127.0.0.1:0", "--data", dir)
+	cmd.Env = append(cmd.Env, "NOTIFY_SOCKET="+s.path)
+	cmd.Args = append([]string{"sh", "-c", `kill -STOP $$; exec "$0" "$@"`, cmd.Path}, cmd.Args[1:]...)
+	cmd.Path = "/bin/sh"
+	p := begin(t, cmd)
+	takeBack := inject(t, p, "fdatasync:delay_enter=600000000")
+	p.signal(syscall.SIGCONT)
+	for range 3 {
+		if said := s.hears(t, ""); !strings.HasPrefix(said, "EXTEND_TIMEOUT_USEC=") {
+			t.Fatalf("it says %q during the migration", said)
+		}
+	}
+	takeBack()
+	s.hears(t, "READY=1")
+	p.ready()
+	if _, err := os.Stat(filepath.Join(dir, "data.db.schema-19")); err != nil {
+		t.Errorf("nothing was migrated: %v", err)
+	}
+	p.stop()
+
+	s = newSupervisor(t)
+	cmd = program(t, "serve", "--listen", "127.0.0.1:0", "--data", t.TempDir())
+	cmd.Env = append(cmd.Env, "NOTIFY_SOCKET="+s.path, "WATCHDOG_USEC=200000")
+	p = begin(t, cmd)
+	p.ready()
+	c := signedIn(t, p)
+	takeBack = inject(t, p, "fdatasync,fsync:delay_enter=500000")
+	written := make(chan *answer, 1)
+	go func() {
+		a, err := c.do("POST", "/admin/dept", `{"name":"Slow"}`)
+		if err != nil {
+			t.Error(err)
+			a = &answer{}
+		}
+		written <- a
+	}()
+	alive := 0
+	for waiting := true; waiting; {
+		select {
+		case said := <-s.said:
+			if said == "WATCHDOG=1" {
+				alive++
+			}
+		case a := <-written:
+			if waiting = false; a.status != 200 {
+				t.Errorf("the write answers %d %s", a.status, a.raw)
+			}
+		}
+	}
+	takeBack()
+	if alive < 3 { // five times in the half second of one synchronization
+		t.Errorf("it has said %d times that it is alive while a write waited", alive)
+	}
+	p.stop()
 }
 
 // activated starts a server with the socket of a listener, as systemd does.
