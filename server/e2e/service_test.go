@@ -1,6 +1,9 @@
 package e2e
 
 import (
+	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -163,7 +166,8 @@ func activated(t *testing.T, dir string, socket *os.File, words ...string) *proc
 
 // TestSocketActivation_RestartsLoseNothing restarts the server under load. New connections wait in
 // the socket, which the supervisor holds, and a connection that is kept gets a last response that
-// closes it.
+// closes it. A client that writes, and repeats with the same Idempotency-Key what had no response,
+// has made each record once.
 func TestSocketActivation_RestartsLoseNothing(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("systemd is on Linux only")
@@ -186,6 +190,26 @@ func TestSocketActivation_RestartsLoseNothing(t *testing.T) {
 	var stop atomic.Bool
 	var asked, fresh atomic.Int64
 	var clients sync.WaitGroup
+	p.url = url
+	writer := signedIn(t, p)
+	written, closed := 0, 0
+	clients.Go(func() {
+		for ; !stop.Load(); written++ {
+			writer.extra["Idempotency-Key"] = fmt.Sprintf("department-%d", written)
+			var a *answer
+			err := errors.New("not sent")
+			for end := time.Now().Add(patience); err != nil && time.Now().Before(end); {
+				a, err = writer.do("POST", "/admin/dept", fmt.Sprintf(`{"name":"Department %d"}`, written))
+			}
+			if err != nil || a.status != 200 {
+				t.Errorf("a write fails: %v %+v", err, a)
+				return
+			}
+			if a.closes {
+				closed++
+			}
+		}
+	})
 	for i := range 4 {
 		client := &http.Client{
 			Transport: &http.Transport{DisableKeepAlives: i%2 == 0},
@@ -224,7 +248,22 @@ func TestSocketActivation_RestartsLoseNothing(t *testing.T) {
 
 	stop.Store(true)
 	clients.Wait()
-	t.Logf("%d restarts, %d requests, %d closed connections", restarts, asked.Load(), fresh.Load())
+	t.Logf("%d restarts, %d requests, %d closed connections, %d writes, of which %d closed theirs",
+		restarts, asked.Load(), fresh.Load(), written, closed)
+	if closed < restarts {
+		t.Errorf("%d responses to writes closed their connection at %d restarts", closed, restarts)
+	}
+	var tree struct{ Data []struct{ Name string } }
+	noErr(t, json.Unmarshal(writer.want(200, "GET", "/admin/dept", "").Data, &tree))
+	made := map[string]int{}
+	for _, d := range tree.Data {
+		made[d.Name]++
+	}
+	for i := range written {
+		if name := fmt.Sprintf("Department %d", i); made[name] != 1 {
+			t.Errorf("%s was made %d times", name, made[name])
+		}
+	}
 }
 
 // TestDrain_EndsWithLastConnection stops servers with a long drain: those without open connections
