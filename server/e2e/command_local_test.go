@@ -101,13 +101,28 @@ var commandScript = []commandStep{
 	{words: "reload", want: `changed: nothing|no server is running`, alone: 1},
 	{words: "top", want: `\d+ requests?, |no server is running`, alone: 1},
 	{words: "event tail --type nope", want: `^reeve: --type: |no server is running`, code: 1},
+	{words: "key new ci --role Support --network 10.0.0.0/8", want: `^rv_[\w-]{40,}\n$`},
+	{words: "key list", want: `\n\d+ +ci +admin +Support +active`},
+	{words: "key rotate ci --overlap-hours 1", want: `^rv_[\w-]{40,}\n$`},
+	{words: "key revoke ci", want: `API key ci is deleted`},
+	{words: "key revoke ci", want: `there is no API key ci`, code: 1},
+	{words: "flag list", want: `\nshop\.new +new +.*"enabled":false`},
+	{words: "flag get shop.new", want: `^disabled`},
+	{words: "flag set shop.new enabled", want: `^shop\.new: enabled`},
+	{words: "flag get shop.new --json", want: `"enabled": (1|true)`},
+	{words: "plan DIR/shop.toml", want: `^~ setting shop.new\n    value: .*"enabled":true.* → .*"enabled":false`, found: true},
+	{words: "flag set shop.new disabled", want: `^shop\.new: disabled`},
+	{words: "backup identity", want: `AGE-SECRET-KEY-1`},
+	{words: "backup recipient DIR/identity --config DIR/config.toml", want: `has a new identity: .*\nadded to backup.recipients in .*\nconfirmed: age1`},
+	{words: "backup recipient DIR/identity --config DIR/config.toml", want: `^confirmed: age1`},
+	{words: "doctor", want: `(?m)^ok +database `, found: true},
 	{words: "key new x --expires never --role Support", want: `--expires: `, code: 1},
 	{words: "key new x --network here --role Support", want: `--network: contains`, code: 1},
 	{words: "key rotate x --overlap-hours -1", want: `there is no API key x`, code: 1},
 	{words: "user add carl --email nowhere", want: `--email: `, code: 1},
 	{words: "user add carl --password-file DIR/short", want: `--password-file: `, code: 1},
-	{words: "flag get shop.beta", want: `there is no flag shop.beta\n$`, code: 1},
-	{words: "flag set shop.beta enabled", want: `there is no flag shop.beta\n$`, code: 1},
+	{words: "flag get shop.beta", want: `there is no flag shop.beta; there is shop.new\n$`, code: 1},
+	{words: "flag set shop.beta enabled", want: `there is no flag shop.beta; there is shop.new\n$`, code: 1},
 	{words: "verify --json", want: `"faults": \[\]`},
 	{words: "event tail", want: `no server is running`, alone: 1},
 }
@@ -119,7 +134,16 @@ func TestCommands_RunningAndStopped(t *testing.T) {
 		dir := t.TempDir()
 		p := start(t, dir)
 		runCommands(t, dir, true)
+		for _, level := range []string{"debug", "info"} {
+			if r := run(t, "log", "level", level, "--data", dir); r.code != 0 || r.out != level+"\n" {
+				t.Errorf("%+v", r)
+			}
+			newClient(t, p).call("GET", "/at/"+level, "")
+		}
 		p.stop()
+		if log := p.log.String(); !strings.Contains(log, `"path":"/at/debug"`) || strings.Contains(log, `"path":"/at/info"`) {
+			t.Errorf("the log does not have the requests at the level debug alone: %s", log)
+		}
 	})
 	t.Run("stopped", func(t *testing.T) {
 		t.Parallel()
@@ -138,9 +162,11 @@ func runCommands(t *testing.T, data string, running bool) {
 	}
 
 	for name, text := range map[string]string{
-		"shop.toml": "permissions.\"shop.order.refund\" = \"Refund\"\nroles.Support.permissions = [\"shop.order.refund\"]\nsettings.\"site.title\" = \"Shop\"\n",
-		"bad.toml":  "roles = [\n",
-		"short":     "x\n",
+		"shop.toml": "permissions.\"shop.order.refund\" = \"Refund\"\nroles.Support.permissions = [\"shop.order.refund\"]\nsettings.\"site.title\" = \"Shop\"\n" +
+			"setting_groups.shop.title = \"Shop\"\nflags.\"shop.new\" = false\n",
+		"config.toml": "",
+		"bad.toml":    "roles = [\n",
+		"short":       "x\n",
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -166,6 +192,15 @@ func runCommands(t *testing.T, data string, running bool) {
 		if r.code != want || !regexp.MustCompile(step.want).MatchString(text) {
 			t.Errorf("%s (running: %v): %+v, want %d and %s", step.words, running, r, want, step.want)
 		}
+		if step.words == "backup now DIR/b.tar" && want == 0 { // beside a server, there are the socket and the lock, too
+			out, err := exec.Command("tar", "-tf", filepath.Join(dir, "b.tar")).Output()
+			noErr(t, err)
+			if files := strings.Fields(string(out)); len(files) < 2 || slices.ContainsFunc(files, func(name string) bool {
+				return regexp.MustCompile(`\.(sock|pid)$`).MatchString(name)
+			}) {
+				t.Errorf("a backup (running: %v) has %q", running, files)
+			}
+		}
 		if want == 0 && strings.Contains(step.words, "--json") && !json.Valid([]byte(r.out)) {
 			t.Errorf("%s: no JSON: %s", step.words, r.out)
 		}
@@ -174,11 +209,11 @@ func runCommands(t *testing.T, data string, running bool) {
 
 // otherCommands are commands that are not in commandScript, with the reason.
 var otherCommands = map[string]string{
-	"doctor": "TestDoctor_ListsParts", "serve": "all tests", "health": "service_test.go", "restore": "encrypt_test.go",
-	"backup restore": "the same as restore", "backup identity": "encrypt_test.go",
+	"serve": "all tests", "health": "service_test.go", "restore": "encrypt_test.go",
+	"backup restore": "the same as restore",
 	"salvage":        "damage_command_test.go",
-	"backup targets": "copies_test.go", "backup recipient": "copies_test.go",
-	"secret rotate": "needs a stopped server", "sdk": "sdk_test.go", "config": "command_test.go",
+	"backup targets": "copies_test.go",
+	"secret rotate":  "needs a stopped server", "sdk": "sdk_test.go", "config": "command_test.go",
 	"version": "command_test.go", "licenses": "command_test.go", "help": "manual_test.go",
 	"cluster init": "cluster_test.go", "cluster status": "cluster_test.go", "cluster leave": "cluster_test.go",
 	"cluster join": "cluster_test.go", "cluster restore": "cluster_test.go", "cluster upgrade": "cluster_test.go",
