@@ -139,7 +139,11 @@ func (b *progress) step(what string, done, total int64) {
 	}
 
 	b.last, b.wrote = now, true
-	if total <= 0 {
+	switch {
+	case total <= 0 && done == 0:
+		fmt.Fprintf(b.out, "\r\x1b[K%s", what)
+		return
+	case total <= 0:
 		fmt.Fprintf(b.out, "\r\x1b[K%d %s", done, what)
 		return
 	}

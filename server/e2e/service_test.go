@@ -97,9 +97,7 @@ func TestService_SlowDisk(t *testing.T) {
 	}
 	cmd := program(t, "serve", "--listen", "127.0.0.1:0", "--data", dir)
 	cmd.Env = append(cmd.Env, "NOTIFY_SOCKET="+s.path)
-	cmd.Args = append([]string{"sh", "-c", `kill -STOP $$; exec "$0" "$@"`, cmd.Path}, cmd.Args[1:]...)
-	cmd.Path = "/bin/sh"
-	p := begin(t, cmd)
+	p := begin(t, heldBack(cmd))
 	takeBack := inject(t, p, "fdatasync:delay_enter=600000000")
 	p.signal(syscall.SIGCONT)
 	for range 3 {
