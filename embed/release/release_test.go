@@ -136,7 +136,7 @@ func TestRelease_Repeatable(t *testing.T) {
 
 	out, err := built()
 	must(t, err)
-	first, second := contents(t, out), contents(t, again)
+	first, second := filesIn(t, out), filesIn(t, again)
 	for _, ending := range []string{"linux_amd64.tar.gz", "amd64.deb", "oci.tar", ".cdx.json", "SHA256SUMS"} {
 		if !slices.ContainsFunc(slices.Collect(maps.Keys(first)), func(name string) bool { return strings.HasSuffix(name, ending) }) {
 			t.Errorf("there is no %s among %q", ending, slices.Sorted(maps.Keys(first)))
@@ -152,8 +152,8 @@ func TestRelease_Repeatable(t *testing.T) {
 	}
 }
 
-// contents returns the files in a directory, by name.
-func contents(t *testing.T, dir string) map[string][]byte {
+// filesIn returns the files in a directory, by name.
+func filesIn(t *testing.T, dir string) map[string][]byte {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
 	must(t, err)

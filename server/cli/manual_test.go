@@ -89,3 +89,35 @@ func argsOf(cmd *cobra.Command) cobra.PositionalArgs {
 	}
 	return cmd.Args
 }
+
+// TestFirstPages_Short reads what a newcomer reads first: both pages begin with what Reeve is, and lead
+// from a start to a backup in at most 300 words.
+func TestFirstPages_Short(t *testing.T) {
+	const sentence = "Users, roles and settings for your product in one program; every change by a person or a program is explained, logged in the same transaction and can be undone."
+	for path, end := range map[string]string{
+		"../../README.md":                       "\n## Manual\n",
+		"../../embed/manual/getting-started.md": "\n## Build it, choose a port\n",
+	} {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, _, found := strings.Cut(string(b), end)
+		if words := len(strings.Fields(text)); !found || words > 300 {
+			t.Errorf("%s has %d words before %q (%v)", path, words, end, found)
+		}
+		title, rest, _ := strings.Cut(text, "\n\n")
+		if !strings.HasPrefix(strings.TrimLeft(rest, "*"), sentence) {
+			t.Errorf("%s does not begin, after %s, with %s", path, title, sentence)
+		}
+		at := 0
+		for _, part := range []string{"docker load -i", "apt install", "go run .", "ign in", "protect(reeve, ", "Back up"} {
+			next := strings.Index(text[at:], part)
+			if next < 0 {
+				t.Errorf("%s lacks %s, or has it before the others", path, part)
+				continue
+			}
+			at += next
+		}
+	}
+}
