@@ -172,8 +172,9 @@ func TestReload_InForce(t *testing.T) {
 		t.Errorf("after: %q", got)
 	}
 	write("info", "", "")
-	p.signal(syscall.SIGHUP)
-	p.awaits(`"changed":["forward_auth.origins","log.level"`)
+	if r := run(t, "reload", "--data", dir); r.code != 0 {
+		t.Fatalf("reeve reload: %+v", r)
+	}
 	was[0] = is[0]
 	if got := seen(); !slices.Equal(got, was) {
 		t.Errorf("taken back: %q", got)
