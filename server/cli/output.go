@@ -153,6 +153,24 @@ func (b *progress) step(what string, done, total int64) {
 		strings.Repeat(".", progressWidth-full), 100*part)
 }
 
+// beside calls look, which shows how far the server is, again and again until do returns.
+func (b *progress) beside(do func() error, look func()) error {
+	if b == nil || b.out == nil {
+		return do()
+	}
+	defer b.end()
+	done := make(chan error, 1)
+	go func() { done <- do() }()
+	for {
+		select {
+		case err := <-done:
+			return err
+		case <-time.After(askEvery):
+			look()
+		}
+	}
+}
+
 // end removes the line.
 func (b *progress) end() {
 	if b.wrote {

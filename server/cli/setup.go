@@ -119,32 +119,21 @@ func (p *program) askSetup(c *client, what string, files []*setupFile) (raw json
 
 // besideJob shows how far the job of a setup is, of which there is at most one, until do returns.
 func (p *program) besideJob(c *client, do func() error) error {
-	if p.progress == nil || p.progress.out == nil {
-		return do()
-	}
-	defer p.progress.end()
-	done := make(chan error, 1)
-	go func() { done <- do() }()
 	unfinished := url.Values{"filter": {`{"state":["running","undoing"]}`}}
-	for {
-		select {
-		case err := <-done:
-			return err
-		case <-time.After(askEvery):
-		}
+	return p.progress.beside(do, func() {
 		var jobs struct {
 			Data []struct {
 				Kind        string
 				Done, Total int64
 			}
 		}
-		c.get("/system/job", unfinished, &jobs) // an error shows in done, too
+		c.get("/system/job", unfinished, &jobs) // an error shows in do, too
 		for _, job := range jobs.Data {
 			if job.Kind == setup.JobKind {
 				p.progress.step("apply", job.Done, job.Total)
 			}
 		}
-	}
+	})
 }
 
 // finishJob waits for a job, and returns an error if it has failed.

@@ -58,6 +58,7 @@ func TestProgress_OnTerminal(t *testing.T) {
 	if r := run(t, "backup", "now", backup, "--data", dir); r.code != 0 {
 		t.Fatalf("%+v", r)
 	}
+	signedIn(t, p).upload("film", strings.Repeat("some bytes ", 1<<21))
 	setup := func(text string) string {
 		var b strings.Builder
 		b.WriteString("[roles]\n")
@@ -76,7 +77,8 @@ func TestProgress_OnTerminal(t *testing.T) {
 	}{
 		{"fdatasync:delay_enter=60000", nil, []string{"apply", setup("on a terminal"), "--data", dir}, `apply \[#+\.+\] +\d+ %`},
 		{"fdatasync:delay_enter=60000", nil, []string{"apply", setup("to a file"), "--data", dir}, ""},
-		{"fdatasync:delay_enter=150000", nil, []string{"compact", "--data", dir}, `compact `},
+		{"fdatasync:delay_enter=80000", nil, []string{"compact", "--data", dir}, `compact `},
+		{"pread64:delay_enter=20000", nil, []string{"verify", "--data", dir}, `\d+ MiB verified`},
 		{"read:delay_enter=100000", []string{backup}, []string{"restore", backup, "--data", t.TempDir()}, `restore \[#+\.*\] +\d+ %`},
 	} {
 		cmd := program(t, test.words...)
