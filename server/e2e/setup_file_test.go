@@ -313,6 +313,7 @@ func TestApply_OriginsAndCredentials(t *testing.T) {
 func TestExport_AppliedIsSame(t *testing.T) {
 	t.Parallel()
 	r := random(t)
+	const public = "REEVE_SERVER__PUBLIC_URL=https://reeve.example.org" // without which no provider can be used
 	for range size(1, 1, 30) {
 		dir, from, to := t.TempDir(), t.TempDir(), t.TempDir()
 		values := servertest.RandomSetup(r)
@@ -331,12 +332,12 @@ func TestExport_AppliedIsSame(t *testing.T) {
 
 		exported := func(data, file, name string) (texts map[string]string) {
 			t.Helper()
-			start(t, data).stop()
-			if r := run(t, "apply", file, "--data", data); r.code != 0 {
+			start(t, data, public).stop()
+			if r := run(t, "apply", file, "--data", data, public); r.code != 0 {
 				t.Fatalf("%s: %+v\n%s", name, r, text)
 			}
 			out := filepath.Join(dir, name)
-			if r := run(t, "export", out, "--data", data); r.code != 0 {
+			if r := run(t, "export", out, "--data", data, public); r.code != 0 {
 				t.Fatalf("%s: %+v", name, r)
 			}
 			texts = map[string]string{}
