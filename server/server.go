@@ -227,10 +227,18 @@ func Warnings(settings *web.Config, dataDir string) (all []string) {
 		all = append(all, "passwords and tokens are sent unencrypted to "+settings.Listen+
 			": set server.tls_cert and server.tls_key, or put a TLS proxy in front")
 	}
+	for _, network := range settings.WideProxies() {
+		all = append(all, ProxyWarning(network))
+	}
 	for _, origin := range forward.Exposed(&settings.Forward) {
 		all = append(all, origin+" gets the sessions of its users, since browsers send cookies to every port of a host name: give it a host name other than that of forward_auth.url")
 	}
 	return append(all, ops.InstallationWarnings(settings, dataDir)...)
+}
+
+// ProxyWarning returns the warning about a network of Config.WideProxies.
+func ProxyWarning(network string) string {
+	return "server.trusted_proxies has " + network + ": each client in it can claim any address, and so evade limits and the networks of API keys"
 }
 
 func newFeatures(c *web.Server) (f features, err error) {

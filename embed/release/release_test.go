@@ -46,11 +46,14 @@ var archs = map[edition][]string{oneNode: {"amd64", "arm64"}, severalNodes: {"am
 // packed are the endings of the archives.
 var packed = map[edition]string{oneNode: ".tar.gz", severalNodes: ".tar.xz"}
 
+// systems are archs, as release builds them.
+const systems = "linux/amd64,linux/arm64,cluster/linux/amd64"
+
 // built builds the release for some systems once, from this checkout as it is.
 var built = sync.OnceValues(func() (string, error) {
 	out, err := os.MkdirTemp("", "reeve-release-test-")
 	if err == nil {
-		err = run(out, "linux/amd64,linux/arm64,cluster/linux/amd64", true)
+		err = run(out, systems, true)
 	}
 	return out, err
 })
@@ -108,37 +111,58 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// TestRelease_Repeatable builds another checkout of the same sources in another directory.
+// TestRelease_Repeatable builds another checkout of the same sources in another directory, and compares
+// all files of the release.
 func TestRelease_Repeatable(t *testing.T) {
+	changes, err := exec.Command("git", "-C", "../..", "status", "--porcelain").Output()
+	must(t, err)
+	if len(changes) > 0 {
+		if os.Getenv("CI") == "true" {
+			t.Fatalf("the checkout has changes:\n%s", changes)
+		}
+		t.Skip("the checkout has changes")
+	}
+
 	root := filepath.Join(t.TempDir(), "another", "place")
 	if out, err := command(t, "git", "clone", "--quiet", "../..", root).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-
-	changes, err := exec.Command("git", "-C", "../..", "status", "--porcelain").Output()
-	must(t, err)
-	if len(changes) > 0 {
-		t.Skip("the checkout has changes")
-	}
-
 	again := t.TempDir()
-	cmd := exec.Command("go", "run", ".", "--dirty", "--only", "linux/amd64,cluster/linux/amd64", "--out", again)
+	cmd := exec.Command("go", "run", ".", "--dirty", "--only", systems, "--out", again)
 	cmd.Dir = filepath.Join(root, "embed", "release")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 
-	for _, e := range editions {
-		for _, ending := range []string{"linux_amd64" + packed[e], "amd64.deb"} {
-			first, err := os.ReadFile(result(t, e, ending))
-			must(t, err)
-			second, err := os.ReadFile(filepath.Join(again, filepath.Base(result(t, e, ending))))
-			must(t, err)
-			if !bytes.Equal(first, second) {
-				t.Errorf("two builds of %s %s differ", e.name, ending)
-			}
+	out, err := built()
+	must(t, err)
+	first, second := filesIn(t, out), filesIn(t, again)
+	for _, ending := range []string{"linux_amd64.tar.gz", "amd64.deb", "oci.tar", ".cdx.json", "SHA256SUMS"} {
+		if !slices.ContainsFunc(slices.Collect(maps.Keys(first)), func(name string) bool { return strings.HasSuffix(name, ending) }) {
+			t.Errorf("there is no %s among %q", ending, slices.Sorted(maps.Keys(first)))
 		}
 	}
+	for name := range first {
+		if !bytes.Equal(first[name], second[name]) {
+			t.Errorf("two builds of %s differ", name)
+		}
+	}
+	if len(first) != len(second) {
+		t.Errorf("the builds have %d and %d files", len(first), len(second))
+	}
+}
+
+// filesIn returns the files in a directory, by name.
+func filesIn(t *testing.T, dir string) map[string][]byte {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	must(t, err)
+	all := map[string][]byte{}
+	for _, e := range entries {
+		all[e.Name()], err = os.ReadFile(filepath.Join(dir, e.Name()))
+		must(t, err)
+	}
+	return all
 }
 
 func TestProgram_StaticAndSmall(t *testing.T) {

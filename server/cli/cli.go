@@ -26,6 +26,7 @@ import (
 	"runtime/debug"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/rs/zerolog"
@@ -71,6 +72,7 @@ type program struct {
 
 	node node // this server as one of several; nil for the only one
 
+	verified  atomic.Int64   // bytes that the latest verification of a running server has read
 	reloading sync.Mutex     // held while config is replaced
 	breached  *breached.List // leaked passwords, for serve; nil for none
 	log       zerolog.Logger

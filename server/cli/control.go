@@ -35,6 +35,7 @@ type status struct {
 	Started  time.Time `json:"started"`
 	LogLevel string    `json:"log_level"`
 	Draining bool      `json:"draining"`
+	Verified int64     `json:"verified"` // bytes that the latest verification has read
 }
 
 // reloaded is the result of a reload.
@@ -86,7 +87,7 @@ func (p *program) serveCommands(s *server.Server, l net.Listener) (stop func()) 
 		return verifyOwnLog(s.DB, in.Head)
 	})
 	operation(mux, "POST /local/verify", func(r *http.Request) (any, error) {
-		return verifyCopy(r.Context(), s.DB)
+		return p.verifyCopy(r.Context(), s.DB)
 	})
 	mux.HandleFunc("GET /local/stacks", func(w http.ResponseWriter, _ *http.Request) {
 		pprof.Lookup("goroutine").WriteTo(w, 1) // fails only if the command has ended
@@ -137,6 +138,7 @@ func (p *program) status(s *server.Server) status {
 		Started:  s.Started,
 		LogLevel: zerolog.GlobalLevel().String(),
 		Draining: s.Draining(),
+		Verified: p.verified.Load(),
 	}
 	if p.serves {
 		out.Listen = s.Config.Listen

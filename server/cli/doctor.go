@@ -7,10 +7,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"text/tabwriter"
 	"time"
 
+	"reeve/server"
 	"reeve/store/disk"
+	"reeve/store/errs"
 )
 
 // doctor examines the server, its machine and its configuration, and says what to do. The exit code
@@ -59,7 +62,7 @@ func (p *program) examineServer() (parts []part, err error) {
 	}
 
 	parts = append(h.Parts, checkSync(p.config.DataDir), checkFileSystem(p.config.DataDir),
-		checkBackup(info.LastBackup, p.config.Targets(), p.config.Recipients()), p.checkCertificate(), p.checkConfig())
+		checkBackup(info.LastBackup, p.config.Targets(), p.config.Recipients()), p.checkCertificate(), p.checkProxies(), p.checkConfig())
 	if c.running {
 		parts = append(parts, p.checkVersion(s))
 	}
@@ -193,10 +196,28 @@ func (p *program) checkCertificate() part {
 
 	ends := cert.Leaf.NotAfter
 	out := part{Name: "certificate", State: "ok", Text: "ends at " + ends.Local().Format(time.DateTime)}
-	if time.Until(ends) < certificateTime {
-		out.State, out.Do = "degraded", "renew it, then run `reeve reload`"
+	switch left := time.Until(ends); {
+	case left < 0:
+		out.State, out.Text = "failed", "has expired at "+ends.Local().Format(time.DateTime)
+	case left < certificateTime:
+		out.State = "degraded"
+	}
+	if out.State != "ok" {
+		out.Do = "renew it, then run `reeve reload`"
 	}
 	return out
+}
+
+// checkProxies reports proxies that are trusted and may be anyone.
+func (p *program) checkProxies() part {
+	settings, err := p.config.Server()
+	if err != nil {
+		return part{"proxies", "failed", err.Error(), "see server.trusted_proxies"}
+	}
+	if wide := settings.WideProxies(); len(wide) > 0 {
+		return part{"proxies", "degraded", server.ProxyWarning(strings.Join(wide, ", ")), "name the addresses of the proxies"}
+	}
+	return part{Name: "proxies", State: "ok", Text: errs.Count(len(settings.TrustedProxies), "trusted network")}
 }
 
 func (p *program) checkConfig() part {

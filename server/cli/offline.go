@@ -21,13 +21,14 @@ import (
 
 // verifyCopy reads a consistent copy of all data as a backup does, which verifies each record and
 // the bytes of each file.
-func verifyCopy(ctx context.Context, db *store.DB) (done map[string]int64, err error) {
+func (p *program) verifyCopy(ctx context.Context, db *store.DB) (done map[string]int64, err error) {
+	p.verified.Store(0)
 	b, err := db.Backup(ctx, false)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, b.Close()) }()
-	n, err := b.WriteTo(io.Discard)
+	n, err := b.WriteTo(&counted{io.Discard, 0, p.verified.Store})
 	return map[string]int64{"bytes": n}, err
 }
 
@@ -53,7 +54,16 @@ func (p *program) verify() (err error) {
 		}
 		defer func() { err = errors.Join(err, c.close()) }()
 		var done struct{ Bytes int64 }
-		if err := c.call("POST", "/local/verify", nil, nil, &done); err != nil {
+		err = p.progress.beside(func() error { return c.call("POST", "/local/verify", nil, nil, &done) }, func() {
+			var s status
+			c.get("/local/status", nil, &s) // an error shows in the other request, too
+			if s.Verified == 0 {
+				p.progress.step("verify", 0, 0)
+			} else {
+				p.progress.step("MiB verified", 1+s.Verified>>20, 0)
+			}
+		})
+		if err != nil {
 			return err
 		}
 		return p.show(map[string]any{"bytes": done.Bytes, "faults": []string{}},

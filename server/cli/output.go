@@ -139,7 +139,11 @@ func (b *progress) step(what string, done, total int64) {
 	}
 
 	b.last, b.wrote = now, true
-	if total <= 0 {
+	switch {
+	case total <= 0 && done == 0:
+		fmt.Fprintf(b.out, "\r\x1b[K%s", what)
+		return
+	case total <= 0:
 		fmt.Fprintf(b.out, "\r\x1b[K%d %s", done, what)
 		return
 	}
@@ -147,6 +151,24 @@ func (b *progress) step(what string, done, total int64) {
 	full := int(part * progressWidth)
 	fmt.Fprintf(b.out, "\r\x1b[K%s [%s%s] %3.0f %%", what, strings.Repeat("#", full),
 		strings.Repeat(".", progressWidth-full), 100*part)
+}
+
+// beside calls look, which shows how far the server is, again and again until do returns.
+func (b *progress) beside(do func() error, look func()) error {
+	if b == nil || b.out == nil {
+		return do()
+	}
+	defer b.end()
+	done := make(chan error, 1)
+	go func() { done <- do() }()
+	for {
+		select {
+		case err := <-done:
+			return err
+		case <-time.After(askEvery):
+			look()
+		}
+	}
 }
 
 // end removes the line.

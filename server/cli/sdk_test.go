@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -116,5 +117,84 @@ func TestSDK_Refused(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestSDK_UpdateKeepsLocks writes the clients of two versions into a product. What the product has
+// recorded about the first one is as good for the second: there is no checksum of the client.
+func TestSDK_UpdateKeepsLocks(t *testing.T) {
+	if _, err := exec.LookPath("npm"); err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatal(err)
+		}
+		t.Skip(err)
+	}
+	t.Chdir(t.TempDir())
+	t.Setenv("GOFLAGS", "")
+	t.Setenv("GOWORK", "off")
+	t.Setenv("GOPROXY", "off")
+	t.Setenv("npm_config_cache", t.TempDir())
+	t.Setenv("npm_config_offline", "true")
+	command := func(name string, words ...string) {
+		t.Helper()
+		if out, err := exec.Command(name, words...).CombinedOutput(); err != nil {
+			t.Fatalf("%s %q: %v\n%s", name, words, err, out)
+		}
+	}
+	sdk := func(version string) {
+		t.Helper()
+		for _, kind := range []string{"typescript", "go"} {
+			if out, err := write(version, kind, "lib/"+kind); err != nil {
+				t.Fatalf("%s, %v", out, err)
+			}
+		}
+	}
+	locks := func() (all map[string]string) {
+		t.Helper()
+		all = map[string]string{}
+		for _, name := range []string{"package.json", "package-lock.json", "go.mod", "go.sum"} {
+			b, err := os.ReadFile(name)
+			if err != nil && name != "go.sum" { // without checksums there is none
+				t.Fatal(err)
+			}
+			all[name] = string(b)
+		}
+		return all
+	}
+	install := func() {
+		t.Helper()
+		command("node", "--input-type=module", "-e", "import { Reeve } from '@reeve/client'; new Reeve({ url: 'http://localhost' })")
+		command("go", "mod", "tidy")
+		command("go", "build", "-o", "shop", ".")
+	}
+
+	sdk("1.2.3")
+	program := "package main\n\nimport \"reeve.internal/reeve\"\n\nfunc main() { println(reeve.New(reeve.Options{URL: \"http://localhost\"})) }\n"
+	if err := os.WriteFile("main.go", []byte(program), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile("package.json", []byte(`{"name": "shop", "version": "1.0.0", "private": true}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	command("npm", "install", "--no-audit", "--no-fund", "./lib/typescript")
+	command("go", "mod", "init", "shop")
+	command("go", "mod", "edit", "-require=reeve.internal/reeve@v0.0.0", "-replace=reeve.internal/reeve=./lib/go")
+	install()
+	first := locks()
+	sdk("1.3.0")
+	command("npm", "ci", "--no-audit", "--no-fund")
+	install()
+	if second := locks(); !maps.Equal(first, second) {
+		t.Errorf("an update has changed %q to %q", first, second)
+	}
+	for name, text := range first {
+		if strings.Contains(text, "integrity") || strings.Contains(text, "h1:") {
+			t.Errorf("%s has a checksum: %s", name, text)
+		}
+	}
+	command("npm", "install", "--no-audit", "--no-fund")
+	lock := strings.Replace(first["package-lock.json"], `"version": "1.2.3"`, `"version": "1.3.0"`, 1)
+	if got := locks()["package-lock.json"]; got != lock {
+		t.Errorf("npm install has changed more than the version of the client:\n%s", got)
 	}
 }

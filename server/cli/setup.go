@@ -100,7 +100,8 @@ func (p *program) applyAtStart(c *client, paths []string) error {
 func (p *program) askSetup(c *client, what string, files []*setupFile) (raw json.RawMessage, changes []change, err error) {
 	prune, _ := p.flags.GetBool("prune")
 	in := map[string]any{"files": files, "prune": prune}
-	if err := c.call("POST", "/system/setup/"+what, nil, in, &raw); err != nil {
+	err = p.besideJob(c, func() error { return c.call("POST", "/system/setup/"+what, nil, in, &raw) })
+	if err != nil {
 		return nil, nil, named(files, err)
 	}
 	var out struct {
@@ -111,9 +112,28 @@ func (p *program) askSetup(c *client, what string, files []*setupFile) (raw json
 		return nil, nil, err
 	}
 	if out.Job != nil {
-		err = c.finishJob(out.Job.ID)
+		err = p.besideJob(c, func() error { return c.finishJob(out.Job.ID) })
 	}
 	return raw, out.Changes, err
+}
+
+// besideJob shows how far the job of a setup is, of which there is at most one, until do returns.
+func (p *program) besideJob(c *client, do func() error) error {
+	unfinished := url.Values{"filter": {`{"state":["running","undoing"]}`}}
+	return p.progress.beside(do, func() {
+		var jobs struct {
+			Data []struct {
+				Kind        string
+				Done, Total int64
+			}
+		}
+		c.get("/system/job", unfinished, &jobs) // an error shows in do, too
+		for _, job := range jobs.Data {
+			if job.Kind == setup.JobKind {
+				p.progress.step("apply", job.Done, job.Total)
+			}
+		}
+	})
 }
 
 // finishJob waits for a job, and returns an error if it has failed.

@@ -33,7 +33,7 @@ func (p *program) support(c *client) (err error) {
 		files[name] = data
 	}
 	files["machine.json"] = []part{checkSync(p.config.DataDir), checkFileSystem(p.config.DataDir),
-		p.checkCertificate(), p.checkConfig()}
+		p.checkCertificate(), p.checkProxies(), p.checkConfig()}
 	stacks, err := c.do("GET", "/local/stacks", nil, nil)
 	if err != nil {
 		return err

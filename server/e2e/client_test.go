@@ -48,6 +48,7 @@ func signedIn(t testing.TB, p *process) *client {
 type answer struct {
 	status    int
 	header    http.Header
+	closes    bool // whether it closes its connection
 	raw       []byte
 	Data      json.RawMessage   `json:"data"`
 	Success   bool              `json:"success"`
@@ -85,7 +86,7 @@ func (c *client) do(method, path, body string) (*answer, error) {
 	if at := resp.Header.Get("Reeve-Commit"); at != "" && c.commit != nil {
 		c.commit.Store(&at)
 	}
-	a := &answer{status: resp.StatusCode, header: resp.Header}
+	a := &answer{status: resp.StatusCode, header: resp.Header, closes: resp.Close}
 	if a.raw, err = io.ReadAll(resp.Body); err != nil {
 		return nil, err
 	}

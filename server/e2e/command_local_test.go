@@ -3,11 +3,15 @@ package e2e
 import (
 	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"reeve/server/servertest"
 )
 
 // A commandStep is a command of a script that runs beside a server and without one.
@@ -97,13 +101,28 @@ var commandScript = []commandStep{
 	{words: "reload", want: `changed: nothing|no server is running`, alone: 1},
 	{words: "top", want: `\d+ requests?, |no server is running`, alone: 1},
 	{words: "event tail --type nope", want: `^reeve: --type: |no server is running`, code: 1},
+	{words: "key new ci --role Support --network 10.0.0.0/8", want: `^rv_[\w-]{40,}\n$`},
+	{words: "key list", want: `\n\d+ +ci +admin +Support +active`},
+	{words: "key rotate ci --overlap-hours 1", want: `^rv_[\w-]{40,}\n$`},
+	{words: "key revoke ci", want: `API key ci is deleted`},
+	{words: "key revoke ci", want: `there is no API key ci`, code: 1},
+	{words: "flag list", want: `\nshop\.new +new +.*"enabled":false`},
+	{words: "flag get shop.new", want: `^disabled`},
+	{words: "flag set shop.new enabled", want: `^shop\.new: enabled`},
+	{words: "flag get shop.new --json", want: `"enabled": (1|true)`},
+	{words: "plan DIR/shop.toml", want: `^~ setting shop.new\n    value: .*"enabled":true.* → .*"enabled":false`, found: true},
+	{words: "flag set shop.new disabled", want: `^shop\.new: disabled`},
+	{words: "backup identity", want: `AGE-SECRET-KEY-1`},
+	{words: "backup recipient DIR/identity --config DIR/config.toml", want: `has a new identity: .*\nadded to backup.recipients in .*\nconfirmed: age1`},
+	{words: "backup recipient DIR/identity --config DIR/config.toml", want: `^confirmed: age1`},
+	{words: "doctor", want: `(?m)^ok +database `, found: true},
 	{words: "key new x --expires never --role Support", want: `--expires: `, code: 1},
 	{words: "key new x --network here --role Support", want: `--network: contains`, code: 1},
 	{words: "key rotate x --overlap-hours -1", want: `there is no API key x`, code: 1},
 	{words: "user add carl --email nowhere", want: `--email: `, code: 1},
 	{words: "user add carl --password-file DIR/short", want: `--password-file: `, code: 1},
-	{words: "flag get shop.beta", want: `there is no flag shop.beta\n$`, code: 1},
-	{words: "flag set shop.beta enabled", want: `there is no flag shop.beta\n$`, code: 1},
+	{words: "flag get shop.beta", want: `there is no flag shop.beta; there is shop.new\n$`, code: 1},
+	{words: "flag set shop.beta enabled", want: `there is no flag shop.beta; there is shop.new\n$`, code: 1},
 	{words: "verify --json", want: `"faults": \[\]`},
 	{words: "event tail", want: `no server is running`, alone: 1},
 }
@@ -115,7 +134,16 @@ func TestCommands_RunningAndStopped(t *testing.T) {
 		dir := t.TempDir()
 		p := start(t, dir)
 		runCommands(t, dir, true)
+		for _, level := range []string{"debug", "info"} {
+			if r := run(t, "log", "level", level, "--data", dir); r.code != 0 || r.out != level+"\n" {
+				t.Errorf("%+v", r)
+			}
+			newClient(t, p).call("GET", "/at/"+level, "")
+		}
 		p.stop()
+		if log := p.log.String(); !strings.Contains(log, `"path":"/at/debug"`) || strings.Contains(log, `"path":"/at/info"`) {
+			t.Errorf("the log does not have the requests at the level debug alone: %s", log)
+		}
 	})
 	t.Run("stopped", func(t *testing.T) {
 		t.Parallel()
@@ -134,9 +162,11 @@ func runCommands(t *testing.T, data string, running bool) {
 	}
 
 	for name, text := range map[string]string{
-		"shop.toml": "permissions.\"shop.order.refund\" = \"Refund\"\nroles.Support.permissions = [\"shop.order.refund\"]\nsettings.\"site.title\" = \"Shop\"\n",
-		"bad.toml":  "roles = [\n",
-		"short":     "x\n",
+		"shop.toml": "permissions.\"shop.order.refund\" = \"Refund\"\nroles.Support.permissions = [\"shop.order.refund\"]\nsettings.\"site.title\" = \"Shop\"\n" +
+			"setting_groups.shop.title = \"Shop\"\nflags.\"shop.new\" = false\n",
+		"config.toml": "",
+		"bad.toml":    "roles = [\n",
+		"short":       "x\n",
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -162,6 +192,15 @@ func runCommands(t *testing.T, data string, running bool) {
 		if r.code != want || !regexp.MustCompile(step.want).MatchString(text) {
 			t.Errorf("%s (running: %v): %+v, want %d and %s", step.words, running, r, want, step.want)
 		}
+		if step.words == "backup now DIR/b.tar" && want == 0 { // beside a server, there are the socket and the lock, too
+			out, err := exec.Command("tar", "-tf", filepath.Join(dir, "b.tar")).Output()
+			noErr(t, err)
+			if files := strings.Fields(string(out)); len(files) < 2 || slices.ContainsFunc(files, func(name string) bool {
+				return regexp.MustCompile(`\.(sock|pid)$`).MatchString(name)
+			}) {
+				t.Errorf("a backup (running: %v) has %q", running, files)
+			}
+		}
 		if want == 0 && strings.Contains(step.words, "--json") && !json.Valid([]byte(r.out)) {
 			t.Errorf("%s: no JSON: %s", step.words, r.out)
 		}
@@ -170,11 +209,11 @@ func runCommands(t *testing.T, data string, running bool) {
 
 // otherCommands are commands that are not in commandScript, with the reason.
 var otherCommands = map[string]string{
-	"doctor": "TestDoctor_ListsParts", "serve": "all tests", "health": "service_test.go", "restore": "encrypt_test.go",
-	"backup restore": "the same as restore", "backup identity": "encrypt_test.go",
+	"serve": "all tests", "health": "service_test.go", "restore": "encrypt_test.go",
+	"backup restore": "the same as restore",
 	"salvage":        "damage_command_test.go",
-	"backup targets": "copies_test.go", "backup recipient": "copies_test.go",
-	"secret rotate": "needs a stopped server", "sdk": "sdk_test.go", "config": "command_test.go",
+	"backup targets": "copies_test.go",
+	"secret rotate":  "needs a stopped server", "sdk": "sdk_test.go", "config": "command_test.go",
 	"version": "command_test.go", "licenses": "command_test.go", "help": "manual_test.go",
 	"cluster init": "cluster_test.go", "cluster status": "cluster_test.go", "cluster leave": "cluster_test.go",
 	"cluster join": "cluster_test.go", "cluster restore": "cluster_test.go", "cluster upgrade": "cluster_test.go",
@@ -267,20 +306,112 @@ func TestAuditUndo_NamesRecords(t *testing.T) {
 	}
 }
 
-// TestDoctor_ListsParts checks what doctor says of a certificate that has ended. The code depends on
-// the machine otherwise: a file system in memory is a finding.
+// TestDoctor_ListsParts: the code depends on the machine, since a file system in memory is a finding; that
+// there is no backup is one anywhere.
 func TestDoctor_ListsParts(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	start(t, dir).stop()
 	r := run(t, "doctor", "--data", dir)
-	for _, part := range []string{"database", "sync", "file system", "backup", "certificate", "configuration"} {
+	for _, part := range []string{"database", "sync", "file system", "backup", "certificate", "proxies", "configuration"} {
 		if !regexp.MustCompile(`(?m)^(ok|degraded) +` + part + ` `).MatchString(r.out) {
 			t.Errorf("nothing about %s in:\n%s", part, r.out)
 		}
 	}
 	if r.code != 2 || !strings.Contains(r.out, "there has been none") || !strings.Contains(r.out, "→ name a target of copies") {
 		t.Errorf("%+v", r)
+	}
+}
+
+// TestDoctor_FindsFaults makes faults around a server, which doctor finds beside it and without it.
+func TestDoctor_FindsFaults(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(servertest.OpenDir(t), "data")
+	cert, key, _ := certificateUntil(t, time.Now().Add(-time.Minute))
+	environment := []string{"REEVE_SERVER__TLS_CERT=" + cert, "REEVE_SERVER__TLS_KEY=" + key,
+		"REEVE_SERVER__TRUSTED_PROXIES=10.0.0.0/8,0.0.0.0/1,::/0"}
+	p := start(t, dir, environment...)
+	const wide = "server.trusted_proxies has "
+	if warned := strings.Join(p.log.messages(t, "warn"), "\n"); !strings.Contains(warned, wide+"0.0.0.0/1:") ||
+		!strings.Contains(warned, wide+"::/0:") || strings.Contains(warned, "10.0.0.0") {
+		t.Errorf("at start it warns %s", warned)
+	}
+	noErr(t, os.Chmod(dir, 0o755))
+	noErr(t, os.Chmod(filepath.Join(dir, "secret.key"), 0o644))
+	for _, beside := range []bool{true, false} {
+		if !beside {
+			p.stop()
+		}
+		cmd := program(t, append(environment, "doctor", "--data", dir)...)
+		noErr(t, os.Chmod(dir, 0o755)) // which program has changed
+		r := finish(t, cmd)
+		for _, want := range []string{
+			`degraded +permissions +other users of this machine may read or change .*secret\.key: run .chmod go=`,
+			`failed +certificate +has expired at .*\n.*→ renew it`,
+			`degraded +proxies +` + wide + `0\.0\.0\.0/1, ::/0: .*\n.*→ name the addresses`,
+		} {
+			if r.code != 2 || !regexp.MustCompile(want).MatchString(r.out) {
+				t.Errorf("beside a server: %v: %d, without %s:\n%s", beside, r.code, want, r.out)
+			}
+		}
+	}
+	if !nightly() {
+		return
+	}
+	ahead := program(t, "user", "add", "anna", "--data", dir)
+	ahead.Path = otherClocks(t)
+	ahead.Env = append(ahead.Env, clockVar+"=3600")
+	if r := finish(t, ahead); r.code != 0 {
+		t.Fatalf("an hour ahead: %+v", r)
+	}
+	if r := run(t, "doctor", "--data", dir); !regexp.MustCompile(`degraded +clock +records have timestamps (59m|1h0m)`).MatchString(r.out) {
+		t.Errorf("after an hour ahead: %+v", r)
+	}
+}
+
+// TestSupport_NamesNoOne looks for people and secrets in a report, in which requests and mails of them
+// have failed.
+func TestSupport_NamesNoOne(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	p := start(t, dir, "REEVE_METRICS__TOKEN=canary-metrics-token", "REEVE_SERVER__TRUSTED_PROXIES=127.0.0.1")
+	c := newClient(t, p)
+	c.extra["X-Forwarded-For"] = "203.0.113.77"
+	c.signIn(password)
+	c.want(200, "POST", "/admin/list", object("username", "canaryname", "nickname", "Canary Person", "email", "canary@example.org",
+		"mobile", "+15550123457", "role_ids", []int{1}, "password", "canary pass phrase"))
+	c.want(200, "PUT", "/system/setting", values("mail.enabled", true, "mail.host", "127.0.0.1", "mail.port", 1,
+		"mail.security", "none", "mail.from", "reeve@example.org", "mail.username", "canarymail", "mail.password", "canary-mail-password"))
+	apiKey := into[struct{ Token string }](t, c.want(200, "POST", "/admin/account/key", `{"name":"canarykey"}`)).Token
+	c.call("POST", "/admin/password/forgot", `{"email":"canary@example.org"}`)
+	c.call("GET", "/admin/list?keywordSearch=canaryname", "")
+	for range 12 {
+		newClient(t, p).call("POST", "/admin/login", `{"username":"canaryname","password":"wrong canary"}`)
+	}
+	eventually(t, "the mail to fail", func() bool {
+		return strings.Contains(string(c.want(200, "GET", "/system/health", "").raw), `"name":"mail","state":"degraded"`)
+	})
+
+	report := filepath.Join(t.TempDir(), "report.tar.gz")
+	for _, beside := range []bool{true, false} {
+		if !beside {
+			p.stop()
+			noErr(t, os.Remove(report))
+		}
+		if r := run(t, "support", report, "--data", dir, "REEVE_METRICS__TOKEN=canary-metrics-token"); r.code != 0 {
+			t.Fatalf("%+v", r)
+		}
+		out, err := exec.Command("tar", "-xzOf", report).Output()
+		noErr(t, err)
+		text := strings.ToLower(string(out))
+		if !strings.Contains(text, `"name": "mail"`) || !strings.Contains(text, `"key": "metrics.token"`) {
+			t.Errorf("it lacks the health or the configuration: %s", out)
+		}
+		for _, canary := range []string{"canary", "5550123457", "203.0.113.77", c.token, apiKey, password, strings.TrimPrefix(c.token, "rv_")} {
+			if at := strings.Index(text, strings.ToLower(canary)); at >= 0 {
+				t.Errorf("beside a server: %v: it has %q: %s", beside, canary, text[max(0, at-200):min(len(text), at+100)])
+			}
+		}
 	}
 }
 

@@ -1,12 +1,14 @@
 package e2e
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -181,4 +183,52 @@ func TestSlowDownloads_BoundedMemory(t *testing.T) {
 	}
 
 	t.Logf("%d slow readers of %s: memory grows by %s", readers, mib(bytes), mib(grown))
+}
+
+// TestDownload_ResumesAfterRestart stops a server in the middle of a download, which ends with the time
+// for stopping, and gets the rest from the next one by a range.
+func TestDownload_ResumesAfterRestart(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	p := start(t, dir, "REEVE_SERVER__STOP_TIMEOUT=1s")
+	c := signedIn(t, p)
+	var content []byte
+	for len(content) < 32<<20 { // more than the buffers of a connection
+		content = fmt.Appendf(content, "%d ", len(content))
+	}
+	path := c.upload("film", string(content)) + "/content"
+	request := func(server string) *http.Request {
+		r, err := http.NewRequest("GET", server+path, nil)
+		noErr(t, err)
+		r.Header.Set("Authorization", "Bearer "+c.token)
+		return r
+	}
+
+	resp, err := http.DefaultClient.Do(request(p.url))
+	noErr(t, err)
+	got := make([]byte, 1<<20)
+	if _, err := io.ReadFull(resp.Body, got); err != nil {
+		t.Fatal(err)
+	}
+	p.signal(syscall.SIGTERM)
+	p.wait()
+	more, err := io.ReadAll(resp.Body)
+	resp.Body.Close()
+	if got = append(got, more...); err == nil || len(got) == len(content) {
+		t.Fatalf("the download was not cut off: %d bytes, %v", len(got), err)
+	}
+
+	p = start(t, dir)
+	r := request(p.url)
+	r.Header.Set("Range", fmt.Sprintf("bytes=%d-", len(got)))
+	r.Header.Set("If-Range", resp.Header.Get("ETag"))
+	resp, err = http.DefaultClient.Do(r)
+	noErr(t, err)
+	more, err = io.ReadAll(resp.Body)
+	noErr(t, err)
+	resp.Body.Close()
+	if resp.StatusCode != 206 || !bytes.Equal(append(got, more...), content) {
+		t.Errorf("%s after %d bytes, with %d more", resp.Status, len(got), len(more))
+	}
+	p.stop()
 }

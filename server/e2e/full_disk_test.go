@@ -42,6 +42,18 @@ func TestFullDisk_LoginAndDelete(t *testing.T) {
 		t.Fatal("the disk never was full")
 	}
 
+	probes := func(title string, writable int) {
+		t.Helper()
+		for path, want := range map[string]int{
+			"/health/live": 200, "/health/ready": 200, "/health/ready?write=1": writable, "/health": 200,
+		} {
+			if a := newClient(t, p).call("GET", path, ""); a.status != want {
+				t.Errorf("%s: GET %s answers %d %s, want %d", title, path, a.status, a.raw, want)
+			}
+		}
+	}
+	probes("full", 503)
+
 	inAndOut := func(title string, first int) {
 		t.Helper()
 		for i := range 5 {
@@ -63,6 +75,7 @@ func TestFullDisk_LoginAndDelete(t *testing.T) {
 
 	p.kill()
 	p = start(t, dir)
+	probes("after a restart", 503)
 	inAndOut("after a restart", 11)
 
 	remove()
@@ -74,6 +87,7 @@ func TestFullDisk_LoginAndDelete(t *testing.T) {
 		info, err := os.Stat(reserve)
 		return err == nil && info.Size() == 4<<20
 	})
+	probes("with space", 200)
 	p.stop()
 	sound(t, dir)
 }

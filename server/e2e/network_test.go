@@ -23,6 +23,12 @@ import (
 // it.
 func selfSigned(t *testing.T) (cert, key string, pool *x509.CertPool) {
 	t.Helper()
+	return certificateUntil(t, time.Now().Add(time.Hour))
+}
+
+// certificateUntil is selfSigned for a certificate that expires at a time.
+func certificateUntil(t *testing.T, end time.Time) (cert, key string, pool *x509.CertPool) {
+	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
@@ -31,7 +37,7 @@ func selfSigned(t *testing.T) (cert, key string, pool *x509.CertPool) {
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "reeve"},
 		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-		NotBefore:   time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		NotBefore:   end.Add(-2 * time.Hour), NotAfter: end,
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &private.PublicKey, private)
 	if err != nil {

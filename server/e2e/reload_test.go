@@ -1,6 +1,10 @@
 package e2e
 
 import (
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -9,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"reeve/store"
 )
 
 // awaits waits until the log has a text, and returns the lines with it.
@@ -83,6 +89,102 @@ func TestReload(t *testing.T) {
 	if r := run(t, "reload", "--data", dir); r.code != 1 ||
 		!strings.Contains(r.err, "no server is running") {
 		t.Errorf("without a server: %+v", r)
+	}
+}
+
+// TestReload_InForce changes every key that a reload can change, and asks the running server as its
+// clients would.
+func TestReload_InForce(t *testing.T) {
+	t.Parallel()
+	at := t.TempDir()
+	file, dir, hook := filepath.Join(at, "config.toml"), filepath.Join(at, "data"), "https://app.example.org"
+	cert, key, first := selfSigned(t)
+	newCert, newKey, second := selfSigned(t)
+	write := func(level, server, forward string) {
+		noErr(t, os.WriteFile(file, []byte("[log]\nlevel = \""+level+"\"\n[server]\nlisten = \"127.0.0.1:0\"\npublic_url = \"https://reeve.example.org\"\ntls_cert = \""+
+			cert+"\"\ntls_key = \""+key+"\"\n"+server+"[forward_auth]\nurl = \"https://reeve.example.org\"\norigins = ["+forward+"]\n"), 0o600))
+	}
+	write("info", "", "")
+	p := begin(t, program(t, "serve", "--config", file, "--data", dir))
+	p.ready()
+
+	// seen returns what clients see of each key.
+	rounds := 0
+	seen := func() (all []string) {
+		t.Helper()
+		r, err := http.NewRequest("GET", p.url+"/api/home", nil)
+		noErr(t, err)
+		for i, pool := range []*x509.CertPool{first, second} {
+			transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}}
+			resp, err := (&http.Client{Transport: transport}).Do(r)
+			if err == nil {
+				resp.Body.Close()
+				all = append(all, fmt.Sprintf("certificate %d", i+1))
+			}
+			transport.CloseIdleConnections()
+		}
+
+		c := newClient(t, p)
+		c.http.Transport = &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true}
+		c.extra["X-Forwarded-For"] = "203.0.113.9"
+		c.signIn(password)
+		var sessions struct {
+			Data []struct {
+				IP      string
+				Current store.Flag
+			}
+		}
+		noErr(t, json.Unmarshal(c.want(200, "GET", "/admin/session", "").Data, &sessions))
+		for _, s := range sessions.Data {
+			if s.Current {
+				all = append(all, "client "+s.IP)
+			}
+		}
+
+		r.Host = "reeve.lan.example.net"
+		resp, err := c.http.Do(r)
+		noErr(t, err)
+		resp.Body.Close()
+		all = append(all, fmt.Sprintf("host %d", resp.StatusCode))
+
+		c.extra = map[string]string{"X-Forwarded-Proto": "https", "X-Forwarded-Host": strings.TrimPrefix(hook, "https://"),
+			"X-Forwarded-Uri": "/", "X-Forwarded-Method": "GET"}
+		all = append(all, fmt.Sprintf("program %d", c.call("GET", "/auth/verify", "").status))
+		rounds++
+		c.extra = nil
+		c.call("GET", fmt.Sprintf("/round/%d", rounds), "") // a line of the log at the level debug
+		return all
+	}
+
+	was := []string{"certificate 1", "client 127.0.0.1", "host 400", "program 403"}
+	if got := seen(); !slices.Equal(got, was) {
+		t.Errorf("before: %q", got)
+	}
+	for from, to := range map[string]string{newCert: cert, newKey: key} { // as a renewal replaces them
+		noErr(t, os.Rename(from, to))
+	}
+	write("debug", "trusted_proxies = [\"127.0.0.1/32\"]\nallowed_hosts = [\"reeve.lan.example.net\"]\n", `"`+hook+`"`)
+	if r := run(t, "reload", "--data", dir); r.code != 0 {
+		t.Fatalf("reeve reload: %+v", r)
+	}
+	is := []string{"certificate 2", "client 203.0.113.9", "host 200", "program 401"}
+	if got := seen(); !slices.Equal(got, is) {
+		t.Errorf("after: %q", got)
+	}
+	write("info", "", "")
+	if r := run(t, "reload", "--data", dir); r.code != 0 {
+		t.Fatalf("reeve reload: %+v", r)
+	}
+	was[0] = is[0]
+	if got := seen(); !slices.Equal(got, was) {
+		t.Errorf("taken back: %q", got)
+	}
+	p.stop()
+	for round := 1; round <= rounds; round++ {
+		logged := strings.Contains(p.log.String(), fmt.Sprintf(`"path":"/round/%d"`, round))
+		if want := round == 2; logged != want {
+			t.Errorf("round %d is in the log: %v, want %v", round, logged, want)
+		}
 	}
 }
 

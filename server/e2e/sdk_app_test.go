@@ -240,10 +240,10 @@ func TestGuideCustomers(t *testing.T) {
 		name string
 		run  func(t *testing.T, dir, server, code string) []string
 	}{
-		{"js shop.mjs express customers", nodeShop("express")},
-		{"js shop.mjs hono customers", nodeShop("hono", "@hono/node-server")},
-		{"go main.go net/http customers", goShop()},
-		{"go main.go chi customers", goShop("github.com/go-chi/chi/v5@v5.5.0")},
+		{"js shop.mjs express customers", nodeShop(fromServer, "express")},
+		{"js shop.mjs hono customers", nodeShop(fromServer, "hono", "@hono/node-server")},
+		{"go main.go net/http customers", goShop(fromServer)},
+		{"go main.go chi customers", goShop(fromServer, "github.com/go-chi/chi/v5@v5.5.0")},
 	} {
 		t.Run(stack.name, func(t *testing.T) {
 			t.Parallel()

@@ -127,10 +127,10 @@ func TestGuide(t *testing.T) {
 		name string
 		run  func(t *testing.T, dir, server, code string) []string
 	}{
-		{"js shop.mjs express", nodeShop("express")},
-		{"js shop.mjs hono", nodeShop("hono", "@hono/node-server")},
-		{"go main.go net/http", goShop()},
-		{"go main.go chi", goShop("github.com/go-chi/chi/v5@v5.5.0")},
+		{"js shop.mjs express", nodeShop(fromCommand, "express")},
+		{"js shop.mjs hono", nodeShop(fromServer, "hono", "@hono/node-server")},
+		{"go main.go net/http", goShop(fromCommand)},
+		{"go main.go chi", goShop(fromServer, "github.com/go-chi/chi/v5@v5.5.0")},
 	} {
 		t.Run(stack.name, func(t *testing.T) {
 			t.Parallel()
@@ -151,9 +151,15 @@ func portOf(address string) string { return address[strings.LastIndexByte(addres
 // nodePackages has the frameworks; see .ci/run.
 const nodePackages = repository + "/.ci/clients/frameworks/node_modules"
 
+// Where a shop gets the client from: from the server, or, as the guide does, from `reeve sdk`.
+const (
+	fromServer  = false
+	fromCommand = true
+)
+
 // nodeShop returns a function that writes a shop for Node with some packages, and returns its
 // command.
-func nodeShop(packages ...string) func(t *testing.T, dir, server, code string) []string {
+func nodeShop(written bool, packages ...string) func(t *testing.T, dir, server, code string) []string {
 	return func(t *testing.T, dir, server, code string) []string {
 		needs(t, "npm")
 		modules, err := filepath.Abs(nodePackages)
@@ -165,8 +171,12 @@ func nodeShop(packages ...string) func(t *testing.T, dir, server, code string) [
 			t.Skip("npm ci in .ci/clients/frameworks was not run")
 		}
 
-		command(t, dir, nil, "npm", "install", "--no-audit", "--no-fund", "--cache", t.TempDir(),
-			server+"/sdk/typescript/reeve-client.tgz")
+		from := server + "/sdk/typescript/reeve-client.tgz"
+		if written {
+			from = "./lib/reeve"
+			command(t, dir, nil, binary, "sdk", "typescript", "lib/reeve")
+		}
+		command(t, dir, nil, "npm", "install", "--no-audit", "--no-fund", "--cache", t.TempDir(), from)
 		for _, name := range packages {
 			link := filepath.Join(dir, "node_modules", name)
 			noErr(t, os.MkdirAll(filepath.Dir(link), 0o755))
@@ -179,7 +189,7 @@ func nodeShop(packages ...string) func(t *testing.T, dir, server, code string) [
 }
 
 // goShop returns a function that builds a shop in Go with some modules, and returns its command.
-func goShop(modules ...string) func(t *testing.T, dir, server, code string) []string {
+func goShop(written bool, modules ...string) func(t *testing.T, dir, server, code string) []string {
 	return func(t *testing.T, dir, server, code string) []string {
 		needs(t, "go")
 		noErr(t, os.WriteFile(filepath.Join(dir, "main.go"), []byte(code), 0o600))
@@ -191,7 +201,12 @@ func goShop(modules ...string) func(t *testing.T, dir, server, code string) []st
 			"GONOSUMDB=reeve.internal", "GOFLAGS=-modcacherw", "GOMODCACHE=" + t.TempDir(),
 			"GOWORK=off"}
 		command(t, dir, env, "go", "mod", "init", "shop")
-		command(t, dir, env, "go", append([]string{"get", "reeve.internal/reeve"}, modules...)...)
+		if written {
+			command(t, dir, nil, binary, "sdk", "go", "lib/reeve")
+			command(t, dir, env, "go", "mod", "edit", "-require=reeve.internal/reeve@v0.0.0", "-replace=reeve.internal/reeve=./lib/reeve")
+		} else {
+			command(t, dir, env, "go", append([]string{"get", "reeve.internal/reeve"}, modules...)...)
+		}
 		command(t, dir, env, "go", "vet", ".")
 		command(t, dir, env, "go", "build", "-o", "shop", ".")
 		return []string{filepath.Join(dir, "shop")}

@@ -1,10 +1,14 @@
 package e2e
 
 import (
+	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -81,6 +85,70 @@ func TestService_ReportsToSupervisor(t *testing.T) {
 	p.wait()
 }
 
+// TestService_SlowDisk delays what a server waits for on its disk. While it migrates data of an
+// older version, it asks the supervisor for more time again and again; and while a write waits, it
+// still says that it is alive.
+func TestService_SlowDisk(t *testing.T) {
+	t.Parallel()
+	s := newSupervisor(t)
+	dir := t.TempDir()
+	if out, err := exec.Command("tar", "-xzf", "../../store/testdata/schema-19.tar.gz", "-C", dir).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	cmd := program(t, "serve", "--listen", "127.0.0.1:0", "--data", dir)
+	cmd.Env = append(cmd.Env, "NOTIFY_SOCKET="+s.path)
+	p := begin(t, heldBack(cmd))
+	takeBack := inject(t, p, "fdatasync:delay_enter=600000000")
+	p.signal(syscall.SIGCONT)
+	for range 3 {
+		if said := s.hears(t, ""); !strings.HasPrefix(said, "EXTEND_TIMEOUT_USEC=") {
+			t.Fatalf("it says %q during the migration", said)
+		}
+	}
+	takeBack()
+	s.hears(t, "READY=1")
+	p.ready()
+	if _, err := os.Stat(filepath.Join(dir, "data.db.schema-19")); err != nil {
+		t.Errorf("nothing was migrated: %v", err)
+	}
+	p.stop()
+
+	s = newSupervisor(t)
+	cmd = program(t, "serve", "--listen", "127.0.0.1:0", "--data", t.TempDir())
+	cmd.Env = append(cmd.Env, "NOTIFY_SOCKET="+s.path, "WATCHDOG_USEC=200000")
+	p = begin(t, cmd)
+	p.ready()
+	c := signedIn(t, p)
+	takeBack = inject(t, p, "fdatasync,fsync:delay_enter=500000")
+	written := make(chan *answer, 1)
+	go func() {
+		a, err := c.do("POST", "/admin/dept", `{"name":"Slow"}`)
+		if err != nil {
+			t.Error(err)
+			a = &answer{}
+		}
+		written <- a
+	}()
+	alive := 0
+	for waiting := true; waiting; {
+		select {
+		case said := <-s.said:
+			if said == "WATCHDOG=1" {
+				alive++
+			}
+		case a := <-written:
+			if waiting = false; a.status != 200 {
+				t.Errorf("the write answers %d %s", a.status, a.raw)
+			}
+		}
+	}
+	takeBack()
+	if alive < 3 { // five times in the half second of one synchronization
+		t.Errorf("it has said %d times that it is alive while a write waited", alive)
+	}
+	p.stop()
+}
+
 // activated starts a server with the socket of a listener, as systemd does.
 func activated(t *testing.T, dir string, socket *os.File, words ...string) *process {
 	t.Helper()
@@ -96,7 +164,8 @@ func activated(t *testing.T, dir string, socket *os.File, words ...string) *proc
 
 // TestSocketActivation_RestartsLoseNothing restarts the server under load. New connections wait in
 // the socket, which the supervisor holds, and a connection that is kept gets a last response that
-// closes it.
+// closes it. A client that writes, and repeats with the same Idempotency-Key what had no response,
+// has made each record once.
 func TestSocketActivation_RestartsLoseNothing(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("systemd is on Linux only")
@@ -119,6 +188,26 @@ func TestSocketActivation_RestartsLoseNothing(t *testing.T) {
 	var stop atomic.Bool
 	var asked, fresh atomic.Int64
 	var clients sync.WaitGroup
+	p.url = url
+	writer := signedIn(t, p)
+	written, closed := 0, 0
+	clients.Go(func() {
+		for ; !stop.Load(); written++ {
+			writer.extra["Idempotency-Key"] = fmt.Sprintf("department-%d", written)
+			var a *answer
+			err := errors.New("not sent")
+			for end := time.Now().Add(patience); err != nil && time.Now().Before(end); {
+				a, err = writer.do("POST", "/admin/dept", fmt.Sprintf(`{"name":"Department %d"}`, written))
+			}
+			if err != nil || a.status != 200 {
+				t.Errorf("a write fails: %v %+v", err, a)
+				return
+			}
+			if a.closes {
+				closed++
+			}
+		}
+	})
 	for i := range 4 {
 		client := &http.Client{
 			Transport: &http.Transport{DisableKeepAlives: i%2 == 0},
@@ -157,7 +246,22 @@ func TestSocketActivation_RestartsLoseNothing(t *testing.T) {
 
 	stop.Store(true)
 	clients.Wait()
-	t.Logf("%d restarts, %d requests, %d closed connections", restarts, asked.Load(), fresh.Load())
+	t.Logf("%d restarts, %d requests, %d closed connections, %d writes, of which %d closed theirs",
+		restarts, asked.Load(), fresh.Load(), written, closed)
+	if closed < restarts {
+		t.Errorf("%d responses to writes closed their connection at %d restarts", closed, restarts)
+	}
+	var tree struct{ Data []struct{ Name string } }
+	noErr(t, json.Unmarshal(writer.want(200, "GET", "/admin/dept", "").Data, &tree))
+	made := map[string]int{}
+	for _, d := range tree.Data {
+		made[d.Name]++
+	}
+	for i := range written {
+		if name := fmt.Sprintf("Department %d", i); made[name] != 1 {
+			t.Errorf("%s was made %d times", name, made[name])
+		}
+	}
 }
 
 // TestDrain_EndsWithLastConnection stops servers with a long drain: those without open connections

@@ -1,13 +1,18 @@
 package e2e
 
 import (
+	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"reeve/server/servertest"
+	"reeve/server/setup"
 )
 
 // TestApply_BadFiles applies files that are damaged, too large, or not what they should be: the error
@@ -181,5 +186,170 @@ func TestApply_ProviderOfFiles(t *testing.T) {
 	r := run(t, "plan", file, "--data", empty)
 	if r.code != 2 || !strings.Contains(r.out, "client_secret: changed (secret)") || strings.Contains(r.out, secret) {
 		t.Errorf("with the file of the secret: %+v", r)
+	}
+}
+
+// TestApply_FileOfGuide does with the setup file of the manual's guide what the manual promises of one:
+// applied again it changes nothing, a change in the console is what plan finds, and one undo takes all
+// of it back.
+func TestApply_FileOfGuide(t *testing.T) {
+	t.Parallel()
+	text := guideBlock(t, "toml shop.toml")
+	if n := strings.Count(text, "\n"); n > 25 {
+		t.Errorf("it has %d lines", n)
+	}
+	data, dir := t.TempDir(), t.TempDir()
+	file, config := filepath.Join(dir, "shop.toml"), filepath.Join(dir, "config.toml")
+	noErr(t, os.WriteFile(file, []byte(text), 0o600))
+	noErr(t, os.WriteFile(config, []byte("[server]\nlisten = \"127.0.0.1:0\"\n[webhooks]\nallow = [\"127.0.0.1\"]\n"), 0o600))
+	p := begin(t, program(t, "serve", "--config", config, "--data", data))
+	p.ready()
+	c := signedIn(t, p)
+	command := func(code int, words ...string) string {
+		t.Helper()
+		cmd := program(t, append(words, "--config", config, "--data", data)...)
+		cmd.Env = append(cmd.Env, "STRIPE_KEY=sk_test_1")
+		r := finish(t, cmd)
+		if r.code != code {
+			t.Fatalf("%q: %+v", words, r)
+		}
+		return r.out
+	}
+	type entry struct {
+		Seq    int64
+		Reason string
+		Actor  struct{ Name string }
+	}
+	last := func() (raw string, e entry) {
+		t.Helper()
+		raw = command(0, "audit", "tail", "-n", "1", "--json")
+		noErr(t, json.Unmarshal([]byte(raw), &e))
+		return raw, e
+	}
+
+	before := command(2, "plan", file)
+	command(0, "apply", file, "--reason", "opening of the shop")
+	raw, made := last()
+	if made.Reason != "opening of the shop" || !strings.Contains(raw, `"cli:`) {
+		t.Errorf("the change log has %s", raw)
+	}
+	for _, what := range []string{"apply", "plan"} {
+		if out := command(0, what, file); out != "no changes\n" {
+			t.Errorf("%s again: %s", what, out)
+		}
+	}
+	if raw, e := last(); e.Seq != made.Seq {
+		t.Errorf("the second time has written %s", raw)
+	}
+
+	c.want(200, "PUT", "/system/setting", `{"values":{"payment.vat_rate":"21"}}`)
+	if out := command(2, "plan", file); out != "~ setting payment.vat_rate\n    value: 21 → 20\n" {
+		t.Errorf("after a change: %s", out)
+	}
+	command(0, "apply", file)
+	if out := command(0, "plan", file); out != "no changes\n" {
+		t.Errorf("applied after a change: %s", out)
+	}
+	_, e := last()
+	command(0, "audit", "undo", fmt.Sprint(e.Seq))
+	_, e = last()
+	command(0, "audit", "undo", fmt.Sprint(e.Seq)) // of the undo: the value of the file
+	command(0, "audit", "undo", fmt.Sprint(made.Seq))
+	if after := command(2, "plan", file); after != before {
+		t.Errorf("after the undo it would do %s, before it was applied %s", after, before)
+	}
+	p.stop()
+}
+
+// TestApply_OriginsAndCredentials sets origins, which apply at once, and a secret that a service manager
+// hands to the command.
+func TestApply_OriginsAndCredentials(t *testing.T) {
+	t.Parallel()
+	data, dir, credentials := t.TempDir(), t.TempDir(), t.TempDir()
+	p := start(t, data, "REEVE_FORWARD_AUTH__URL=http://localhost:8080")
+	file := filepath.Join(dir, "shop.toml")
+	noErr(t, os.WriteFile(file, []byte("[settings]\n\"security.cors_origins\" = \"https://shop.example.org\"\n"+
+		"\"security.forward_origins\" = \"http://shop.localhost\"\n"+
+		"\"payment.key\" = { title = \"Key\", type = \"secret\", value = { secret = \"credential:stripe\" } }\n"), 0o600))
+	apply := func(what, directory string) result {
+		cmd := program(t, what, file, "--data", data)
+		if directory != "" {
+			cmd.Env = append(cmd.Env, "CREDENTIALS_DIRECTORY="+directory)
+		}
+		return finish(t, cmd)
+	}
+	if r := apply("apply", ""); r.code != 1 || !strings.Contains(r.err, "line 4 settings.payment.key.value: there is no credential stripe") {
+		t.Errorf("without credentials: %+v", r)
+	}
+	if r := apply("apply", credentials); r.code != 1 || !strings.Contains(r.err, "settings.payment.key") {
+		t.Errorf("without the credential: %+v", r)
+	}
+	noErr(t, os.WriteFile(filepath.Join(credentials, "stripe"), []byte("sk_live_1\n"), 0o600))
+	if r := apply("apply", credentials); r.code != 0 || strings.Contains(r.out+r.err, "sk_live_1") {
+		t.Fatalf("%+v", r)
+	}
+	if r := apply("plan", credentials); r.code != 0 {
+		t.Errorf("applied again: %+v", r)
+	}
+
+	c := newClient(t, p)
+	eventually(t, "the origins to be known", func() bool {
+		c.extra = map[string]string{"Origin": "https://shop.example.org"}
+		shared := c.call("GET", "/api/home", "").header.Get("Access-Control-Allow-Origin")
+		c.extra = map[string]string{"X-Forwarded-Proto": "http", "X-Forwarded-Host": "shop.localhost",
+			"X-Forwarded-Uri": "/", "X-Forwarded-Method": "GET"}
+		return shared == "https://shop.example.org" && c.call("GET", "/auth/verify", "").status == 401
+	})
+
+	noErr(t, os.WriteFile(filepath.Join(credentials, "stripe"), []byte("sk_live_2\n"), 0o600))
+	if r := apply("plan", credentials); r.code != 2 || r.out != "~ setting payment.key\n    value: changed (secret)\n" {
+		t.Errorf("with another credential: %+v", r)
+	}
+	p.stop()
+}
+
+// TestExport_AppliedIsSame exports random states, applies the files to an empty installation, and
+// exports that.
+func TestExport_AppliedIsSame(t *testing.T) {
+	t.Parallel()
+	r := random(t)
+	const public = "REEVE_SERVER__PUBLIC_URL=https://reeve.example.org" // without which no provider can be used
+	for range size(1, 1, 30) {
+		dir, from, to := t.TempDir(), t.TempDir(), t.TempDir()
+		values := servertest.RandomSetup(r)
+		for _, table := range setup.SecretTables() {
+			for name, row := range values[table.Name].(map[string]any) {
+				row := row.(map[string]any)
+				delete(row, "secret")
+				row["secret_file"] = name
+			}
+		}
+		text, err := setup.TOML(values)
+		noErr(t, err)
+		noErr(t, os.WriteFile(filepath.Join(dir, "s3cr3t"), []byte("s3cr3t"), 0o600))
+		file := filepath.Join(dir, "random.toml")
+		noErr(t, os.WriteFile(file, []byte(strings.NewReplacer("'s3cr3t'", "'file:s3cr3t'", `"s3cr3t"`, "'file:s3cr3t'").Replace(string(text))), 0o600))
+
+		exported := func(data, file, name string) (texts map[string]string) {
+			t.Helper()
+			start(t, data, public).stop()
+			if r := run(t, "apply", file, "--data", data, public); r.code != 0 {
+				t.Fatalf("%s: %+v\n%s", name, r, text)
+			}
+			out := filepath.Join(dir, name)
+			if r := run(t, "export", out, "--data", data, public); r.code != 0 {
+				t.Fatalf("%s: %+v", name, r)
+			}
+			texts = map[string]string{}
+			for _, name := range names(t, out) {
+				texts[name] = readText(t, filepath.Join(out, name))
+			}
+			return texts
+		}
+		first := exported(from, file, "first")
+		second := exported(to, filepath.Join(dir, "first"), "second")
+		if len(first) < 8 || !maps.Equal(first, second) {
+			t.Fatalf("exported %q, then %q", first, second)
+		}
 	}
 }

@@ -31,7 +31,7 @@ func Socket() (net.Listener, error) {
 // extendBy is the time that Extend asks for, and extendEvery how often it asks.
 const (
 	extendBy    = 30 * time.Second
-	extendEvery = 10 * time.Second
+	extendEvery = 2 * time.Second
 )
 
 // Extend keeps the supervisor waiting until the returned function is called: the start migrates,

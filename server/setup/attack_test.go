@@ -137,7 +137,7 @@ func TestSetup_SchemaAcceptsExports(t *testing.T) {
 	r := disktest.Random(t)
 	for range servertest.Size(5, 20, 200) {
 		from := commandLine(t)
-		from.OK("POST", "/system/setup/apply", file(t, randomSetup(r), false), "cli")
+		from.OK("POST", "/system/setup/apply", file(t, servertest.RandomSetup(r), false), "cli")
 		text := servertest.EncodeJSON(t, exported(from))
 		values, err := jsonschema.UnmarshalJSON(strings.NewReader(string(text)))
 		servertest.Must(t, err)

@@ -242,6 +242,17 @@ func (c *Config) PlainBeyondLoopback() bool {
 	return err != nil || !addr.IsLoopback()
 }
 
+// WideProxies returns the trusted networks that are larger than any private one: clients in them can
+// claim any address in X-Forwarded-For.
+func (c *Config) WideProxies() (wide []string) {
+	for _, n := range c.TrustedProxies {
+		if n.Addr().Is4() && n.Bits() < 8 || n.Addr().Is6() && n.Bits() < 7 {
+			wide = append(wide, n.String())
+		}
+	}
+	return wide
+}
+
 // Forward configures forward authentication.
 type Forward struct {
 	URL     string   // public URL of this server, like https://reeve.example.org
