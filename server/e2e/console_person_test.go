@@ -26,7 +26,7 @@ func TestConsolePerson(t *testing.T) {
 	p.click("tab", "Permissions")
 	p.at(fmt.Sprintf("/admin/list/%d/access", ann))
 	p.see("Permissions (3)")
-	p.see("All data")
+	p.see("The permissions apply to all users, departments and files.")
 	p.fill("Permission", "delete a user")
 	p.in(".ant-select-tree-treenode.filter-node .ant-select-tree-title").tap()
 	p.see("roles grants this permission.")
@@ -75,6 +75,38 @@ func TestConsolePerson(t *testing.T) {
 			p.noSidewaysScroll()
 			p.audit()
 			p.shoot(fmt.Sprintf("person%s-%d", strings.ReplaceAll(part, "/", "-"), width))
+		}
+	}
+}
+
+// TestConsolePerson_Deleted deletes people of both realms on their pages, which lead back to the list.
+func TestConsolePerson_Deleted(t *testing.T) {
+	t.Parallel()
+	server, c := office(t)
+	c.create("/user/list", "username", "ivy", "password", password)
+	near := c.create("/admin/role", "name", "Near", "data_scope", "dept")
+	kim := c.create("/admin/list", "username", "kim", "department", "Head office", "role_ids", []int64{near}, "password", password)
+	p := signedInAt(t, server, c, fmt.Sprintf("/admin/list/%d/access", kim))
+	p.see("their own records and to people and files of")
+	p.see("Head office")
+	p.shoot("person-scope")
+	zh := signedInAt(t, server, c, fmt.Sprintf("/admin/list/%d", kim), inChinese)
+	zh.see("未设置")
+	zh.shoot("zh-person-factors")
+	zh.open(fmt.Sprintf("/admin/list/%d/access", kim))
+	zh.see("权限适用于本人的记录")
+	zh.shoot("zh-person-scope")
+	zh.open("/account")
+	for _, at := range []struct{ list, name string }{{"/admin/list", "kim"}, {"/user/list", "ivy"}} {
+		p.open(fmt.Sprintf("%s/%d", at.list, c.person(at.list, at.name).ID))
+		p.see("Nothing set up")
+		p.looksGood("person-factors-" + at.name)
+		p.more(at.name, "Delete")
+		p.confirm("Delete")
+		p.at(at.list)
+		p.see("deleted.")
+		if left := c.usernames(at.list + "?keywordSearch=" + at.name); left != "" {
+			t.Errorf("%s is left in %s", left, at.list)
 		}
 	}
 }

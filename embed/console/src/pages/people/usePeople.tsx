@@ -19,7 +19,7 @@ const UserSessions = lazy(async () => ({ default: (await import('./UserSessions'
 export type People<T extends Person> = {
   reset: (user: T) => void
   sessions: (user: T) => void
-  remove: (user: T) => Promise<void>
+  remove: (user: T, away?: () => void) => Promise<void> // then goes away instead of reloading
   erase: (user: T) => void
   unfactor: (user: T) => Promise<void> // removes the second factor
   act: (user: T) => void // acts as a user
@@ -63,11 +63,12 @@ export function usePeople<T extends Person>(realm: Realm, reload: () => Promise<
       else if (invitation?.email) notify(t('people.mailed', { email: invitation.email }))
     },
     run: job.show,
-    remove: async (user) => {
+    remove: async (user, away) => {
       if (!(await confirm({ title: t('people.delete.sure', { names: names([user]) }), text, ok: t('delete') }))) return
       await del(`${realm.path}/${user.id}`)
       notify(t('deleted', { name: names([user]) }))
-      await reload()
+      if (away) away()
+      else await reload()
     },
     removeAll: async (users) => {
       if (!(await confirm({ title: t('people.delete.sure', { names: names(users) }), text, ok: t('delete') }))) return
