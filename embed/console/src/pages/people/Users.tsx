@@ -4,6 +4,8 @@ import { useLocation, useNavigate, useParams } from 'react-router'
 import type { User } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { loadTexts, t } from '../../i18n'
+import { DeptLink } from '../../ui/DeptLink'
+import { RoleTags } from '../../ui/RoleTags'
 import { useChoices } from '../../ui/useChoices'
 import { useGet } from '../../ui/useGet'
 import { usePanel } from '../../ui/usePanel'
@@ -13,7 +15,6 @@ import { Cell } from './cells'
 import { deptsWidth } from './depts-open'
 import { People } from './People'
 import { ofUser, type Subject } from './person'
-import { Roles } from './Roles'
 import { backend } from './realm'
 
 const Person = lazy(async () => ({ default: (await import('./Person')).Person }))
@@ -94,8 +95,12 @@ function Belongs({ user }: { user: User }) {
   if (!user.dept_name && user.role_names.length === 0) return <>—</>
   return (
     <Flex vertical gap={4} align="start">
-      {user.dept_name && <Cell width={176}>{user.dept_name}</Cell>}
-      {user.role_names.length > 0 && <Roles user={user} />}
+      {user.dept_name && (
+        <Cell width={176}>
+          <DeptLink id={user.dept_id} name={user.dept_name} />
+        </Cell>
+      )}
+      {user.role_names.length > 0 && <RoleTags ids={user.role_ids} names={user.role_names} most={2} />}
     </Flex>
   )
 }

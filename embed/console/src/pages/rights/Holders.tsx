@@ -2,6 +2,7 @@ import { Empty, Flex, Skeleton, Tag, Typography } from 'antd'
 import { Link } from 'react-router'
 import type { Role } from '../../api/types'
 import { t } from '../../i18n'
+import { DeptLink } from '../../ui/DeptLink'
 import { Face } from '../../ui/Face'
 import { useGet } from '../../ui/useGet'
 
@@ -27,8 +28,8 @@ export function Holders({ role }: { role: Role }) {
             </Typography.Text>
           )}
           {user.dept_name && (
-            <Typography.Text type="secondary" ellipsis title={user.dept_name}>
-              <bdi>{user.dept_name}</bdi>
+            <Typography.Text type="secondary" ellipsis>
+              <DeptLink id={user.dept_id} name={user.dept_name} />
             </Typography.Text>
           )}
           {user.status === 0 && <Tag variant="filled">{t('disabled')}</Tag>}
