@@ -3927,6 +3927,11 @@ export type SignOutOnPage = {
 
 }
 
+export type Signed = {
+  /** Number of people whose sessions were ended, or in a dry run would be; those without a session do not count */
+  count: number
+}
+
 export type Skipped = {
   /** Code of the reason, such as has_password, no_email or user_disabled */
   code: string
@@ -5429,6 +5434,7 @@ export type Api = {
     '/admin/key': { body: undefined; answer: Record<string, never> }
     [path: `/admin/key/${number}`]: { body: undefined; answer: KeyDeleted }
     '/admin/list': { body: undefined; answer: Deleted }
+    '/admin/list-session': { body: undefined; answer: Signed }
     [path: `/admin/list/${number}`]: { body: undefined; answer: Record<string, never> }
     [path: `/admin/list/${number}/factor`]: { body: undefined; answer: Record<string, never> }
     [path: `/admin/list/${number}/lockout`]: { body: undefined; answer: Record<string, never> }
@@ -5474,6 +5480,7 @@ export type Api = {
     '/user/invite': { body: undefined; answer: Record<string, never> }
     [path: `/user/invite/${number}`]: { body: undefined; answer: Record<string, never> }
     '/user/list': { body: undefined; answer: Deleted }
+    '/user/list-session': { body: undefined; answer: Signed }
     [path: `/user/list/${number}`]: { body: undefined; answer: Record<string, never> }
     [path: `/user/list/${number}/factor`]: { body: undefined; answer: Record<string, never> }
     [path: `/user/list/${number}/lockout`]: { body: undefined; answer: Record<string, never> }

@@ -22,7 +22,7 @@ export function AppUsers() {
 function AppUserList() {
   const { may } = useAccount()
   const list = useTable<AppUser>(app.path, {}, { own: ['new'] })
-  const batch = may('user.list.status') || may('user.list.delete') || may('user.invite.create')
+  const batch = may('user.list.status') || may('user.list.delete') || may('user.invite.create') || may('system.session.delete')
   return (
     <People<AppUser>
       realm={app}
@@ -34,7 +34,8 @@ function AppUserList() {
         render: (_, user) => (user.role_names.length ? <RoleTags ids={user.role_ids} names={user.role_names} most={2} app /> : '—'),
       }}
       form={(props) => <AppUserForm {...props} />}
-      batch={batch ? (props) => <AppUserBatch {...props} /> : undefined}
+      batch={batch ? (props) => <AppUserBatch {...props} params={list.params} /> : undefined}
+      wholes={batch}
     />
   )
 }

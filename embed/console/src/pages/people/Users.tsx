@@ -45,7 +45,7 @@ function UserList() {
   const explained = usePanel<Subject>()
   const dept = list.params.get('dept_id') ?? undefined
   const choose = (id?: string) => list.set({ dept_id: id })
-  const wholes = may('admin.list.status') || may('admin.list.update') || may('admin.invite.create')
+  const wholes = may('admin.list.status') || may('admin.list.update') || may('admin.invite.create') || may('admin.list.delete') || may('system.session.delete')
 
   return (
     <Flex gap={16} align="start">
@@ -72,7 +72,7 @@ function UserList() {
           }
           roles={{ title: t('people.belongs'), key: 'belongs', render: (_, user) => <Belongs user={user} /> }}
           form={(props) => <UserForm {...props} dept={enabled(depts, Number(dept)) ? Number(dept) : 0} />}
-          batch={wholes || may('admin.list.delete') ? (props) => <UserBatch {...props} params={list.params} reload={list.reload} /> : undefined}
+          batch={wholes ? (props) => <UserBatch {...props} params={list.params} reload={list.reload} /> : undefined}
           wholes={wholes}
           explain={may('admin.rule.query') ? (user) => explained.show(ofUser(user)) : undefined}
           table={{

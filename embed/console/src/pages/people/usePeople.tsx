@@ -1,7 +1,9 @@
+import { App } from 'antd'
 import { lazy, type ReactNode, Suspense } from 'react'
-import { del, download, save } from '../../api/request'
+import { del, download, type Query, save } from '../../api/request'
 import type { OneTimeLink } from '../../api/types'
 import { t } from '../../i18n'
+import { count } from '../../ui/format'
 import { useAction } from '../../ui/useAction'
 import { usePanel } from '../../ui/usePanel'
 import { type Links, useLinks } from '../invite/useLinks'
@@ -16,6 +18,9 @@ const Reset = lazy(async () => ({ default: (await import('./Reset')).Reset }))
 const CopyOnce = lazy(async () => ({ default: (await import('../../ui/CopyOnce')).CopyOnce }))
 const UserSessions = lazy(async () => ({ default: (await import('./UserSessions')).UserSessions }))
 
+// Chosen selects people, as the API takes them. names is undefined if all that match are selected.
+export type Chosen = { query: Query; names?: string }
+
 export type People<T extends Person> = {
   reset: (user: T) => void
   sessions: (user: T) => void
@@ -24,7 +29,8 @@ export type People<T extends Person> = {
   unfactor: (user: T) => Promise<void> // removes the second factor
   act: (user: T) => void // acts as a user
   data: (user: T) => Promise<void> // downloads what is stored about a user
-  removeAll: (users: T[]) => Promise<void>
+  removeAll: (of: Chosen) => Promise<void>
+  signOutAll: (of: Chosen) => Promise<void>
   links: Links // for setting a password
   tell: (user: T & { password?: string; invitation?: OneTimeLink }) => void // shows what a new user needs to sign in, only once
   run: (job: Job<T>) => void // a batch, one after the other
@@ -34,6 +40,7 @@ export type People<T extends Person> = {
 // usePeople is shared by the users of both realms.
 export function usePeople<T extends Person>(realm: Realm, reload: () => Promise<void>): People<T> {
   const { confirm, notify } = useAction()
+  const { message } = App.useApp()
   const reset = usePanel<T>()
   const sessions = usePanel<T>()
   const erasing = usePanel<T>()
@@ -70,11 +77,23 @@ export function usePeople<T extends Person>(realm: Realm, reload: () => Promise<
       if (away) away()
       else await reload()
     },
-    removeAll: async (users) => {
-      if (!(await confirm({ title: t('people.delete.sure', { names: names(users) }), text, ok: t('delete') }))) return
-      await del(realm.path, { ids: users.map((u) => u.id).join(',') })
-      notify(t('people.deleted', { n: users.length }))
+    removeAll: async ({ query, names: who }) => {
+      const { count: n = 0 } = await del(realm.path, { ...query, dry_run: 1 })
+      if (!n) return notify(t('people.batch.nothing'))
+      const title = who ? t('people.delete.sure', { names: who }) : t('people.delete.all', { n: count(n) })
+      if (!(await confirm({ title, text, ok: t('delete') }))) return
+      const { count: gone = n, job } = await del(realm.path, query)
+      if (job && job.state !== 'done') message.info(t('people.batch.running'))
+      notify(t('people.deleted', { n: count(gone) }))
       await reload()
+    },
+    signOutAll: async ({ query, names: who }) => {
+      const path = `${realm.path}-session` as const
+      const { count: n } = await del(path, { ...query, dry_run: 1 })
+      if (!n) return notify(t('people.sign_out.none'))
+      const title = who ? t('people.sign_out.sure', { names: who }) : t('people.sign_out.all', { n: count(n) })
+      if (!(await confirm({ title, text: t('sessions.end.lost'), ok: t('sessions.end') }))) return
+      notify(t('people.sign_out.done', { n: count((await del(path, query)).count) }))
     },
     panels: (
       <Suspense>
