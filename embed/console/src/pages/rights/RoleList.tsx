@@ -1,4 +1,4 @@
-import { App, Switch, type TableProps } from 'antd'
+import { App, type TableProps } from 'antd'
 import type { ComponentProps, ReactNode } from 'react'
 import { Link, useNavigate } from 'react-router'
 import { Failure, put } from '../../api/request'
@@ -15,6 +15,7 @@ import { useAction } from '../../ui/useAction'
 import { useRemove } from '../../ui/useRemove'
 import type { useTable } from '../../ui/useTable'
 import type { Realm } from '../people/realm'
+import { Flag } from './Flag'
 import { people } from './words'
 
 type Either = Role | AppRole
@@ -97,12 +98,7 @@ export function RoleList<R extends Either>({ realm, list, name, permissions, col
         {
           title: t('enabled'),
           dataIndex: 'status',
-          render: (status: number, role) =>
-            may(`${access}.update`) && !fixed(role) ? (
-              <Switch size="small" checked={status === 1} aria-label={`${t('enabled')}: ${role.name}`} onChange={(on) => void enable(role, on ? 1 : 0)} />
-            ) : (
-              t(status ? 'yes' : 'no')
-            ),
+          render: (_, role) => <Flag on={role.status} of={role.name} turn={may(`${access}.update`) && !fixed(role) ? (to) => enable(role, to) : undefined} />,
         },
         ...columns,
         {
