@@ -120,3 +120,122 @@ func TestConsole_NoEarlySpinner(t *testing.T) {
 		return err
 	})
 }
+
+// TestConsoleKeys_InLists walks through lists, selects, edits, opens and creates records by single keys.
+func TestConsoleKeys_InLists(t *testing.T) {
+	t.Parallel()
+	server, c := office(t)
+	ann := c.person("/admin/list", "ann").ID
+	p := signedInAt(t, server, c, "/admin/list")
+	p.row("Ann Lee")
+	p.settle()
+	p.write("j")
+	p.focused("e.matches('tr') && e.innerText.includes('admin')")
+	p.write("jjk")
+	p.focused("e.matches('tr') && e.innerText.includes('Ann Lee')")
+	p.shoot("keys-row")
+	p.write("x")
+	p.see("1 selected")
+	p.write("x")
+	p.gone("1 selected")
+	p.write("e")
+	p.dialog().see("Edit user")
+	p.focused("e.matches('.ant-drawer input')")
+	if got := p.value("Username"); got != "ann" {
+		t.Errorf("the form has the username %q", got)
+	}
+	p.press("Escape")
+	p.focused("e.matches('tr') && e.innerText.includes('Ann Lee')")
+	p.press("Enter")
+	p.at(fmt.Sprintf("/admin/list/%d", ann))
+
+	p.open("/admin/list")
+	p.row("Ann Lee")
+	p.settle()
+	p.write("c")
+	p.dialog().see("New user")
+	p.focused("e.matches('.ant-drawer input')")
+	p.write("cjx")
+	if got := p.value("Username"); got != "cjx" {
+		t.Errorf("the form has the username %q", got)
+	}
+
+	p.open("/system/audit")
+	p.see("created the user ann")
+	p.settle()
+	p.write("jj")
+	p.press("Enter")
+	p.dialog().see("Client address")
+	p.press("Escape")
+
+	p.open("/admin/role")
+	p.settle()
+	p.write("?")
+	p.see("Previous row")
+	p.looksGood("keys-help")
+	p.toggle("Enable single-key shortcuts", false)
+	p.press("Escape")
+	p.missing("checkbox", "Enable single-key shortcuts")
+	p.write("cj")
+	p.settle()
+	p.missing("dialog", "New role")
+	p.focused("!e.matches('tr')")
+}
+
+// mostTabs is how many Tabs lead to what a page is for.
+const mostTabs = 8
+
+// TestConsoleKeyboard_FewTabs counts the Tabs from the start of every list to New, of which the link that skips the
+// menus takes one, and from the first field of its form to Save.
+func TestConsoleKeyboard_FewTabs(t *testing.T) {
+	t.Parallel()
+	server, c, lists := everyList(t)
+	p := signedInAt(t, server, c, "/")
+	tabs := func(key, until string) (n int) {
+		t.Helper()
+		for n = 1; n <= 40; n++ {
+			p.press(key)
+			var there bool
+			if err := evaluate(p, "((e) => Boolean(e?.matches("+fmt.Sprintf("%q", until)+")))(document.activeElement)", &there); err != nil {
+				t.Fatal(err)
+			}
+			if there {
+				return n
+			}
+		}
+		return n
+	}
+	created := 0
+	for _, path := range append(lists, "/admin/dept", "/admin/rule", "/user/rule", "/user/role", "/system/provider") {
+		p.open(path)
+		p.settle()
+		var creates bool
+		if err := evaluate(p, "[...document.querySelectorAll('main [data-create]')].some(shown)", &creates); err != nil {
+			t.Fatal(err)
+		}
+		if !creates {
+			continue
+		}
+		created++
+		p.press("Tab")
+		p.press("Enter") // skips the menus
+		if n := 1 + tabs("Tab", "[data-create]"); n > mostTabs {
+			t.Errorf("%s: %d Tabs to New", path, n)
+		}
+		p.write("c")
+		p.focused("e.closest('.ant-drawer, .ant-modal') && e.matches('input, textarea, [role=combobox]')")
+		const save = ".ant-drawer-footer .ant-btn-primary, .ant-modal-footer .ant-btn-primary"
+		if forth := tabs("Tab", save); forth > mostTabs { // the other way, then
+			p.open(path)
+			p.settle()
+			p.write("c")
+			p.focused("e.closest('.ant-drawer, .ant-modal') && e.matches('input, textarea, [role=combobox]')")
+			if back := tabs("Shift+Tab", save); back > mostTabs {
+				t.Errorf("%s: %d Tabs to Save, or %d back", path, forth, back)
+			}
+		}
+	}
+	if created < 10 {
+		t.Errorf("only %d lists can create records", created)
+	}
+}
