@@ -37,13 +37,14 @@ type Props<R extends Either> = {
   first: (role: R) => Action
   edit?: (role: R) => Action
   onCreate: () => void
+  onCopy: (role: R) => void
   again: (role: R) => Promise<Either> // creates a deleted role without its permissions
 }
 
 const never = () => false
 
 // RoleList is the list of the roles of either realm.
-export function RoleList<R extends Either>({ realm, list, name, permissions, columns = [], fixed = never, first, edit, onCreate, again }: Props<R>) {
+export function RoleList<R extends Either>({ realm, list, name, permissions, columns = [], fixed = never, first, edit, onCreate, onCopy, again }: Props<R>) {
   const { may } = useAccount()
   const { confirm, notify } = useAction()
   const removing = useRemove()
@@ -123,6 +124,7 @@ export function RoleList<R extends Either>({ realm, list, name, permissions, col
                 ? []
                 : [
                     edit?.(role) ?? false,
+                    may(`${access}.create`) && may(`${access}.rule`) && { label: t('role.copy'), onClick: () => onCopy(role) },
                     may('system.audit.query') && {
                       label: t('menu.system.audit'),
                       onClick: () => void navigate(activity({ collection: realm.collection, record: role.id })),
