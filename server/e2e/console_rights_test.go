@@ -477,7 +477,7 @@ func TestConsoleRoles_DuplicatedWithMembers(t *testing.T) {
 		RuleIDs   []int64 `json:"rule_ids"`
 		Members   int     `json:"user_count"`
 	}
-	last := func(path string) role { return list[role](c, path + `?sorter={"id":"descend"}`)[0] }
+	last := func(path string) role { return list[role](c, path+`?sorter={"id":"descend"}`)[0] }
 	p := signedInAt(t, server, c, "/admin/role")
 	p.click("button", "More actions for Clerk")
 	p.click("menuitem", "Duplicate")

@@ -63,7 +63,6 @@ export const people = {
   'people.deleted': '{n} {n|user|users} deleted.',
   'people.batch.enable': 'Enabling users',
   'people.batch.disable': 'Disabling users',
-  'people.batch.delete': 'Deleting users',
   'people.batch.enabled': '{n} {n|user|users} enabled.',
   'people.batch.disabled': '{n} {n|user|users} disabled and signed out.',
   'people.batch.disable.sure': 'Disable {names}?',

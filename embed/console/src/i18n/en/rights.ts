@@ -187,7 +187,7 @@ export const rights = {
   'role.review.included': 'Included so that the pages work: {names}.',
   'role.rights.saved': 'Permissions of {name} saved.',
   'role.holders.all': 'Show all in the user list',
-  'role.holders.nobody': 'This role has no members.',
+  'role.holders.empty': 'This role has no members.',
   'role.members.find': 'Find people',
   'role.members.add': 'Add members',
   'role.members.adding': 'Adding members',

@@ -65,7 +65,6 @@ export const people: Record<keyof typeof en, string> = {
   'people.deleted': '已删除 {n} 个用户。',
   'people.batch.enable': '正在启用用户',
   'people.batch.disable': '正在停用用户',
-  'people.batch.delete': '正在删除用户',
   'people.batch.enabled': '已启用 {n} 个用户。',
   'people.batch.disabled': '已停用 {n} 个用户并使其退出登录。',
   'people.batch.disable.sure': '停用 {names}？',

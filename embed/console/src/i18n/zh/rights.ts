@@ -188,7 +188,7 @@ export const rights: Record<keyof typeof en, string> = {
   'role.review.included': '为使页面可用，一并授予：{names}。',
   'role.rights.saved': '已保存 {name} 的权限。',
   'role.holders.all': '在用户列表中查看全部',
-  'role.holders.nobody': '该角色没有成员。',
+  'role.holders.empty': '该角色没有成员。',
   'role.members.find': '查找用户',
   'role.members.add': '添加成员',
   'role.members.adding': '正在添加成员',

@@ -24,7 +24,7 @@ export function Holders({ role, reload }: { role: Role; reload: () => Promise<vo
         </Suspense>
       )}
       {!role.user_count && (
-        <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} style={{ alignSelf: 'center' }} description={t(adds ? 'role.holders.nobody' : 'role.holders.none')} />
+        <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} style={{ alignSelf: 'center' }} description={t(adds ? 'role.holders.empty' : 'role.holders.none')} />
       )}
       {data.total < role.user_count && <Typography.Text type="secondary">{t('role.holders.scope', { n: role.user_count, seen: data.total })}</Typography.Text>}
       {data.data.map((user) => (
