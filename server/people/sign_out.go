@@ -68,6 +68,9 @@ func (r *Realm[T, Out, P]) signOut(req *web.Request, in *signOutIn) (*signedOut,
 	}
 
 	for some := range slices.Chunk(open, sessionsPerWrite) {
+		if err := req.HTTP.Context().Err(); err != nil {
+			return nil, errs.New(errs.Malformed, "the client has disconnected").Because(err)
+		}
 		var names []string
 		err := req.DB.Update(req.Actor, func(tx *store.Tx) (err error) {
 			names, err = endSessions(tx, some)
