@@ -62,6 +62,8 @@ func strictRequest(in *servertest.Instance, rt *web.Route) (url, body string) {
 		"/admin/account/device/:id/session": func() string { return onDevice(in) + "/session" },
 		"/admin/session/:id":                func() string { return "/admin/session/" + last(1) },
 		"/system/session/:id":               func() string { return "/system/session/" + last(2) },
+		"/admin/list-session/:id":           func() string { in.SignIn(2); return "/admin/list-session/2" },
+		"/user/list-session/:id":            func() string { in.AppSignIn(1); return "/user/list-session/1" },
 		"/api/session/:id":                  func() string { return "/api/session/" + appSession(in) },
 		"/admin/invite/:id":                 func() string { return "/admin/invite/" + fmt.Sprint(invitedTwo(false)(in)[0]) },
 		"/user/invite/:id":                  func() string { return "/user/invite/" + fmt.Sprint(invitedTwo(true)(in)[0]) },

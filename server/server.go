@@ -135,6 +135,7 @@ func (f *features) routes() []web.Route {
 		pages.LinkRoutes(f.Pages),
 		people.InviteRoutes(),
 		people.SignInRoutes(),
+		people.SignOutRoutes(),
 		mails.Routes(f.Outbox),
 		people.CustomFieldRoutes(),
 		ops.ClientRoutes(f.Ops),

@@ -145,6 +145,15 @@ func HasTOTP(tx *Tx, who Account) (bool, error) {
 	return err == nil && bool(t.Confirmed), ignoreMissing(err)
 }
 
+// FactorsOf reports whether a person has an authenticator app, and returns the number of passkeys.
+func FactorsOf(tx *Tx, who Account) (app Flag, passkeys int, err error) {
+	has, err := HasTOTP(tx, who)
+	if err == nil {
+		passkeys, err = passkeysBy(who).Count(tx, who.ID)
+	}
+	return Flag(has), passkeys, err
+}
+
 // HasFactor reports whether a sign-in of a person with the password requires a second factor.
 func HasFactor(tx *Tx, who Account) (bool, error) {
 	has, err := HasTOTP(tx, who)

@@ -70,7 +70,6 @@ func TestConsoleBulkUsers_AllMatching(t *testing.T) {
 	p.see("10 selected")
 	p.click("button", "Select all 120 results")
 	p.see("All 120 selected")
-	p.missing("button", "Delete") // which deletes at most one page
 	p.audit()
 	p.click("button", "Move to department")
 	p.dialog().choose("Department", "Sales")
@@ -120,4 +119,103 @@ func TestConsoleBulkUsers_AllMatching(t *testing.T) {
 	if left := c.usernames("/admin/list?status=0"); left != "" {
 		t.Errorf("disabled: %s", left)
 	}
+}
+
+// TestConsoleBulkSignOut ends sessions: some of the list of sessions, all of one person, and those of selected
+// people of both realms, also of all that match.
+func TestConsoleBulkSignOut(t *testing.T) {
+	t.Parallel()
+	server, c := office(t)
+	c.create("/user/list", "username", "ivy", "password", password)
+	ivy := newClient(t, server)
+	enter := func() (ann, bea *client) {
+		ivy.token = into[grant](t, ivy.want(200, "POST", "/api/login", object("username", "ivy", "password", password))).Token
+		return signedInAs(t, server, "ann"), signedInAs(t, server, "bea")
+	}
+	enter()
+	p := signedInAt(t, server, c, "/system/session")
+	p.row("ann").click("checkbox", "Select row 2")
+	p.click("checkbox", "Select row 3")
+	p.looksGood("sessions-selected")
+	p.in(".list-batch").click("button", "Sign out")
+	p.see("End 2 sessions?")
+	p.confirm("Sign out")
+	p.see("2 sessions ended.")
+	c.want(200, "GET", "/admin/info", "")
+
+	enter()
+	ann, _ := enter()
+	p.open(fmt.Sprintf("/admin/list/%d/sessions", c.person("/admin/list", "ann").ID))
+	p.click("button", "Sign out everywhere")
+	p.confirm("Sign out everywhere")
+	p.see("No active sessions.")
+	ann.want(401, "GET", "/admin/info", "")
+
+	ann, bea := enter()
+	p.open("/admin/list")
+	p.click("checkbox", "Select all")
+	p.looksGood("people-selected")
+	p.in(".list-batch").click("button", "Sign out")
+	p.see("Sign out \u2068ann\u2069")
+	p.confirm("Sign out")
+	p.see("2 users signed out.")
+	ann.want(401, "GET", "/admin/info", "")
+	bea.want(401, "GET", "/admin/info", "")
+	p.in(".list-batch").click("button", "Sign out")
+	p.see("None of them is signed in.")
+
+	p.open("/user/list")
+	p.click("checkbox", "Select all")
+	p.in(".list-batch").click("button", "Sign out")
+	p.confirm("Sign out")
+	p.see("1 user signed out.")
+	ivy.want(401, "GET", "/api/user", "")
+}
+
+// TestConsoleBulk_AllMatching deletes all users who match a filter, and enables, signs out and deletes all app users.
+func TestConsoleBulk_AllMatching(t *testing.T) {
+	t.Parallel()
+	server, c := office(t)
+	for n := range 12 {
+		c.create("/user/list", "username", fmt.Sprintf("buyer%d", n), "status", 0, "password", password)
+		c.create("/admin/list", "username", fmt.Sprintf("temp%d", n), "password", password)
+	}
+	all := func(p *page, name string) {
+		p.click("checkbox", "Select all")
+		p.click("button", name)
+	}
+	p := signedInAt(t, server, c, "/admin/list?keywordSearch=temp")
+	all(p, "Select all 12 results")
+	p.in(".list-batch").click("button", "Sign out")
+	p.see("None of them is signed in.")
+	p.in(".list-batch").click("button", "Delete")
+	p.see("Delete 12 users?")
+	p.confirm("Delete")
+	p.see("12 users deleted.")
+	if left := c.usernames("/admin/list?keywordSearch=temp"); left != "" {
+		t.Errorf("%s are left", left)
+	}
+	c.want(200, "GET", "/admin/info", "")
+
+	p.open("/user/list")
+	all(p, "Select all 12 results")
+	p.looksGood("app-people-whole")
+	p.in(".list-batch").click("button", "Enable")
+	p.confirm("Enable")
+	p.see("12 users enabled.")
+	if off := c.usernames("/user/list?status=0"); off != "" {
+		t.Errorf("%s are disabled", off)
+	}
+	p.open("/user/list")
+	all(p, "Select all 12 results")
+	p.in(".list-batch").click("button", "Delete")
+	p.see("Delete 12 users?")
+	p.confirm("Delete")
+	p.see("12 users deleted.")
+	if left := c.usernames("/user/list"); left != "" {
+		t.Errorf("%s are left", left)
+	}
+	zh := signedInAt(t, server, c, "/admin/list", inChinese)
+	zh.click("checkbox", "全选")
+	zh.looksGood("zh-people-selected")
 }

@@ -411,8 +411,8 @@ func TestConsoleDraft_ResponseLost(t *testing.T) {
 	d = dialogOf("Edit lost")(p)
 	d.fill("Display name", "Changed")
 	lose.Store(true)
-	d.click("button", "Save")
 	p.expect(409, fmt.Sprintf("/admin/list/%d", id))
+	d.click("button", "Save")
 	p.row("lost").see("Changed")
 	if log := list[struct{}](c, "/system/audit?collection=user&keywordSearch=lost"); len(log) != 2 {
 		t.Errorf("%d entries in the change log", len(log))

@@ -118,11 +118,13 @@ func TestConsoleSecondFactor_RemovedForOther(t *testing.T) {
 	bea.token = into[grant](t,
 		bea.want(200, "POST", "/admin/login", object("username", "bea", "password", password))).Token
 	bea.factor()
-	p := signedInAt(t, server, c, "/admin/list")
-	p.click("button", "More actions for bea")
-	p.click("menuitem", "Remove second factor")
+	p := signedInAt(t, server, c, fmt.Sprintf("/admin/list/%d", id))
+	p.see("authenticator app")
+	p.more("bea", "Remove second factor")
 	p.confirm("Remove second factor")
 	p.see("removed.")
+	p.see("Nothing set up")
+	p.audit()
 	user := into[struct {
 		Factor int `json:"second_factor"`
 	}](t, c.want(200, "GET", fmt.Sprintf("/admin/list/%d", id), ""))

@@ -26,7 +26,7 @@ func TestConsolePerson(t *testing.T) {
 	p.click("tab", "Permissions")
 	p.at(fmt.Sprintf("/admin/list/%d/access", ann))
 	p.see("Permissions (3)")
-	p.see("All data")
+	p.see("The permissions apply to all users, departments and files.")
 	p.fill("Permission", "delete a user")
 	p.in(".ant-select-tree-treenode.filter-node .ant-select-tree-title").tap()
 	p.see("roles grants this permission.")
@@ -75,6 +75,90 @@ func TestConsolePerson(t *testing.T) {
 			p.noSidewaysScroll()
 			p.audit()
 			p.shoot(fmt.Sprintf("person%s-%d", strings.ReplaceAll(part, "/", "-"), width))
+		}
+	}
+}
+
+// TestConsolePerson_RolesAndDepartmentsLinked checks that roles and departments link to what they are, wherever
+// they are shown, and that actors in Activity link to their pages.
+func TestConsolePerson_RolesAndDepartmentsLinked(t *testing.T) {
+	t.Parallel()
+	server, c := office(t)
+	role := c.create("/user/role", "name", "Customer")
+	ivy := c.create("/user/list", "username", "ivy", "role_ids", []int64{role}, "password", password)
+	ann, clerk := c.person("/admin/list", "ann").ID, c.named("/admin/role", "Clerk").ID
+	c.create("/admin/key", "name", "export", "role_ids", []int64{clerk})
+	signedInAs(t, server, "ann").create("/admin/account/key", "name", "laptop")
+	p := signedInAt(t, server, c, "/admin/list")
+	linked := func(path, name, to string) {
+		t.Helper()
+		p.open(path)
+		p.until(name+" links to "+to+" at "+path, func() error {
+			var href string
+			if err := evaluate(p, fmt.Sprintf(`[...document.querySelectorAll('main a, .ant-drawer a')].find((a) => shown(a) && a.innerText === %q)?.getAttribute('href') ?? ''`, name), &href); err != nil {
+				return err
+			}
+			if href != "/console"+to {
+				return fmt.Errorf("%s", href)
+			}
+			return nil
+		})
+	}
+	aRole := fmt.Sprintf("/admin/role/%d", clerk)
+	for _, at := range []string{"/admin/list", fmt.Sprintf("/admin/list/%d", ann), "/admin/key"} {
+		linked(at, "Clerk", aRole)
+	}
+	dept := fmt.Sprintf("/admin/list?dept_id=%d", c.named("/admin/dept", "Sales").ID)
+	for _, at := range []string{"/admin/list", fmt.Sprintf("/admin/list/%d", ann)} {
+		linked(at, "Sales", dept)
+	}
+	p.open(aRole)
+	p.dialog().click("tab", "Members (1)")
+	p.dialog().click("link", "Sales")
+	p.at(dept)
+	for _, at := range []string{"/user/list", fmt.Sprintf("/user/list/%d", ivy)} {
+		linked(at, "Customer", "/user/role?keywordSearch=Customer")
+	}
+	linked("/system/audit", "ann", fmt.Sprintf("/admin/list/%d", ann))
+	p.looksGood("activity-actors")
+	p.open("/admin/list")
+	p.see("Clerk")
+	p.looksGood("people-links")
+
+	p = signedInAt(t, server, signedInAs(t, server, "ann"), "/admin/list")
+	p.row("Ann Lee").missing("link", "Clerk")
+	p.row("Ann Lee").click("link", "Sales")
+	p.at(dept)
+}
+
+// TestConsolePerson_Deleted deletes people of both realms on their pages, which lead back to the list.
+func TestConsolePerson_Deleted(t *testing.T) {
+	t.Parallel()
+	server, c := office(t)
+	c.create("/user/list", "username", "ivy", "password", password)
+	near := c.create("/admin/role", "name", "Near", "data_scope", "dept")
+	kim := c.create("/admin/list", "username", "kim", "department", "Head office", "role_ids", []int64{near}, "password", password)
+	p := signedInAt(t, server, c, fmt.Sprintf("/admin/list/%d/access", kim))
+	p.see("their own records and to people and files of")
+	p.see("Head office")
+	p.shoot("person-scope")
+	zh := signedInAt(t, server, c, fmt.Sprintf("/admin/list/%d", kim), inChinese)
+	zh.see("未设置")
+	zh.shoot("zh-person-factors")
+	zh.open(fmt.Sprintf("/admin/list/%d/access", kim))
+	zh.see("权限适用于本人的记录")
+	zh.shoot("zh-person-scope")
+	zh.open("/account")
+	for _, at := range []struct{ list, name string }{{"/admin/list", "kim"}, {"/user/list", "ivy"}} {
+		p.open(fmt.Sprintf("%s/%d", at.list, c.person(at.list, at.name).ID))
+		p.see("Nothing set up")
+		p.looksGood("person-factors-" + at.name)
+		p.more(at.name, "Delete")
+		p.confirm("Delete")
+		p.at(at.list)
+		p.see("deleted.")
+		if left := c.usernames(at.list + "?keywordSearch=" + at.name); left != "" {
+			t.Errorf("%s is left in %s", left, at.list)
 		}
 	}
 }

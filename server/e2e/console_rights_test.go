@@ -332,7 +332,7 @@ func TestConsoleRoles(t *testing.T) {
 	d.row("admin.dept.query").tap()
 	p.press("Space")
 	d.row("Departments").see("not in menu")
-	d.see("+16 −0")
+	d.see("+17 −0") // with the menu that the page is in
 	p.audit()
 	d.click("tab", "Data scope")
 	d.click("radio", "Selected departments")
@@ -343,7 +343,7 @@ func TestConsoleRoles(t *testing.T) {
 	p.audit()
 	p.click("button", "Review and save")
 	p.dialog().see("This role has no members.")
-	p.dialog().see("Added: 16")
+	p.dialog().see("Added: 17")
 	p.dialog().see("Own records only → Selected departments")
 	p.dialog().see("These pages aren’t granted and won’t show in the menu: Departments.")
 	p.audit()
@@ -351,7 +351,7 @@ func TestConsoleRoles(t *testing.T) {
 	p.see("Permissions of Help desk saved.")
 	p.at("/admin/role")
 	got := read()
-	if len(got.RuleIDs) != 16 || slices.Contains(got.RuleIDs, c.permissions("admin")[0]) ||
+	if len(got.RuleIDs) != 17 || !slices.Contains(got.RuleIDs, c.permissions("admin")[0]) ||
 		slices.Contains(got.RuleIDs, c.permissions("admin.dept")[0]) ||
 		!slices.Contains(got.RuleIDs, c.permissions("admin.list")[0]) ||
 		got.DataScope != "custom" || !slices.Equal(got.DeptIDs, []int64{sales}) ||
@@ -373,7 +373,7 @@ func TestConsoleRoles(t *testing.T) {
 	p.dialog().see("immediately for 1 member.")
 	p.dialog().see("Removed: 1")
 	p.confirm("Save")
-	eventually(t, "have one less", func() bool { return len(read().RuleIDs) == 15 })
+	eventually(t, "have one less", func() bool { return len(read().RuleIDs) == 16 })
 	p.click("button", "Undo")
 	eventually(t, "have it back", func() bool {
 		return slices.Contains(read().RuleIDs, c.permissions("admin.dept.query")[0])
@@ -463,4 +463,83 @@ func TestConsoleRights_MissingNotOffered(t *testing.T) {
 	p.confirm("Save")
 	d.see("exceeds what you can grant; missing: admin.list.query")
 	p.audit()
+}
+
+// TestConsoleRoles_DuplicatedWithMembers duplicates roles of both realms, grants a page with what it needs, and gives
+// a role to people who keep their others.
+func TestConsoleRoles_DuplicatedWithMembers(t *testing.T) {
+	t.Parallel()
+	server, c := office(t)
+	type role struct {
+		ID        int64
+		Name      string
+		DataScope string  `json:"data_scope"`
+		RuleIDs   []int64 `json:"rule_ids"`
+		Members   int     `json:"user_count"`
+	}
+	last := func(path string) role { return list[role](c, path+`?sorter={"id":"descend"}`)[0] }
+	p := signedInAt(t, server, c, "/admin/role")
+	p.click("button", "More actions for Clerk")
+	p.click("menuitem", "Duplicate")
+	p.dialog().see("Duplicate Clerk")
+	if got := p.value("Name"); got != "Copy of Clerk" {
+		t.Errorf("the copy is named %q", got)
+	}
+	p.audit()
+	p.click("button", "Create")
+	clerk, made := c.named("/admin/role", "Clerk").ID, last("/admin/role")
+	p.at(fmt.Sprintf("/admin/role/%d", made.ID))
+	made = last("/admin/role")
+	if made.Name != "Copy of Clerk" || made.DataScope != "all" || len(made.RuleIDs) != 3 {
+		t.Errorf("the copy is %+v", made)
+	}
+
+	d := p.in(".ant-drawer-open:has([role=tree])")
+	d.fill("Search Permissions", "system.loginlog")
+	d.row("Sign-in log").tap()
+	p.press("Space")
+	d.see("+3 −0")
+	p.click("button", "Review and save")
+	p.dialog().see("Included so that the pages work: ")
+	p.shoot("role-included")
+	p.audit()
+	p.confirm("Save")
+	p.see("saved")
+
+	p.open(fmt.Sprintf("/admin/role/%d", made.ID))
+	p.dialog().click("tab", "Members (0)")
+	p.dialog().see("This role has no members.")
+	p.dialog().choose("Find people", "Ann Lee (ann)", "bea")
+	p.press("Escape")
+	p.looksGood("role-members")
+	p.width(1440)
+	p.dialog().click("button", "Add members")
+	p.see("2 members added to Copy of Clerk.")
+	p.dialog().find("tab", "Members (2)")
+	p.dialog().find("link", "Ann Lee")
+	if got := last("/admin/role").Members; got != 2 {
+		t.Errorf("the copy has %d members", got)
+	}
+	if got := into[struct {
+		RoleIDs []int64 `json:"role_ids"`
+	}](t, c.want(200, "GET", fmt.Sprintf("/admin/list/%d", c.person("/admin/list", "ann").ID), "")).RoleIDs; !slices.Equal(got, []int64{clerk, made.ID}) {
+		t.Errorf("ann has the roles %v", got)
+	}
+	p.dialog().choose("Find people", "bea")
+	p.press("Escape")
+	p.dialog().click("button", "Add members")
+	p.see("They have this role already.")
+
+	c.create("/user/role", "name", "Customer")
+	p.open("/user/role")
+	p.click("button", "More actions for Customer")
+	p.click("menuitem", "Duplicate")
+	p.dialog().see("Duplicate Customer")
+	p.click("button", "Create")
+	p.see("Copy of Customer")
+
+	zh := signedInAt(t, server, c, fmt.Sprintf("/admin/role/%d", made.ID), inChinese)
+	zh.dialog().click("tab", "成员 (2)")
+	zh.dialog().find("button", "添加成员")
+	zh.looksGood("zh-role-members")
 }

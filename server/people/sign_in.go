@@ -28,6 +28,8 @@ type signInState struct {
 	FailedAt   store.Time `json:"failed_at" null:"true" doc:"Time of the last of them; null if there is none"`
 	Reason     string     `json:"failed_reason" doc:"Reason of the last of them, as in the sign-in log; empty for a rate limit"`
 	OtherNodes store.Flag `json:"other_nodes" doc:"1 if there are other nodes, whose lock-outs are not known here; failed counts their sign-ins too"`
+	App        store.Flag `json:"authenticator_app" doc:"1 if the person has set up an authenticator app, else 0"`
+	Passkeys   int        `json:"passkeys" doc:"Number of passkeys of the person"`
 }
 
 func (r *Realm[T, Out, P]) signInState(tx *store.Tx, req *web.Request,
@@ -53,6 +55,9 @@ func (r *Realm[T, Out, P]) signInState(tx *store.Tx, req *web.Request,
 		return nil, err
 	}
 	out.Refused = web.OrEmpty(out.Refused)
+	if out.App, out.Passkeys, err = store.FactorsOf(tx, who.Account); err != nil {
+		return nil, err
+	}
 	last, n, err := store.FailedLogins(tx, who.Account, tx.Now().Add(-failedFor))
 	if last != nil {
 		out.Failed, out.FailedAt, out.Reason = n, last.CreatedAt, last.Reason

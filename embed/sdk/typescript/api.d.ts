@@ -3839,6 +3839,8 @@ export type SignInOnPage = {
 }
 
 export type SignInState = {
+  /** 1 if the person has set up an authenticator app, else 0 */
+  authenticator_app: 0 | 1
   /** Number of failed sign-ins in the last hour, since the last one that succeeded */
   failed: number
   /** Time of the last of them; null if there is none */
@@ -3849,6 +3851,8 @@ export type SignInState = {
   lockout: Lockout | null
   /** 1 if there are other nodes, whose lock-outs are not known here; failed counts their sign-ins too */
   other_nodes: 0 | 1
+  /** Number of passkeys of the person */
+  passkeys: number
   /** Why the person can't sign in: disabled; unconfirmed, until an app user has confirmed the address; password_off, if passwords are turned off; invited, until a password is chosen; or no_password; the last three without a passkey and a connected provider. Empty if there is none of these reasons */
   refused: string[]
 }
@@ -3921,6 +3925,11 @@ export type SignOutOfProxiedPrograms = {
 
 export type SignOutOnPage = {
 
+}
+
+export type Signed = {
+  /** Number of people whose sessions were ended, or in a dry run would be; those without a session do not count */
+  count: number
 }
 
 export type Skipped = {
@@ -5425,6 +5434,7 @@ export type Api = {
     '/admin/key': { body: undefined; answer: Record<string, never> }
     [path: `/admin/key/${number}`]: { body: undefined; answer: KeyDeleted }
     '/admin/list': { body: undefined; answer: Deleted }
+    '/admin/list-session': { body: undefined; answer: Signed }
     [path: `/admin/list/${number}`]: { body: undefined; answer: Record<string, never> }
     [path: `/admin/list/${number}/factor`]: { body: undefined; answer: Record<string, never> }
     [path: `/admin/list/${number}/lockout`]: { body: undefined; answer: Record<string, never> }
@@ -5470,6 +5480,7 @@ export type Api = {
     '/user/invite': { body: undefined; answer: Record<string, never> }
     [path: `/user/invite/${number}`]: { body: undefined; answer: Record<string, never> }
     '/user/list': { body: undefined; answer: Deleted }
+    '/user/list-session': { body: undefined; answer: Signed }
     [path: `/user/list/${number}`]: { body: undefined; answer: Record<string, never> }
     [path: `/user/list/${number}/factor`]: { body: undefined; answer: Record<string, never> }
     [path: `/user/list/${number}/lockout`]: { body: undefined; answer: Record<string, never> }

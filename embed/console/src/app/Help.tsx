@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { t } from '../i18n'
 import { Key } from '../ui/Key'
 import { command } from './Head'
-import { jumps, setSingleKeys, singleKeys } from './keys'
+import { jumps, listKeys, setSingleKeys, singleKeys } from './keys'
 import type { Place } from './menu'
 import { Overlay } from './Overlay'
 
@@ -33,6 +33,10 @@ export function Help({ places, onClose }: { places: Place[]; onClose: () => void
       </Flex>
       <div style={{ padding: '4px 20px 16px', overflow: 'auto' }} tabIndex={0} role="group" aria-label={t('help')}>
         <Lines lines={general} />
+        <Typography.Title level={3} style={{ fontSize: 13, margin: '16px 0 4px' }}>
+          {t('help.lists')}
+        </Typography.Title>
+        <Lines lines={Object.entries(listKeys).map(([key, act]) => ({ keys: [key], says: t(`help.lists.${act}`) }))} />
         <Typography.Title level={3} style={{ fontSize: 13, margin: '16px 0 4px' }}>
           {t('help.go')}
         </Typography.Title>

@@ -1,5 +1,6 @@
 import { useEffect } from 'react'
 import type { Place } from './menu'
+import { edits } from '../ui/edits'
 import { useLatest } from '../ui/useLatest'
 
 // Keyboard shortcuts. Those without Ctrl or ⌘ can be turned off, for users of speech input
@@ -38,7 +39,43 @@ const within = 1500
 
 type Acts = { palette: () => void; help: () => void; go: (path: string) => void; places: Place[] }
 
-const typing = (at: EventTarget | null) => at instanceof Element && at.closest('input, textarea, select, [contenteditable], [role=textbox]') !== null
+const typing = (at: EventTarget | null) =>
+  at instanceof Element && at.closest('input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable], [role=textbox], [role=menu]') !== null
+
+// Keys in lists.
+export const listKeys = { c: 'create', j: 'next', k: 'previous', x: 'select', e: 'edit', Enter: 'open' } as const
+
+const rows = 'main .ant-table-tbody > .ant-table-row, main .cards > li, main .log [data-seq]'
+const heads = ':is(td:not(.ant-table-selection-column), .cards-head > div)'
+
+// inList does what a key does in a list, and reports whether there was something to do.
+function inList(key: keyof typeof listKeys, at: Element, repeated: boolean): boolean {
+  if (key === 'c') {
+    const create = document.querySelector<HTMLElement>('main [data-create]')
+    create?.focus() // which gets the focus back from the form
+    create?.click()
+    return create !== null
+  }
+  const row = at.closest<HTMLElement>(rows)
+  if (key === 'j' || key === 'k') {
+    const all = [...document.querySelectorAll<HTMLElement>(rows)].filter((one) => one.checkVisibility())
+    const next = row ? all[all.indexOf(row) + (key === 'j' ? 1 : -1)] : all[0]
+    if (next && !next.matches('button')) next.tabIndex = -1
+    next?.focus()
+    return next !== undefined
+  }
+  if (!row || repeated) return false
+  const box = row.querySelector('[data-actions]')
+  const edit = box ? edits.get(box) : undefined
+  if (key === 'x') row.querySelector<HTMLElement>('input[type=checkbox]')?.click()
+  else if (key === 'e') edit?.()
+  else if (at === row && !row.matches('button')) {
+    const open = row.querySelector(heads)?.querySelector<HTMLElement>('a, button.link')
+    if (open) open.click()
+    else edit?.()
+  } else return false
+  return true
+}
 
 // No shortcuts in a dialog: leaving it would discard its content.
 const dialog = () => [...document.querySelectorAll('dialog[open], .ant-modal-wrap, .ant-drawer-open')].some((shown) => shown.checkVisibility())
@@ -69,6 +106,10 @@ export function useKeys(acts: Acts): void {
       } else if (e.key === '?') {
         e.preventDefault()
         help()
+      } else if (e.key in listKeys && e.target instanceof Element) {
+        if (!inList(e.key as keyof typeof listKeys, e.target, e.repeat)) return
+        e.preventDefault()
+        if ('ce'.includes(e.key)) taken = e.key
       } else if (e.key === '/') {
         const search = document.querySelector<HTMLInputElement>('main [data-search]')
         if (search) {

@@ -1,3 +1,4 @@
+import { Button } from 'antd'
 import { useNavigate } from 'react-router'
 import { del } from '../api/request'
 import type { Session } from '../api/types'
@@ -30,6 +31,13 @@ export function Sessions() {
     await list.reload()
   }
 
+  async function endAll(some: Session[]) {
+    if (!(await confirm({ title: t('sessions.end.several', { n: some.length }), text: t('sessions.end.lost'), ok: t('sessions.end') }))) return
+    await del('/system/session', { ids: some.map(({ id }) => id).join(',') })
+    notify(t('sessions.ended.several', { n: some.length }))
+    await list.reload()
+  }
+
   return (
     <List<Session>
       title={t('menu.system.session')}
@@ -41,6 +49,18 @@ export function Sessions() {
           <Finder of="user" label={t('loginlog.user')} {...filter('user_id')} />
           <Finder of="app_user" label={t('sessions.app_user')} {...filter('app_user_id')} />
         </>
+      }
+      batch={
+        may('system.session.delete')
+          ? (chosen) => {
+              const others = chosen.filter((session) => session.current !== 1)
+              return (
+                <Button disabled={others.length === 0} onClick={() => void endAll(others)}>
+                  {t('sessions.end')}
+                </Button>
+              )
+            }
+          : undefined
       }
       columns={[
         ...sessionColumns(),

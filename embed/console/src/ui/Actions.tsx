@@ -1,7 +1,9 @@
 import { MoreOutlined } from '@ant-design/icons'
 import { Button, Dropdown, Flex, type TableColumnType } from 'antd'
 import { type ReactNode, useLayoutEffect, useRef, useState } from 'react'
+import { singleKeys } from '../app/keys'
 import { t } from '../i18n'
+import { edits } from './edits'
 
 type Action = { label: string; danger?: boolean; onClick: () => void }
 
@@ -16,10 +18,20 @@ type Props = {
 // menu.
 export function Actions({ first, called, more = [], label }: Props) {
   const others = more.filter((action) => action !== false)
+  const edit = [first, ...others].find((action) => action && action.label === t('edit'))
+  const hint = edit && first === edit && singleKeys() ? { 'aria-keyshortcuts': 'e', title: `${edit.label} (e)` } : {}
   return (
-    <Flex gap={4} justify="end">
+    <Flex
+      gap={4}
+      justify="end"
+      data-actions
+      ref={(box: HTMLElement | null) => {
+        if (box && edit) edits.set(box, edit.onClick)
+        else if (box) edits.delete(box)
+      }}
+    >
       {first && (
-        <Button size="small" aria-label={called} onClick={first.onClick}>
+        <Button size="small" aria-label={called} onClick={first.onClick} {...hint}>
           {first.label}
         </Button>
       )}
@@ -64,6 +76,7 @@ function More({ actions, label }: { actions: Action[]; label?: string }) {
   const items = actions.map(({ onClick, ...action }, key) => ({
     ...action,
     key,
+    extra: action.label === t('edit') && singleKeys() ? <span aria-hidden>e</span> : undefined,
     onClick: () => {
       button.current?.focus()
       onClick()

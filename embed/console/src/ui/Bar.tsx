@@ -10,15 +10,16 @@ type List = { params: URLSearchParams; set: (values: Record<string, string | und
 
 type Props = { title?: string; list: List; search?: boolean; filters?: ReactNode; actions?: ReactNode }
 
-// Bar is the header of a list: title, unless shown above, search, filters and actions. A
-// phone shows the actions beside the title, and the rest below.
+// Bar is the header of a list: title, unless shown above, actions, search and filters. The actions come
+// first, so that a few Tabs reach them. A phone shows the rest below.
 export function Bar({ title, list, search = true, filters, actions }: Props) {
   const md = useWider('md')
+  const room = <span style={{ flex: '1 1 auto' }} />
   const head =
     title === undefined ? (
-      <span style={{ flex: '1 1 auto' }} />
+      !md && room
     ) : (
-      <Typography.Title level={1} style={{ fontSize: 20, margin: 0, flex: '1 1 auto' }}>
+      <Typography.Title level={1} style={{ fontSize: 20, margin: 0, flex: md ? undefined : '1 1 auto' }}>
         {title}
       </Typography.Title>
     )
@@ -32,9 +33,10 @@ export function Bar({ title, list, search = true, filters, actions }: Props) {
     <>
       <Flex wrap gap={8} align="center" justify="end" style={{ marginBottom: 16 }}>
         {head}
+        {actions}
+        {room}
         {search && <Search list={list} />}
         {filters}
-        {actions}
         {reload}
       </Flex>
       {damaged}

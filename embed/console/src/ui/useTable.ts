@@ -4,6 +4,7 @@ import type { Listing } from '../api/paths'
 import { request } from '../api/request'
 import { t } from '../i18n'
 import { count } from './format'
+import { keep, recall } from './kept'
 import { pageButtons } from './page-buttons'
 import { useResponse } from './useResponse'
 import { useQueryParams } from './useQueryParams'
@@ -23,13 +24,24 @@ type Options = {
   size?: number // default page size
 }
 
+const sizes = [10, 20, 50, 100]
+const late = { spinning: true, delay: 300 } // what comes sooner shows no spinner
+
+// The page size that a person last chose for a list is kept in this browser until the next sign-out.
+const kept = 'page sizes'
+
+const sizeOf = (path: string): number | undefined => sizes.find((size) => size === recall(kept)?.values[path])
+
+const keepSize = (path: string, size: number | undefined) => keep(kept, { ...recall(kept)?.values, [path]: size })
+
 export function useTable<T extends { id: number }>(path: Listing<T>, fixed: Record<string, string> = {}, { own = [], size = 10 }: Options = {}) {
   const parts = useQueryParams()
   const { params } = parts
+  const preferred = sizeOf(path) ?? size
   const asked = new URLSearchParams(params)
   for (const name of own) asked.delete(name)
   const search = asked.toString()
-  const always = JSON.stringify({ ...(size !== 10 && { pageSize: String(size) }), ...fixed })
+  const always = JSON.stringify({ ...(preferred !== 10 && { pageSize: String(preferred) }), ...fixed })
 
   // set changes URL parameters. Any change but of the page returns to the first page.
   // biome-ignore lint/nursery/useReactCompiler: parts is new on each render, and its set is not
@@ -61,11 +73,11 @@ export function useTable<T extends { id: number }>(path: Listing<T>, fixed: Reco
 
   const pagination: TablePaginationConfig = {
     current: Number(params.get('page') ?? 1),
-    pageSize: Number(params.get('pageSize') ?? size),
+    pageSize: Number(params.get('pageSize') ?? preferred),
     total: answer?.total ?? 0,
     itemRender: pageButtons,
     showSizeChanger: true,
-    pageSizeOptions: [10, 20, 50, 100],
+    pageSizeOptions: sizes,
     responsive: true,
     showTotal: (n) => t('total', { n: count(n) }),
   }
@@ -73,7 +85,7 @@ export function useTable<T extends { id: number }>(path: Listing<T>, fixed: Reco
   const table: TableProps<T> = {
     rowKey: 'id',
     dataSource: answer?.data,
-    loading,
+    loading: loading && late,
     pagination,
     size: 'middle',
     ...wide,
@@ -81,7 +93,11 @@ export function useTable<T extends { id: number }>(path: Listing<T>, fixed: Reco
       const { field, order: direction } = Array.isArray(order) ? (order[0] ?? {}) : order
       const sorter = direction ? JSON.stringify({ [String(field)]: direction }) : undefined
       if (sorter !== (params.get('sorter') ?? undefined)) set({ sorter })
-      else set({ page: String(page.current), pageSize: page.pageSize === size ? undefined : String(page.pageSize) })
+      else {
+        const now = String(page.pageSize)
+        if (now !== String(pagination.pageSize)) keepSize(path, page.pageSize)
+        set({ page: String(page.current), pageSize: page.pageSize === size ? undefined : now })
+      }
     },
   }
 

@@ -217,6 +217,8 @@ export const actions: Record<string, string> = {
   'given.Delete settings': '删除多个设置项',
   'given.Delete setting groups': '删除多个设置分组',
   'given.End sessions': '强制多个会话下线',
+  'given.End the sessions of users': '强制用户下线',
+  'given.End the sessions of app users': '强制应用用户下线',
   'given.Delete mails': '删除多封邮件',
   'given.Change file records': '修改多个文件',
   'given.Move files to the trash': '将文件移到回收站',

@@ -1,4 +1,4 @@
-import { Button, Empty, Flex, Select, Switch, type TableProps } from 'antd'
+import { Button, Empty, Flex, Select, type TableProps } from 'antd'
 import { lazy, Suspense, useCallback, useMemo, useState } from 'react'
 import { post } from '../../api/request'
 import type { Dict, DictItem } from '../../api/types'
@@ -10,6 +10,7 @@ import { Find } from '../../ui/Find'
 import { count } from '../../ui/format'
 import { Records } from '../../ui/Records'
 import { pageButtons } from '../../ui/page-buttons'
+import { Toggle } from '../../ui/Toggle'
 import { useAction } from '../../ui/useAction'
 import { useRemove } from '../../ui/useRemove'
 import { useQueryParams } from '../../ui/useQueryParams'
@@ -110,11 +111,7 @@ export function ItemList({ dict, items }: { dict: Dict; items: ReturnType<typeof
       dataIndex: 'switch',
       width: 120,
       render: (state: number, i) =>
-        change ? (
-          <Switch size="small" checked={state === 1} aria-label={t('dicts.item.switch.of', { name: i.label })} onChange={(to) => void turn(i, to)} />
-        ) : (
-          t(state ? 'yes' : 'no')
-        ),
+        change ? <Toggle on={state === 1} label={() => t('dicts.item.switch.of', { name: i.label })} turn={(to) => turn(i, to)} /> : t(state ? 'yes' : 'no'),
     },
     actionsColumn(
       (i) => (

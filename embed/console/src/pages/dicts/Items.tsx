@@ -1,11 +1,12 @@
 import { CodeOutlined, DeleteOutlined, EditOutlined } from '@ant-design/icons'
-import { App, Button, Flex, Switch, Tag, theme, Typography } from 'antd'
+import { App, Button, Flex, Tag, theme, Typography } from 'antd'
 import { lazy, Suspense, useState } from 'react'
 import { put } from '../../api/request'
 import type { Dict } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { type Key, t } from '../../i18n'
 import { count } from '../../ui/format'
+import { Toggle } from '../../ui/Toggle'
 import { ItemList } from './ItemList'
 import { useItems } from './useItems'
 
@@ -45,13 +46,7 @@ export function Items({ dict, reload, onEdit, onDelete }: Props) {
         </Typography.Title>
         <Tag>{t(`dicts.type.${dict.type}` as Key)}</Tag>
         {may('system.dict.update') ? (
-          <Switch
-            size="small"
-            aria-label={t('dicts.enabled', { name: dict.code })}
-            title={t(dict.status ? 'enabled' : 'disabled')}
-            checked={dict.status === 1}
-            onChange={(on) => void turn(on)}
-          />
+          <Toggle on={dict.status === 1} label={() => t('dicts.enabled', { name: dict.code })} title={(on) => t(on ? 'enabled' : 'disabled')} turn={turn} />
         ) : (
           dict.status === 0 && <Tag>{t('disabled')}</Tag>
         )}

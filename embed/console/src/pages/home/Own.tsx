@@ -5,6 +5,8 @@ import { leads } from '../../app/menu'
 import { PageLink, TabMark } from '../../app/PageLink'
 import { maybe, t } from '../../i18n'
 import { Icon } from '../../ui/icons'
+import { DeptLink } from '../../ui/DeptLink'
+import { RoleTags } from '../../ui/RoleTags'
 import { Time } from '../../ui/Time'
 import { SignIns } from './Recent'
 
@@ -45,8 +47,8 @@ export function Own() {
             styles={{ content: { overflowWrap: 'anywhere' } }}
             items={[
               { label: t('sign_in.username'), children: <bdi>{user.username}</bdi> },
-              { label: t('home.roles'), children: <bdi>{user.role_names.join(', ') || '—'}</bdi> },
-              { label: t('home.dept'), children: <bdi>{user.dept_name || '—'}</bdi> },
+              { label: t('home.roles'), children: user.role_ids.length ? <RoleTags ids={user.role_ids} names={user.role_names} /> : '—' },
+              { label: t('home.dept'), children: user.dept_id ? <DeptLink id={user.dept_id} name={user.dept_name} /> : '—' },
               {
                 label: t('home.last'),
                 children: user.login_time ? (

@@ -3,6 +3,7 @@ import dayjs from 'dayjs'
 import type { ReactNode } from 'react'
 import { t } from '../../i18n'
 import { PersonLink } from '../../ui/PersonLink'
+import { RoleTags } from '../../ui/RoleTags'
 import { Time } from '../../ui/Time'
 import type { ApiKey } from './key'
 
@@ -38,18 +39,13 @@ export function Owner({ of }: { of: ApiKey }) {
 // Roles are the roles of a key. A personal key without any has those of its owner.
 export function Roles({ of }: { of: ApiKey }) {
   return (
-    <Flex gap={4} wrap style={{ maxWidth: 220 }}>
+    <RoleTags ids={of.role_ids} names={of.role_names}>
       {of.personal === 1 && (
         <Tag color="blue" style={tag}>
           {t('keys.personal')}
         </Tag>
       )}
-      {of.role_names.map((role, i) => (
-        <Tag key={of.role_ids[i]} title={role} style={tag}>
-          {role}
-        </Tag>
-      ))}
-    </Flex>
+    </RoleTags>
   )
 }
 

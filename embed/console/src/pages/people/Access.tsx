@@ -1,7 +1,7 @@
-import { Card, Flex, Tag, Typography } from 'antd'
+import { Card, Flex } from 'antd'
 import { useMemo } from 'react'
 import type { Effective, PermissionNode, User } from '../../api/types'
-import { t } from '../../i18n'
+import { joined, t } from '../../i18n'
 import { count } from '../../ui/format'
 import { CheckTree } from '../../ui/tree/CheckTree'
 import { KeyTail } from '../../ui/tree/search'
@@ -53,21 +53,14 @@ export function Access({ user }: { user: User }) {
   )
 }
 
-// Scope lists the users and departments in a user's data scope, as far as the viewer can
+// Scope says in a sentence which users and departments are in a user's data scope, as far as the viewer can
 // see the departments.
 function Scope({ of, user }: { of: Effective; user: User }) {
   if (user.status === 0) return <>{t('people.scope.disabled')}</>
-  if (of.all) return <>{t('role.scope.all')}</>
+  if (of.all) return <>{t('people.scope.all')}</>
+  if (!of.dept_count) return <>{t('people.scope.self')}</>
   const further = of.dept_count - of.depts.length
-  return (
-    <Flex gap={4} wrap align="center">
-      <Tag style={{ margin: 0 }}>{t('role.scope.self')}</Tag>
-      {of.depts.map((dept) => (
-        <Tag key={dept.id} style={{ margin: 0, whiteSpace: 'normal', overflowWrap: 'anywhere' }}>
-          {dept.name}
-        </Tag>
-      ))}
-      {further > 0 && <Typography.Text type="secondary">{t('people.scope.further', { n: count(further) })}</Typography.Text>}
-    </Flex>
-  )
+  const names = of.depts.map(({ name }) => `\u2068${name}\u2069`)
+  if (further) names.push(t('people.scope.further', { n: count(further) }))
+  return <span style={{ overflowWrap: 'anywhere' }}>{t('people.scope.depts', { names: joined(names) })}</span>
 }

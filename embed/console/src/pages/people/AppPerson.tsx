@@ -2,6 +2,7 @@ import { lazy } from 'react'
 import { get } from '../../api/request'
 import type { AppUser } from '../../api/types'
 import { t } from '../../i18n'
+import { RoleTags } from '../../ui/RoleTags'
 import { Pending } from './Pending'
 import { PersonPage } from './PersonPage'
 import { app } from './realm'
@@ -15,7 +16,7 @@ export const AppPerson = () => (
   <PersonPage<AppUser>
     realm={app}
     find={find}
-    places={(user) => [{ label: t('people.roles'), children: user.role_names.join(', ') || '—' }]}
+    places={(user) => [{ label: t('people.roles'), children: user.role_ids.length ? <RoleTags ids={user.role_ids} names={user.role_names} app /> : '—' }]}
     mark={(user) => <Pending user={user} />}
     form={(props) => <AppUserForm {...props} />}
   />

@@ -5,6 +5,7 @@ import { type ReactNode, useMemo, useState } from 'react'
 import type { Explanation, PermissionNode } from '../../api/types'
 import { given, type Key, maybe, t } from '../../i18n'
 import { LazyMoment } from '../../ui/LazyMoment'
+import { RoleTags } from '../../ui/RoleTags'
 import { useGet } from '../../ui/useGet'
 import { useWider } from '../../ui/useWider'
 import type { Subject } from './person'
@@ -133,13 +134,7 @@ function Answer({ subject: { name, key }, of, at: when, nodes }: { subject: Subj
         </Flex>
         {of.roles.length > 0 && (
           <Part title={t(of.allowed ? 'people.explain.by' : 'people.explain.would')}>
-            <Flex gap={4} wrap>
-              {of.roles.map((role) => (
-                <Tag key={role.id} style={{ margin: 0, whiteSpace: 'normal', overflowWrap: 'anywhere' }}>
-                  {role.name}
-                </Tag>
-              ))}
-            </Flex>
+            <RoleTags ids={of.roles.map(({ id }) => id)} names={of.roles.map(({ name }) => name)} />
           </Part>
         )}
         {of.allowed && of.limited === 1 && scoped.test(at ?? '') && <Typography.Text>{text('limited')}</Typography.Text>}

@@ -1,6 +1,6 @@
 import { Alert, Button, type AlertProps } from 'antd'
-import { useEffect, useEffectEvent, useState } from 'react'
-import { del, get, put } from '../../api/request'
+import { useEffect, useEffectEvent } from 'react'
+import { del, put } from '../../api/request'
 import type { SignInState } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { joined, type Key, maybe, t } from '../../i18n'
@@ -11,14 +11,13 @@ import { names, type Person } from './person'
 import type { Realm } from './realm'
 
 type Action = { label: string; onClick: () => void } | false
-type Props = { user: Person; realm: Realm; own: boolean; edit: () => void; link: Action; reload: () => Promise<void> }
+type Props = { user: Person; realm: Realm; state?: SignInState; own: boolean; edit: () => void; link: Action; reload: () => Promise<void> }
 
 // Lockout says why a person can't sign in, and has a button that mends each reason for those who may.
-export function Lockout({ user, realm, own, edit, link, reload }: Props) {
+export function Lockout({ user, realm, state: now, own, edit, link, reload }: Props) {
   const { may } = useAccount()
   const { notify } = useAction()
-  const [state, setState] = useState<SignInState>()
-  const path: `/admin/list/${number}/sign-in` | `/user/list/${number}/sign-in` = `${realm.path}/${user.id}/sign-in`
+  const state = own ? undefined : now
   const until = user.lockout?.until
   const over = useEffectEvent(() => void reload())
   useEffect(() => {
@@ -26,14 +25,6 @@ export function Lockout({ user, realm, own, edit, link, reload }: Props) {
     const wait = setTimeout(over, Math.max(1000, Date.parse(until) - Date.now()))
     return () => clearTimeout(wait)
   }, [until])
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a change of the person may change it
-  useEffect(() => {
-    if (own) return
-    const question = new AbortController()
-    get(path, {}, { quiet: true, signal: question.signal }).then(setState, () => {}) // the rest of the page says more
-    return () => question.abort()
-  }, [path, user, own])
-
   const unlock = async () => {
     await del(`${realm.path}/${user.id}/lockout`)
     notify(t('unlocked', { name: names([user]) }))

@@ -87,10 +87,10 @@ export function People<P extends Person>({ realm, list, roles, form, batch, whol
         }
         actions={
           <>
+            {may(`${access}.create`) && <CreateButton onClick={() => edited.show({})}>{t(texts.create)}</CreateButton>}
             {invites && (
               <Button icon={<MailOutlined />} aria-label={t('people.invite.several')} title={t('people.invite.several')} onClick={() => inviting.show(true)} />
             )}
-            {may(`${access}.create`) && <CreateButton onClick={() => edited.show({})}>{t(texts.create)}</CreateButton>}
             <Whole realm={realm} params={list.params} onImport={() => importing.show(true)} />
           </>
         }

@@ -1,10 +1,11 @@
-import { Flex, Skeleton, Tag } from 'antd'
+import { Skeleton } from 'antd'
 import { lazy, Suspense } from 'react'
-import { Link } from 'react-router'
 import { get } from '../../api/request'
 import type { User } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { type Key, loadTexts, t } from '../../i18n'
+import { DeptLink } from '../../ui/DeptLink'
+import { RoleTags } from '../../ui/RoleTags'
 import { LoginLog } from '../LoginLog'
 import { PersonPage } from './PersonPage'
 import { backend } from './realm'
@@ -32,15 +33,9 @@ export function Person() {
       places={(user) => [
         {
           label: t('people.dept'),
-          children: user.dept_id ? (
-            <Link to={`/admin/list?dept_id=${user.dept_id}`}>
-              <bdi>{user.dept_name}</bdi>
-            </Link>
-          ) : (
-            t('people.dept.none')
-          ),
+          children: user.dept_id ? <DeptLink id={user.dept_id} name={user.dept_name} /> : t('people.dept.none'),
         },
-        { label: t('people.roles'), children: user.role_ids.length ? <Roles user={user} /> : '—' },
+        { label: t('people.roles'), children: user.role_ids.length ? <RoleTags ids={user.role_ids} names={user.role_names} /> : '—' },
         { label: t('people.sex'), children: t(`people.sex.${user.sex}` as Key) },
       ]}
       further={(user) => [{ label: t('people.must_change'), children: t(user.must_change_password ? 'yes' : 'no') }]}
@@ -48,22 +43,5 @@ export function Person() {
       after={(user) => (may('system.loginlog.query') ? [{ key: 'loginlog', label: t('people.sign_ins'), children: <LoginLog of={user.id} /> }] : [])}
       form={(props) => <UserForm {...props} />}
     />
-  )
-}
-
-// Roles are a user's roles, linked for those who can see them.
-function Roles({ user }: { user: User }) {
-  const { may } = useAccount()
-  return (
-    <Flex gap={4} wrap>
-      {user.role_ids.map((id, i) => {
-        const name = user.role_names[i] ?? String(id)
-        return (
-          <Tag key={id} style={{ margin: 0, whiteSpace: 'normal', overflowWrap: 'anywhere' }}>
-            {may('admin.role.query') ? <Link to={`/admin/role/${id}`}>{name}</Link> : name}
-          </Tag>
-        )
-      })}
-    </Flex>
   )
 }

@@ -1,10 +1,10 @@
 import { Card, Descriptions, type DescriptionsProps, Empty, Flex, Skeleton, Tabs, Tag } from 'antd'
 import { lazy, type ReactNode, Suspense, useCallback, useEffect, useEffectEvent, useState } from 'react'
 import { useLocation, useNavigate, useParams } from 'react-router'
-import { Failure } from '../../api/request'
-import type { FieldForm } from '../../api/types'
+import { Failure, get } from '../../api/request'
+import type { FieldForm, SignInState } from '../../api/types'
 import { useAccount } from '../../app/account'
-import { loadTexts, t } from '../../i18n'
+import { joined, loadTexts, t } from '../../i18n'
 import { Actions } from '../../ui/Actions'
 import { Face } from '../../ui/Face'
 import { Head } from '../../ui/Head'
@@ -106,14 +106,18 @@ function Shown<P extends Person>({ user, part, back, reload, ...own }: Props<P>)
   const { info, may } = useAccount()
   const navigate = useNavigate()
   const md = useWider('md')
+  const state = useSignInState(realm, user)
   const people = usePeople<P>(realm, reload)
   const edited = usePanel<true>()
   const custom = useForms()[realm.fields]
   const mine = realm.ours && user.id === info.info.id
-  const acts = personActions<P>({ user, own: mine, realm, people, may })
+  const acts = personActions<P>({ user, own: mine, realm, people, may, away: () => navigate(back.from) })
   const name = user.nickname || user.username
   const tag = realm.ours ? mine && t('people.you') : t('sessions.app')
-  const items: Tab[] = [{ key: 'profile', label: t('people.profile'), children: <Profile {...own} user={user} custom={custom} /> }, ...(before?.(user) ?? [])]
+  const items: Tab[] = [
+    { key: 'profile', label: t('people.profile'), children: <Profile {...own} user={user} custom={custom} state={state} /> },
+    ...(before?.(user) ?? []),
+  ]
   if (may('system.session.query')) items.push({ key: 'sessions', label: t('people.sessions'), children: <Sessions user={user} realm={realm} /> })
   items.push(...(after?.(user) ?? []))
   if (may('system.audit.query')) {
@@ -142,10 +146,10 @@ function Shown<P extends Person>({ user, part, back, reload, ...own }: Props<P>)
         <Actions
           first={may(`${realm.access}.update`) && { label: t('edit'), onClick: () => edited.show(true) }}
           label={t('people.more_name', { name: user.username })}
-          more={[acts.link, acts.reset, acts.act, acts.data, acts.erase]}
+          more={[acts.link, acts.reset, acts.unfactor, acts.act, acts.data, acts.remove, acts.erase]}
         />
       </Head>
-      <Lockout user={user} realm={realm} own={mine} edit={() => edited.show(true)} link={acts.link} reload={reload} />
+      <Lockout user={user} realm={realm} state={state} own={mine} edit={() => edited.show(true)} link={acts.link} reload={reload} />
       {/* A list keeps what it shows in the address too: only the open part is there. */}
       <Tabs
         className="tabs-wrap"
@@ -161,7 +165,28 @@ function Shown<P extends Person>({ user, part, back, reload, ...own }: Props<P>)
   )
 }
 
-function Profile<P extends Person>({ user, custom, places, mark, further }: Own<P> & { user: P; custom: FieldForm[] }) {
+// useSignInState is whether a person can sign in, and by what. The rest of the page says more if it can't be read.
+function useSignInState(realm: Realm, user: Person): SignInState | undefined {
+  const [state, setState] = useState<SignInState>()
+  const path: `/admin/list/${number}/sign-in` | `/user/list/${number}/sign-in` = `${realm.path}/${user.id}/sign-in`
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a change of the person may change it
+  useEffect(() => {
+    const question = new AbortController()
+    get(path, {}, { quiet: true, signal: question.signal }).then(setState, () => {})
+    return () => question.abort()
+  }, [path, user])
+  return state
+}
+
+// factors names the means of signing in besides the password that are set up.
+function factors({ authenticator_app, passkeys }: SignInState): string {
+  const set = [...(authenticator_app ? [t('people.factors.app')] : []), ...(passkeys ? [t('people.factors.passkeys', { n: passkeys })] : [])]
+  return set.length ? joined(set) : t('people.factors.none')
+}
+
+type Shown<P extends Person> = Own<P> & { user: P; custom: FieldForm[]; state: SignInState | undefined }
+
+function Profile<P extends Person>({ user, custom, places, mark, further, state }: Shown<P>) {
   const md = useWider('md')
   return (
     <Card>
@@ -195,6 +220,7 @@ function Profile<P extends Person>({ user, custom, places, mark, further }: Own<
             ),
           },
           { label: t('people.password_sign_in'), children: t(`people.password_sign_in.${user.password_sign_in || 'role'}`) },
+          { label: t('people.factors'), children: state ? factors(state) : '…' },
           ...(further?.(user) ?? []),
           ...fieldItems(custom, user.fields),
           { label: t('created_at'), children: <Time at={user.created_at} /> },

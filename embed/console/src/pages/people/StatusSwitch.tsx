@@ -1,8 +1,8 @@
-import { Switch, Tag } from 'antd'
-import { useEffect, useState } from 'react'
+import { Tag } from 'antd'
 import { put } from '../../api/request'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
+import { Toggle } from '../../ui/Toggle'
 import { useAction } from '../../ui/useAction'
 import { names } from './person'
 import type { Realm } from './realm'
@@ -14,15 +14,11 @@ type Props = {
   reload: () => Promise<void>
 }
 
-// StatusSwitch updates optimistically, and reverts on failure.
+// StatusSwitch enables and disables a person.
 export function StatusSwitch({ user, realm, own, reload }: Props) {
   const { may } = useAccount()
   const { notify } = useAction()
-  const [on, setOn] = useState(user.status === 1)
-  const [busy, setBusy] = useState(false)
-  // biome-ignore lint/nursery/useReactCompiler: the reloaded record is authoritative
-  useEffect(() => setOn(user.status === 1), [user])
-  if (!may(`${realm.access}.status`)) return on ? <Tag color="success">{t('enabled')}</Tag> : <Tag>{t('disabled')}</Tag>
+  if (!may(`${realm.access}.status`)) return user.status ? <Tag color="success">{t('enabled')}</Tag> : <Tag>{t('disabled')}</Tag>
 
   async function ask(to: boolean) {
     await put(`${realm.path}/${user.id}/status`, { status: to })
@@ -30,26 +26,17 @@ export function StatusSwitch({ user, realm, own, reload }: Props) {
   }
 
   async function turn(to: boolean) {
-    setOn(to)
-    setBusy(true)
-    try {
-      await ask(to)
-      notify(t(to ? 'people.enabled' : 'people.disabled', { name: names([user]) }), () => ask(!to))
-    } catch {
-      setOn(!to) // the failure is shown
-    } finally {
-      setBusy(false)
-    }
+    await ask(to)
+    notify(t(to ? 'people.enabled' : 'people.disabled', { name: names([user]) }), () => ask(!to))
   }
 
   return (
-    <Switch
-      size="small"
-      checked={on}
-      disabled={own || busy}
-      onChange={(to) => void turn(to)}
-      aria-label={t(on ? 'people.status.on' : 'people.status.off', { name: user.username })}
-      title={own ? t('people.own') : on ? t('enabled') : t('disabled')}
+    <Toggle
+      on={user.status === 1}
+      disabled={own}
+      turn={turn}
+      label={(on) => t(on ? 'people.status.on' : 'people.status.off', { name: user.username })}
+      title={(on) => (own ? t('people.own') : on ? t('enabled') : t('disabled'))}
     />
   )
 }

@@ -9,8 +9,10 @@ import { count } from '../../ui/format'
 import { useAction } from '../../ui/useAction'
 import { usePanel } from '../../ui/usePanel'
 import { selecting } from './asked'
+import { EndAndDelete } from './EndAndDelete'
 import type { BatchProps } from './People'
 import { type Change, names } from './person'
+import { backend } from './realm'
 
 const BatchDialog = lazy(async () => ({ default: (await import('./BatchDialog')).BatchDialog }))
 
@@ -118,11 +120,7 @@ export function UserBatch({ chosen, whole, params, reload, people }: Props) {
           {t('people.invite')}
         </Button>
       )}
-      {may('admin.list.delete') && whole === undefined && (
-        <Button disabled={none} onClick={() => void people.removeAll(users)}>
-          {t('delete')}
-        </Button>
-      )}
+      <EndAndDelete realm={backend} people={people} none={none} of={{ query, names: whole === undefined ? names(users) : undefined }} />
       <Suspense>
         {dialog.of && (
           <BatchDialog

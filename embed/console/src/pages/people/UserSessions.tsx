@@ -41,7 +41,7 @@ export function Sessions({ user, realm }: { user: Person; realm: Realm }) {
       sessions.length === 1 ? [t('sessions.end'), t('people.sessions.end.text', { name })] : [t('people.sessions.all'), t('people.sessions.all.text', { name })]
     if (!(await confirm({ title, text, ok: title }))) return
     try {
-      for (const s of sessions) await del(`/system/session/${s.id}`)
+      await del('/system/session', { ids: sessions.map(({ id }) => id).join(',') })
       notify(sessions.length === 1 ? t('people.sessions.ended') : t('sessions.ended', { name }))
     } finally {
       await reload()

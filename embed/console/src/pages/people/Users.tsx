@@ -4,6 +4,8 @@ import { useLocation, useNavigate, useParams } from 'react-router'
 import type { User } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { loadTexts, t } from '../../i18n'
+import { DeptLink } from '../../ui/DeptLink'
+import { RoleTags } from '../../ui/RoleTags'
 import { useChoices } from '../../ui/useChoices'
 import { useGet } from '../../ui/useGet'
 import { usePanel } from '../../ui/usePanel'
@@ -13,7 +15,6 @@ import { Cell } from './cells'
 import { deptsWidth } from './depts-open'
 import { People } from './People'
 import { ofUser, type Subject } from './person'
-import { Roles } from './Roles'
 import { backend } from './realm'
 
 const Person = lazy(async () => ({ default: (await import('./Person')).Person }))
@@ -44,7 +45,7 @@ function UserList() {
   const explained = usePanel<Subject>()
   const dept = list.params.get('dept_id') ?? undefined
   const choose = (id?: string) => list.set({ dept_id: id })
-  const wholes = may('admin.list.status') || may('admin.list.update') || may('admin.invite.create')
+  const wholes = may('admin.list.status') || may('admin.list.update') || may('admin.invite.create') || may('admin.list.delete') || may('system.session.delete')
 
   return (
     <Flex gap={16} align="start">
@@ -71,7 +72,7 @@ function UserList() {
           }
           roles={{ title: t('people.belongs'), key: 'belongs', render: (_, user) => <Belongs user={user} /> }}
           form={(props) => <UserForm {...props} dept={enabled(depts, Number(dept)) ? Number(dept) : 0} />}
-          batch={wholes || may('admin.list.delete') ? (props) => <UserBatch {...props} params={list.params} reload={list.reload} /> : undefined}
+          batch={wholes ? (props) => <UserBatch {...props} params={list.params} reload={list.reload} /> : undefined}
           wholes={wholes}
           explain={may('admin.rule.query') ? (user) => explained.show(ofUser(user)) : undefined}
           table={{
@@ -94,8 +95,12 @@ function Belongs({ user }: { user: User }) {
   if (!user.dept_name && user.role_names.length === 0) return <>—</>
   return (
     <Flex vertical gap={4} align="start">
-      {user.dept_name && <Cell width={176}>{user.dept_name}</Cell>}
-      {user.role_names.length > 0 && <Roles user={user} />}
+      {user.dept_name && (
+        <Cell width={176}>
+          <DeptLink id={user.dept_id} name={user.dept_name} />
+        </Cell>
+      )}
+      {user.role_names.length > 0 && <RoleTags ids={user.role_ids} names={user.role_names} most={2} />}
     </Flex>
   )
 }

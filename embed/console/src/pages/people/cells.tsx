@@ -1,4 +1,5 @@
 import { Flex, Tag } from 'antd'
+import type { ReactNode } from 'react'
 import { Link, useLocation } from 'react-router'
 import { t } from '../../i18n'
 import { Face } from '../../ui/Face'
@@ -7,10 +8,10 @@ import type { Person } from './person'
 const oneLine = { overflow: 'hidden', textOverflow: 'ellipsis', whiteSpace: 'nowrap' } as const
 
 // Cell is a long text, truncated to one line.
-export function Cell({ children, width = 160 }: { children: string; width?: number }) {
+export function Cell({ children, width = 160 }: { children: ReactNode; width?: number }) {
   if (!children) return <>—</>
   return (
-    <div title={children} dir="auto" style={{ ...oneLine, maxWidth: width }}>
+    <div title={typeof children === 'string' ? children : undefined} dir="auto" style={{ ...oneLine, maxWidth: width }}>
       {children}
     </div>
   )

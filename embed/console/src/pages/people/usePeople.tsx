@@ -1,7 +1,9 @@
+import { App } from 'antd'
 import { lazy, type ReactNode, Suspense } from 'react'
-import { del, download, save } from '../../api/request'
+import { del, download, type Query, save } from '../../api/request'
 import type { OneTimeLink } from '../../api/types'
 import { t } from '../../i18n'
+import { count } from '../../ui/format'
 import { useAction } from '../../ui/useAction'
 import { usePanel } from '../../ui/usePanel'
 import { type Links, useLinks } from '../invite/useLinks'
@@ -16,15 +18,19 @@ const Reset = lazy(async () => ({ default: (await import('./Reset')).Reset }))
 const CopyOnce = lazy(async () => ({ default: (await import('../../ui/CopyOnce')).CopyOnce }))
 const UserSessions = lazy(async () => ({ default: (await import('./UserSessions')).UserSessions }))
 
+// Chosen selects people, as the API takes them. names is undefined if all that match are selected.
+export type Chosen = { query: Query; names?: string }
+
 export type People<T extends Person> = {
   reset: (user: T) => void
   sessions: (user: T) => void
-  remove: (user: T) => Promise<void>
+  remove: (user: T, away?: () => void) => Promise<void> // then goes away instead of reloading
   erase: (user: T) => void
   unfactor: (user: T) => Promise<void> // removes the second factor
   act: (user: T) => void // acts as a user
   data: (user: T) => Promise<void> // downloads what is stored about a user
-  removeAll: (users: T[]) => Promise<void>
+  removeAll: (of: Chosen) => Promise<void>
+  signOutAll: (of: Chosen) => Promise<void>
   links: Links // for setting a password
   tell: (user: T & { password?: string; invitation?: OneTimeLink }) => void // shows what a new user needs to sign in, only once
   run: (job: Job<T>) => void // a batch, one after the other
@@ -34,6 +40,7 @@ export type People<T extends Person> = {
 // usePeople is shared by the users of both realms.
 export function usePeople<T extends Person>(realm: Realm, reload: () => Promise<void>): People<T> {
   const { confirm, notify } = useAction()
+  const { message } = App.useApp()
   const reset = usePanel<T>()
   const sessions = usePanel<T>()
   const erasing = usePanel<T>()
@@ -63,17 +70,30 @@ export function usePeople<T extends Person>(realm: Realm, reload: () => Promise<
       else if (invitation?.email) notify(t('people.mailed', { email: invitation.email }))
     },
     run: job.show,
-    remove: async (user) => {
+    remove: async (user, away) => {
       if (!(await confirm({ title: t('people.delete.sure', { names: names([user]) }), text, ok: t('delete') }))) return
       await del(`${realm.path}/${user.id}`)
       notify(t('deleted', { name: names([user]) }))
+      if (away) away()
+      else await reload()
+    },
+    removeAll: async ({ query, names: who }) => {
+      const { count: n = 0 } = await del(realm.path, { ...query, dry_run: 1 })
+      if (!n) return notify(t('people.batch.nothing'))
+      const title = who ? t('people.delete.sure', { names: who }) : t('people.delete.all', { n: count(n) })
+      if (!(await confirm({ title, text, ok: t('delete') }))) return
+      const { count: gone = n, job } = await del(realm.path, query)
+      if (job && job.state !== 'done') message.info(t('people.batch.running'))
+      notify(t('people.deleted', { n: count(gone) }))
       await reload()
     },
-    removeAll: async (users) => {
-      if (!(await confirm({ title: t('people.delete.sure', { names: names(users) }), text, ok: t('delete') }))) return
-      await del(realm.path, { ids: users.map((u) => u.id).join(',') })
-      notify(t('people.deleted', { n: users.length }))
-      await reload()
+    signOutAll: async ({ query, names: who }) => {
+      const path = `${realm.path}-session` as const
+      const { count: n } = await del(path, { ...query, dry_run: 1 })
+      if (!n) return notify(t('people.sign_out.none'))
+      const title = who ? t('people.sign_out.sure', { names: who }) : t('people.sign_out.all', { n: count(n) })
+      if (!(await confirm({ title, text: t('sessions.end.lost'), ok: t('sessions.end') }))) return
+      notify(t('people.sign_out.done', { n: count((await del(path, query)).count) }))
     },
     panels: (
       <Suspense>

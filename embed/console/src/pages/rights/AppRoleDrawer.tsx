@@ -13,11 +13,12 @@ import { useAction } from '../../ui/useAction'
 import { useChoices } from '../../ui/useChoices'
 import { useEditor } from '../../ui/useEditor'
 import { useLastValue } from '../../ui/useLastValue'
+import { copyName } from './words'
 
 type Values = Pick<AppRole, 'name' | 'description' | 'sort' | 'rule_ids'> & { status: boolean; default: boolean; password_off: boolean }
 
 type Props = {
-  edits?: { role?: AppRole } // undefined while it is closed
+  edits?: { role?: AppRole; copy?: AppRole } // undefined while it is closed; copy is what a new role begins with
   onClose: () => void
   saved: () => Promise<void>
 }
@@ -26,7 +27,10 @@ type Props = {
 export function AppRoleDrawer({ edits, onClose, saved }: Props) {
   const { may } = useAccount()
   const { notify } = useAction()
-  const { of: role, save: store, form } = useEditor('/user/role', useLastValue(edits)?.role, valuesOf)
+  const { role: edited, copy } = useLastValue(edits) ?? {}
+  const { of: role, save: store, form } = useEditor('/user/role', edited, valuesOf)
+  const blank = { name: '', description: '', sort: 0, status: true, default: false, password_off: false, rule_ids: [] }
+  const props = form(copy ? { ...valuesOf(copy), name: copyName(copy) } : blank)
   const [details, grants] = [role ? may('user.role.update') : true, may('user.role.rule')]
 
   // save writes the differences, in the one or two operations of the API.
@@ -42,11 +46,12 @@ export function AppRoleDrawer({ edits, onClose, saved }: Props) {
   return (
     <FormDrawer<Values>
       history={role && { collection: 'app_role', id: role.id }}
-      title={role ? t('role.edit') : t('role.create')}
+      title={role ? t('role.edit') : copy ? t('role.copy.of', { name: copy.name }) : t('role.create')}
       open={Boolean(edits)}
       save={save}
       onClose={onClose}
-      {...form({ name: '', description: '', sort: 0, status: true, default: false, password_off: false, rule_ids: [] })}
+      {...props}
+      draft={copy ? { ...props.draft, key: `${props.draft.key}?copy=${copy.id}` } : props.draft}
     >
       <NameField disabled={!details} />
       <Form.Item name="description" label={t('describe')}>

@@ -23,7 +23,7 @@ const realm = {
 export function AppRoles() {
   const { may } = useAccount()
   const list = useTable<AppRole>('/user/role')
-  const [edits, setEdits] = useState<{ role?: AppRole }>()
+  const [edits, setEdits] = useState<{ role?: AppRole; copy?: AppRole }>()
   const drawn = useLastValue(edits) // the drawer is loaded when first opened
   const opens = may('user.role.update') || may('user.role.rule')
 
@@ -39,6 +39,7 @@ export function AppRoles() {
         )}
         first={(role) => opens && { label: t('edit'), onClick: () => setEdits({ role }) }}
         onCreate={() => setEdits({})}
+        onCopy={(copy) => setEdits({ copy })}
         again={({ description, name, sort, status, default: given, password_off }) =>
           post('/user/role', { description, name, sort, status, default: given, password_off })
         }

@@ -1,5 +1,5 @@
-import { Switch } from 'antd'
 import { t } from '../../i18n'
+import { Toggle } from '../../ui/Toggle'
 
 type Props = {
   on: 0 | 1
@@ -12,5 +12,5 @@ type Props = {
 // Flag is a field of a record of a list that is on or off, and switches it.
 export function Flag({ on, of, label = t('enabled'), reached = true, turn }: Props) {
   if (!turn) return t(on ? 'yes' : 'no')
-  return <Switch size="small" checked={on === 1} tabIndex={reached ? 0 : -1} aria-label={`${label}: ${of}`} onChange={(to) => void turn(to ? 1 : 0)} />
+  return <Toggle on={on === 1} tabIndex={reached ? 0 : -1} label={() => `${label}: ${of}`} turn={(to) => turn(to ? 1 : 0)} />
 }

@@ -1,17 +1,31 @@
 import { Empty, Flex, Skeleton, Tag, Typography } from 'antd'
+import { lazy, Suspense } from 'react'
 import { Link } from 'react-router'
 import type { Role } from '../../api/types'
-import { t } from '../../i18n'
+import { useAccount } from '../../app/account'
+import { loadTexts, t } from '../../i18n'
+import { DeptLink } from '../../ui/DeptLink'
 import { Face } from '../../ui/Face'
 import { useGet } from '../../ui/useGet'
 
+const AddMembers = lazy(async () => ({ default: (await Promise.all([import('./AddMembers'), loadTexts('people')]))[0].AddMembers }))
+
 // Holders lists the members of a role that the user can see.
-export function Holders({ role }: { role: Role }) {
-  const { data } = useGet('/admin/list', { role_id: role.id, pageSize: 20 })
+export function Holders({ role, reload }: { role: Role; reload: () => Promise<void> }) {
+  const { may } = useAccount()
+  const { data, reload: again } = useGet('/admin/list', { role_id: role.id, pageSize: 20 })
   if (!data) return <Skeleton active title={false} />
-  if (!role.user_count) return <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('role.holders.none')} />
+  const adds = may('admin.list.update')
   return (
     <Flex vertical gap={12} align="start">
+      {adds && (
+        <Suspense>
+          <AddMembers role={role} reload={async () => void (await Promise.all([reload(), again()]))} />
+        </Suspense>
+      )}
+      {!role.user_count && (
+        <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} style={{ alignSelf: 'center' }} description={t(adds ? 'role.holders.empty' : 'role.holders.none')} />
+      )}
       {data.total < role.user_count && <Typography.Text type="secondary">{t('role.holders.scope', { n: role.user_count, seen: data.total })}</Typography.Text>}
       {data.data.map((user) => (
         <Flex key={user.id} gap={12} align="center" style={{ maxWidth: '100%' }}>
@@ -27,8 +41,8 @@ export function Holders({ role }: { role: Role }) {
             </Typography.Text>
           )}
           {user.dept_name && (
-            <Typography.Text type="secondary" ellipsis title={user.dept_name}>
-              <bdi>{user.dept_name}</bdi>
+            <Typography.Text type="secondary" ellipsis>
+              <DeptLink id={user.dept_id} name={user.dept_name} />
             </Typography.Text>
           )}
           {user.status === 0 && <Tag variant="filled">{t('disabled')}</Tag>}

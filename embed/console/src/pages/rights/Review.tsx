@@ -5,7 +5,7 @@ import type { PermissionNode, Role } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { type Key, t } from '../../i18n'
 import { type Place, placesOf, type Titled } from '../../ui/tree/model'
-import { type Changes, type Draft, hiddenPages } from './draft'
+import { type Changes, type Draft, hiddenPages, needs } from './draft'
 import { few, people, permissionName } from './words'
 import { details } from './draft'
 import { Reach } from './Reach'
@@ -40,6 +40,8 @@ export function Review({ open, busy, role, draft, changes, places, depts, roles,
   const dept = (ids: number[]): Named[] => ids.map((id) => ({ id, name: deptPlaces.get(id)?.node.name ?? String(id) }))
   const give = (ids: number[]): Named[] => ids.map((id) => ({ id, name: roles.find((other) => other.id === id)?.name ?? String(id) }))
   const hidden = changes.rules.given.length ? hiddenPages(places, draft.rules) : []
+  const added = new Set(changes.rules.given)
+  const included = [...new Set(changes.rules.given.flatMap((id) => needs(places, id)))].filter((id) => added.has(id))
   return (
     <Modal
       open={open}
@@ -64,6 +66,7 @@ export function Review({ open, busy, role, draft, changes, places, depts, roles,
           )}
         </div>
         <Differences title={t('role.permissions')} given={rules(changes.rules.given)} taken={rules(changes.rules.taken)} />
+        {included.length > 0 && <Alert type="info" showIcon title={t('role.review.included', { names: few(rules(included).map(({ name }) => name)) })} />}
         {changes.scope && (
           <Part title={t('role.scope')}>
             {t(`role.scope.${role.data_scope}` as Key)} → {t(`role.scope.${draft.scope}` as Key)}

@@ -12,7 +12,7 @@ import { useAll } from '../../ui/useAll'
 import { useGet } from '../../ui/useGet'
 import { useWider } from '../../ui/useWider'
 import { words } from '../../ui/words'
-import { changesOf, details, type Draft, draftOf, hiddenPages } from './draft'
+import { changesOf, details, type Draft, draftOf, hiddenPages, withNeeds } from './draft'
 import { Holders } from './Holders'
 import { PermissionTree } from './PermissionTree'
 import { Reach } from './Reach'
@@ -100,6 +100,12 @@ function Rights({ id, open, closed, ceiling, onClose, saved }: Props & { id: num
     }
   }
 
+  // members reads how many members the role has; the draft stays.
+  async function members() {
+    await reload()
+    await after()
+  }
+
   async function again() {
     setProblem(undefined)
     await reload()
@@ -181,7 +187,15 @@ function Rights({ id, open, closed, ceiling, onClose, saved }: Props & { id: num
                               rules={draft.rules}
                               hidden={new Set(hiddenPages(places, draft.rules).map((node) => node.id))}
                               ceiling={ceiling}
-                              onChange={setsRules ? (rules) => setDraft({ ...draft, rules }) : undefined}
+                              onChange={
+                                setsRules
+                                  ? (rules) =>
+                                      setDraft({
+                                        ...draft,
+                                        rules: withNeeds(places, draft.rules, rules, (id) => !ceiling || ceiling.all || ceiling.rules.has(id)),
+                                      })
+                                  : undefined
+                              }
                             />
                           ),
                   },
@@ -204,7 +218,7 @@ function Rights({ id, open, closed, ceiling, onClose, saved }: Props & { id: num
             {
               key: 'people',
               label: counted(t('role.holders'), role.user_count),
-              children: may('admin.list.query') ? <Holders role={role} /> : missing('admin.list.query'),
+              children: may('admin.list.query') ? <Holders role={role} reload={members} /> : missing('admin.list.query'),
             },
             ...(may('system.audit.query')
               ? [

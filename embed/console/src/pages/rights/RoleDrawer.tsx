@@ -16,6 +16,7 @@ import { useGet } from '../../ui/useGet'
 import { Reach } from './Reach'
 import { ScopeChoice } from './ScopeChoice'
 import type { Ceiling } from './useCeiling'
+import { copyName } from './words'
 import { useEditor } from '../../ui/useEditor'
 
 type Values = Pick<Role, 'name' | 'description' | 'sort'> & {
@@ -28,7 +29,7 @@ type Values = Pick<Role, 'name' | 'description' | 'sort'> & {
 }
 
 type Props = {
-  edits?: { role?: Role } // undefined while it is closed
+  edits?: { role?: Role; copy?: Role } // undefined while it is closed; copy is what a new role begins with
   ceiling?: Ceiling
   onClose: () => void
   saved: (role: Role, isNew: boolean) => Promise<void>
@@ -39,26 +40,31 @@ type Props = {
 // members see only their own records.
 export function RoleDrawer({ edits, ceiling, onClose, saved }: Props) {
   const { notify } = useAction()
-  const { of: role, save: store, form } = useEditor('/admin/role', useLastValue(edits)?.role, valuesOf)
+  const { role: edited, copy } = useLastValue(edits) ?? {}
+  const { of: role, save: store, form } = useEditor('/admin/role', edited, valuesOf)
+  const blank = { name: '', description: '', sort: 0, status: true, require_factor: false, password_off: false }
+  const props = form(copy ? { ...valuesOf(copy), name: copyName(copy), data_scope: copy.data_scope, dept_ids: copy.dept_ids } : blank)
 
   async function save({ preset, ...values }: Values) {
-    const made = await store(values)
+    const made = await store(copy ? { ...values, grant_role_ids: copy.grant_role_ids } : values)
     const keys = preset && (await get('/admin/role-preset')).data.find(({ key }) => key === preset)?.permissions
-    const record = keys ? await put(`/admin/role/${made.id}/rule`, { permissions: keys }) : made
-    notify(t(role ? 'role.saved' : 'role.created', { name: record.name }))
+    const given = keys ? { permissions: keys } : copy && { rule_ids: copy.rule_ids }
+    const record = given ? await put(`/admin/role/${made.id}/rule`, given) : made
+    notify(t(role ? 'role.saved' : copy ? 'app_role.created' : 'role.created', { name: record.name }))
     await saved(record, !role)
   }
 
   return (
     <FormDrawer<Values>
       history={role && { collection: 'role', id: role.id }}
-      title={role ? t('role.edit') : t('role.create')}
+      title={role ? t('role.edit') : copy ? t('role.copy.of', { name: copy.name }) : t('role.create')}
       open={Boolean(edits)}
       save={save}
       onClose={onClose}
-      {...form({ name: '', description: '', sort: 0, status: true, require_factor: false, password_off: false })}
+      {...props}
+      draft={copy ? { ...props.draft, key: `${props.draft.key}?copy=${copy.id}` } : props.draft}
     >
-      {!role && <PresetField />}
+      {!role && !copy && <PresetField />}
       <NameField />
       <Form.Item name="description" label={t('describe')}>
         <TextArea maxLength={1000} rows={4} />

@@ -1,4 +1,4 @@
-import { App, Switch, type TableProps } from 'antd'
+import { App, type TableProps } from 'antd'
 import type { ComponentProps, ReactNode } from 'react'
 import { Link, useNavigate } from 'react-router'
 import { Failure, put } from '../../api/request'
@@ -15,6 +15,7 @@ import { useAction } from '../../ui/useAction'
 import { useRemove } from '../../ui/useRemove'
 import type { useTable } from '../../ui/useTable'
 import type { Realm } from '../people/realm'
+import { Flag } from './Flag'
 import { people } from './words'
 
 type Either = Role | AppRole
@@ -36,13 +37,14 @@ type Props<R extends Either> = {
   first: (role: R) => Action
   edit?: (role: R) => Action
   onCreate: () => void
+  onCopy: (role: R) => void
   again: (role: R) => Promise<Either> // creates a deleted role without its permissions
 }
 
 const never = () => false
 
 // RoleList is the list of the roles of either realm.
-export function RoleList<R extends Either>({ realm, list, name, permissions, columns = [], fixed = never, first, edit, onCreate, again }: Props<R>) {
+export function RoleList<R extends Either>({ realm, list, name, permissions, columns = [], fixed = never, first, edit, onCreate, onCopy, again }: Props<R>) {
   const { may } = useAccount()
   const { confirm, notify } = useAction()
   const removing = useRemove()
@@ -97,12 +99,7 @@ export function RoleList<R extends Either>({ realm, list, name, permissions, col
         {
           title: t('enabled'),
           dataIndex: 'status',
-          render: (status: number, role) =>
-            may(`${access}.update`) && !fixed(role) ? (
-              <Switch size="small" checked={status === 1} aria-label={`${t('enabled')}: ${role.name}`} onChange={(on) => void enable(role, on ? 1 : 0)} />
-            ) : (
-              t(status ? 'yes' : 'no')
-            ),
+          render: (_, role) => <Flag on={role.status} of={role.name} turn={may(`${access}.update`) && !fixed(role) ? (to) => enable(role, to) : undefined} />,
         },
         ...columns,
         {
@@ -127,6 +124,7 @@ export function RoleList<R extends Either>({ realm, list, name, permissions, col
                 ? []
                 : [
                     edit?.(role) ?? false,
+                    may(`${access}.create`) && may(`${access}.rule`) && { label: t('role.copy'), onClick: () => onCopy(role) },
                     may('system.audit.query') && {
                       label: t('menu.system.audit'),
                       onClick: () => void navigate(activity({ collection: realm.collection, record: role.id })),

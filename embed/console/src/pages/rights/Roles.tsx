@@ -29,7 +29,7 @@ export function Roles() {
   const opened = Number(useParams()['*']) || undefined
   const ceiling = useCeiling()
   const list = useTable<Role>('/admin/role')
-  const [edits, setEdits] = useState<{ role?: Role }>()
+  const [edits, setEdits] = useState<{ role?: Role; copy?: Role }>()
   const drawn = { edits: useLastValue(edits), opened: useLastValue(opened) } // drawers are loaded when first opened
   const show = (id?: number) => void navigate(`/admin/role${id ? `/${id}` : ''}${search}`)
 
@@ -51,6 +51,7 @@ export function Roles() {
         first={(role) => ({ label: t('role.rights'), onClick: () => show(role.id) })}
         edit={(role) => may('admin.role.update') && { label: t('edit'), onClick: () => setEdits({ role }) }}
         onCreate={() => setEdits({})}
+        onCopy={(copy) => setEdits({ copy })}
         again={({ description, name, sort, status, data_scope, dept_ids, grant_role_ids, require_factor, password_off }) =>
           post('/admin/role', { description, name, sort, status, data_scope, dept_ids, grant_role_ids, require_factor, password_off })
         }

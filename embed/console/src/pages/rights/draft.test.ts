@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Role } from '../../api/types'
-import { changesOf, type Draft, details, draftOf } from './draft'
+import type { PermissionNode, Role } from '../../api/types'
+import { placesOf } from '../../ui/tree/model'
+import { changesOf, type Draft, details, draftOf, withNeeds } from './draft'
 
 const ids = fc.uniqueArray(fc.integer({ min: 1, max: 12 }))
 const scopes = fc.constantFrom<Role['data_scope']>('self', 'dept', 'all', 'custom')
@@ -48,4 +49,15 @@ test('what is given was not held, and what is taken was', () => {
       if (!any) expect(sorted(role.rule_ids)).toEqual(sorted(draft.rules))
     }),
   )
+})
+
+test('a page that is granted includes what makes it work, and nothing else does', () => {
+  const node = (id: number, type: number, key: string, children?: object[]) => ({ id, type, key, children }) as unknown as PermissionNode
+  const actions = [node(3, 2, 'admin.list.query'), node(4, 2, 'admin.list.delete')]
+  const places = placesOf([node(1, 0, 'admin', [node(2, 1, 'admin.list', actions)])])
+  const after = (old: number[], now: number[], free = (_: number) => true) => sorted(withNeeds(places, new Set(old), new Set(now), free))
+  expect(after([], [2])).toEqual([1, 2, 3])
+  expect(after([], [4])).toEqual([4])
+  expect(after([], [2], (id) => id !== 1)).toEqual([2, 3])
+  expect(after([1, 2, 3], [1, 2])).toEqual([1, 2]) // what was taken away stays away
 })

@@ -52,3 +52,18 @@ export function hiddenPages(places: Map<number, Place<PermissionNode>>, rules: S
   }
   return hidden
 }
+
+// needs are the permissions without which a page does not work: to read what it shows, and to see what it is below.
+export function needs(places: Map<number, Place<PermissionNode>>, id: number): number[] {
+  const place = places.get(id)
+  if (place?.node.type !== page) return []
+  const ids = childrenOf(place.node).flatMap((child) => (child.key === `${place.node.key}.query` ? [child.id] : []))
+  for (let above = place.parent; above; above = places.get(above.id)?.parent) ids.push(above.id)
+  return ids
+}
+
+// withNeeds adds to the permissions of a draft what the pages that were just added need, as far as it can be granted.
+export function withNeeds(places: Map<number, Place<PermissionNode>>, old: Set<number>, now: Set<number>, free: (id: number) => boolean): Set<number> {
+  const added = [...now].filter((id) => !old.has(id))
+  return new Set([...now, ...added.flatMap((id) => needs(places, id).filter(free))])
+}

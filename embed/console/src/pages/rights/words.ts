@@ -10,3 +10,6 @@ export const people = (n: number): string => (n === 0 ? t('role.nobody') : n ===
 // few joins names, and truncates a long list.
 export const few = (names: string[], most = 5): string =>
   names.length <= most ? joined(names) : t('role.beyond.more', { names: joined(names.slice(0, most)), n: names.length - most })
+
+// copyName is the name of a copy of a role, at most as long as names can be.
+export const copyName = ({ name }: { name: string }): string => [...t('role.copy.name', { name })].slice(0, 64).join('')

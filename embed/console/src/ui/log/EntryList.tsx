@@ -5,10 +5,11 @@ import type { LogEntry } from '../../api/types'
 import { language, t } from '../../i18n'
 import { languages } from '../../i18n/languages'
 import { count } from '../format'
+import { PersonLink } from '../PersonLink'
 import { day, days, daysAgo } from './days'
 import './log.css'
 import type { Log } from './useLog'
-import { words } from './words'
+import { who, words } from './words'
 
 type Props = { log: Log; open: (seq: number) => void; empty: string; onClear?: () => void }
 
@@ -81,14 +82,31 @@ export function EntryList({ log, open, empty, onClear }: Props) {
 function Row({ entry, open }: { entry: LogEntry; open: (seq: number) => void }) {
   const at = dayjs(entry.at)
   const text = words(entry, t)
+  const { kind, id, erased } = entry.actor
+  const name = who(t, entry.actor)
+  const person = id && !erased && (kind === 'user' || kind === 'app_user') && text.startsWith(name)
+  const linked = person ? text.slice(name.length).trimStart() : '' // what follows the name
   return (
     <li>
       <time dateTime={entry.at} title={at.format('YYYY-MM-DD HH:mm:ss')}>
         {at.format('HH:mm')}
       </time>
       <div>
-        <button type="button" data-seq={entry.seq} dir="auto" title={text} aria-haspopup="dialog" onClick={() => open(entry.seq)}>
-          {text}
+        {linked && (
+          <>
+            <PersonLink name={name} id={id} app={kind === 'app_user'} />{' '}
+          </>
+        )}
+        <button
+          type="button"
+          data-seq={entry.seq}
+          dir="auto"
+          title={text}
+          aria-label={linked ? text : undefined}
+          aria-haspopup="dialog"
+          onClick={() => open(entry.seq)}
+        >
+          {linked || text}
         </button>
         {(entry.reason || entry.part) && (
           <div className="second" dir="auto">
