@@ -512,7 +512,6 @@ func TestConsoleUsers_WithoutPermissions(t *testing.T) {
 	}
 	p.missing("switch", "bea is enabled")
 	p.missing("checkbox", "Select all")
-	p.missing("combobox", "Role")
 	p.missing("tree", "Departments")
 	p.audit()
 }
