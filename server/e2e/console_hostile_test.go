@@ -246,6 +246,7 @@ var panels = map[string][][]string{
 	"/admin/role": {{"tr[data-row-key='2'] .ant-btn"},
 		{"tr[data-row-key='7'] .ant-btn", "=Data scope"},
 		{"[aria-label^='More actions for 0']", "=Edit", "=History"},
+		{"[aria-label^='More actions for 0']", "=Duplicate"},
 		{"[aria-label^='More actions for 0']", "=Delete"}},
 	"/admin/rule": {{"[aria-label='Expand all']"},
 		{"[aria-label^='More actions for 1']", "=Edit", "#parent_id"},
@@ -299,7 +300,7 @@ func (p *page) poke(steps []string) {
 		case '\'':
 			p.write(step[1:])
 		case '=':
-			p.first("[...root.querySelectorAll('button, a, [role=menuitem], [role=tab]')].find((e) => shown(e) && e.innerText.trim() === " + quote(step[1:]) + ")")
+			p.first("[...root.querySelectorAll('button, a, [role=menuitem], [role=tab]')].find((e) => shown(e) && e.innerText.trim().split('\\n')[0] === " + quote(step[1:]) + ")")
 		default:
 			p.first("[...root.querySelectorAll(" + quote(step) + ")].find(shown)")
 		}

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 
 	"reeve/store/etcd/etcdtest"
@@ -119,6 +120,38 @@ func TestCluster_Quota(t *testing.T) {
 			t.Error("a refused write was done")
 		}
 	}
+}
+
+// TestCluster_Compacted lets etcd forget its history while a node is frozen, and while it is stopped: it gets what the
+// other one has written in the meantime all the same.
+func TestCluster_Compacted(t *testing.T) {
+	t.Parallel()
+	s := newCluster(t, 1)
+	a, b := s.pair()
+	c := signedIn(t, a)
+	made := c.departments()
+	write := func() {
+		for range 30 {
+			c.create("/admin/dept", "name", fmt.Sprint("Department ", made), "status", 1)
+			made++
+		}
+		head := struct {
+			Header struct{ Revision string }
+		}{}
+		noErr(t, json.Unmarshal(s.must("kv/range", object("key", base64.StdEncoding.EncodeToString([]byte("reeve/head")))), &head))
+		s.must("kv/compaction", object("revision", head.Header.Revision, "physical", true))
+	}
+	b.signal(syscall.SIGSTOP)
+	write()
+	b.signal(syscall.SIGCONT)
+	agree(t, made, c, c.at(b))
+	b.kill()
+	write()
+	b = s.serve("b")
+	agree(t, made, c, c.at(b))
+	other := c.at(b)
+	other.create("/admin/dept", "name", "By the other node", "status", 1)
+	agree(t, made+1, c, other)
 }
 
 // TestCluster_FullDisk fills the disk of one node: it refuses writes before they are in the log, the other one
