@@ -93,7 +93,9 @@ func (s *Server) Listen(ctx context.Context, beside Background, ready func(net.A
 		s.drain(gated)
 		beside.Stop()
 		gated.CutOff()
-		err = s.shutdown(srv)
+		listener.Close() // which fails only if it is closed
+		<-served         // from here on, srv knows each connection that was accepted
+		err = s.shutdown(srv, gated)
 	}
 
 	stopTidying()
@@ -129,10 +131,18 @@ func (s *Server) drain(l *listen.Listener) {
 // Draining reports whether the server has begun to stop.
 func (s *Server) Draining() bool { return s.draining.Load() }
 
-// shutdown lets requests in flight finish, and cuts off those that take too long.
-func (s *Server) shutdown(srv *http.Server) error {
+// firstRequest is how long a stop waits for the requests of connections that were accepted before.
+const firstRequest = time.Second
+
+// shutdown lets requests in flight finish, and cuts off those that take too long. Shutdown of net/http closes
+// a connection without an answer if its request comes only then, so what was accepted is served before.
+func (s *Server) shutdown(srv *http.Server, l *listen.Listener) error {
 	deadline, cancel := context.WithTimeout(context.Background(), s.Config.StopTimeout)
 	defer cancel()
+	srv.SetKeepAlivesEnabled(false) // closes idle connections
+	for end := time.Now().Add(min(firstRequest, s.Config.StopTimeout)); l.Open() > 0 && time.Now().Before(end); {
+		time.Sleep(drainStep)
+	}
 	err := srv.Shutdown(deadline)
 	if errors.Is(err, context.DeadlineExceeded) {
 		s.Log.Warn().Msgf("requests were still running after %s and were cut off", s.Config.StopTimeout)
