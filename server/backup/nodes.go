@@ -100,6 +100,11 @@ func (b *Service) exchange(ctx context.Context, done map[string]string, last []b
 		if text := all[reportNote]; text != nil && json.Unmarshal(text, &before) == nil {
 			done = before.Done
 		}
+		for _, t := range before.Targets[errs.English] {
+			if w := b.worker(t.Name); w != nil { // who waits for an attempt may have counted those of another node
+				w.set(func(p *progress) { p.attempts += t.Attempts })
+			}
+		}
 		if done == nil {
 			done = map[string]string{}
 		}

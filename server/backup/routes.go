@@ -55,7 +55,7 @@ type backupTargetOut struct {
 	Phase      string     `json:"phase" enum:"backup_phase" doc:"waiting, storing, proving or deleting"`
 	Done       int64      `json:"done_bytes" doc:"Bytes that were sent and read back"`
 	Total      int64      `json:"total_bytes" doc:"Bytes to send and to read back; 0 while unknown"`
-	Attempts   int        `json:"attempts" doc:"Number of attempts since the start of the server; in the answer to a request for a copy, of those before it"`
+	Attempts   int        `json:"attempts" doc:"Number of attempts since the start of the server, with several nodes those of all; in the answer to a request for a copy, of those before it"`
 	StartedAt  store.Time `json:"started_at" null:"true" doc:"Time of the last attempt; null before the first"`
 	NextAt     store.Time `json:"next_at" null:"true" doc:"Time of the next copy; null while unknown"`
 	NewestAt   store.Time `json:"newest_at" null:"true" doc:"Time of the newest copy since the data were restored, if ever; null for none"`

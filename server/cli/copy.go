@@ -37,7 +37,7 @@ func (p *program) examine(ctx context.Context, archive, dir string, identities [
 	}
 
 	configuration := *p.config
-	configuration.DataDir = dir
+	configuration.DataDir, configuration.Cluster = dir, nil // restored data are those of one server
 	of := &program{Release: p.Release, command: p.command, firstName: p.firstName, config: &configuration}
 	settings, err := of.settings(nil)
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"reeve/store/disk/disktest"
 	"reeve/store/etcd/etcdtest"
 	"reeve/store/s3/s3test"
 )
@@ -40,6 +41,7 @@ type cluster struct {
 
 	addresses map[string]string                // of the nodes
 	text      func(name string) string         // configuration of a node; nil for one with these servers
+	more      string                           // end of the configuration of each node, without text
 	prepare   func(name string, cmd *exec.Cmd) // changes how the program is started for a node; nil for nothing
 	links     map[string]*link                 // between a node and a server, by the name and the URL; nil for direct connections
 }
@@ -97,7 +99,7 @@ path_style = true
 [cluster]
 node = %q
 etcd = [%s]
-`, c.data(name), o.Endpoint, o.Bucket, o.AccessKey, o.SecretKey, name, strings.Join(endpoints, ", ")))
+%s`, c.data(name), o.Endpoint, o.Bucket, o.AccessKey, o.SecretKey, name, strings.Join(endpoints, ", "), c.more))
 	return path
 }
 
@@ -293,6 +295,35 @@ func filesAtNodes(t *testing.T, a, b *client, before int) {
 	a.want(404, "GET", file+"/content", "")
 	a.counts(before)
 	b.counts(before)
+}
+
+// TestCluster_CopiesProven makes a copy of the data of two nodes, which is proven wherever the duties are. Each node
+// has to confirm the recipient.
+func TestCluster_CopiesProven(t *testing.T) {
+	t.Parallel()
+	s := newCluster(t, 1)
+	a, b := s.pair()
+	identity := filepath.Join(s.dir, "identity.txt")
+	s.succeed("a", "backup", "recipient", identity)
+	recipient := regexp.MustCompile(`age1[0-9a-z]+`).FindString(string(disktest.ReadFile(t, identity)))
+	s.more = fmt.Sprintf("[backup]\nrecipients = [%q]\n[backup.offsite]\npath = %q\n", recipient, t.TempDir())
+	s.succeed("b", "backup", "recipient", identity)
+	for _, name := range []string{"a", "b"} {
+		s.succeed(name, "reload")
+	}
+	proven := func(name string) {
+		t.Helper()
+		eventually(t, "node "+name+" says that the copy is proven", func() bool {
+			out := s.succeed(name, "backup", "targets", "--json")
+			return strings.Contains(out, `"proven_at": "`) && strings.Contains(out, `"phase": "waiting"`)
+		})
+	}
+	proven("a")
+	proven("b")
+	s.succeed("b", "backup", "now", "offsite")
+	a.stop()
+	s.succeed("b", "backup", "now", "offsite")
+	b.stop()
 }
 
 // TestCluster_Epochs restores a backup while another node runs, upgrades, and begins again with the data of a

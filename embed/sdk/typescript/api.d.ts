@@ -410,7 +410,7 @@ export type BackupCopy = {
 }
 
 export type BackupTarget = {
-  /** Number of attempts since the start of the server; in the answer to a request for a copy, of those before it */
+  /** Number of attempts since the start of the server, with several nodes those of all; in the answer to a request for a copy, of those before it */
   attempts: number
   /** Reason for which commits could not be stored at the last attempt; empty for none */
   commit_error: string
