@@ -186,7 +186,7 @@ func runCommands(t *testing.T, data string, running bool) {
 		if want != 0 {
 			text = r.err
 		}
-		if step.found {
+		if step.found && (step.words != "doctor" || r.code != 0) { // which looks at the machine, too
 			want = 2
 		}
 		if r.code != want || !regexp.MustCompile(step.want).MatchString(text) {
