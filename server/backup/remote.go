@@ -39,12 +39,12 @@ func newest(copies []Copy) *Copy {
 
 // States of a copy.
 const (
-	Proven  = "proven"  // restored and examined
-	Stored  = "stored"  // read back
-	Sent    = "sent"    // taken by a command
-	Foreign = "foreign" // of an earlier secret.key: only the identity opens it
-	Previous  = "previous"  // from before these data were restored
-	Damaged = "damaged"
+	Proven   = "proven"   // restored and examined
+	Stored   = "stored"   // read back
+	Sent     = "sent"     // taken by a command
+	Foreign  = "foreign"  // of an earlier secret.key: only the identity opens it
+	Previous = "previous" // from before these data were restored
+	Damaged  = "damaged"
 )
 
 // remoteKeeper keeps copies in a directory or a bucket.

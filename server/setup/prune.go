@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"sort"
 	"strings"
 
 	"reeve/store"
@@ -46,9 +47,10 @@ func (r *reader) removals(in *filesIn, changes []*Change) (all []*Change, err er
 		all = append(all, pruned...)
 	}
 
-	slices.SortFunc(all, func(a, b *Change) int { // the opposite of the order of creation
-		return -cmp.Or(cmp.Compare(rank(a.Kind), rank(b.Kind)), cmp.Compare(r.s.depth(a), r.s.depth(b)),
-			strings.Compare(a.Key, b.Key))
+	sort.Slice(all, func(i, j int) bool { // the opposite of the order of creation
+		a, b := all[i], all[j]
+		return cmp.Or(cmp.Compare(rank(a.Kind), rank(b.Kind)), cmp.Compare(r.s.depth(a), r.s.depth(b)),
+			strings.Compare(a.Key, b.Key)) > 0
 	})
 	return all, err
 }

@@ -1,7 +1,7 @@
 package web
 
 import (
-	"slices"
+	"sort"
 
 	"reeve/store"
 	"reeve/store/errs"
@@ -34,6 +34,6 @@ func (req *Request) admitOperator(tx *store.Tx, rt *Route) error {
 // that NewRequest sets and the route may be read.
 func (s *Server) Running() []*Request {
 	all := s.running.All()
-	slices.SortFunc(all, func(a, b *Request) int { return a.Begun.Compare(b.Begun) })
+	sort.Slice(all, func(i, j int) bool { return all[i].Begun.Before(all[j].Begun) })
 	return all
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -125,7 +126,7 @@ type Copy struct {
 	Files    int       // contents of files in the copy
 	Proof    *Proof    // nil if it was not restored yet
 	Own      bool      // whether this process has made it and can restore it
-	Previous   bool      // whether it was made before these data were restored, or by another server with them
+	Previous bool      // whether it was made before these data were restored, or by another server with them
 }
 
 // Scan is what a target has.
@@ -187,7 +188,7 @@ func (r *Repository) Scan(ctx context.Context) (*Scan, error) {
 			}
 		}
 	}
-	slices.SortFunc(s.Copies, func(a, b *Copy) int { return b.Time.Compare(a.Time) })
+	sort.Slice(s.Copies, func(i, j int) bool { return s.Copies[i].Time.After(s.Copies[j].Time) })
 	sortParts(s.parts)
 	if s.left, err = r.leftEpoch(ctx, s.parts); err != nil {
 		return nil, err

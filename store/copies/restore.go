@@ -8,7 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -42,7 +41,7 @@ func List(ctx context.Context, target Target, identities []age.Identity) (all []
 			return nil, 0, err
 		}
 	}
-	slices.SortFunc(all, func(a, b *Manifest) int { return b.Time.Compare(a.Time) })
+	sort.Slice(all, func(i, j int) bool { return all[i].Time.After(all[j].Time) })
 	return all, others, nil
 }
 
