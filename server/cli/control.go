@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"runtime/pprof"
 	"slices"
 	"time"
 
@@ -90,7 +89,7 @@ func (p *program) serveCommands(s *server.Server, l net.Listener) (stop func()) 
 		return p.verifyCopy(r.Context(), s.DB)
 	})
 	mux.HandleFunc("GET /local/stacks", func(w http.ResponseWriter, _ *http.Request) {
-		pprof.Lookup("goroutine").WriteTo(w, 1) // fails only if the command has ended
+		writeStacks(w)
 	})
 
 	srv := &http.Server{
