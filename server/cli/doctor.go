@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"reeve/server"
+	"reeve/server/backup"
 	"reeve/store/disk"
 	"reeve/store/errs"
 )
@@ -63,6 +64,9 @@ func (p *program) examineServer() (parts []part, err error) {
 
 	parts = append(h.Parts, checkSync(p.config.DataDir), checkFileSystem(p.config.DataDir),
 		checkBackup(info.LastBackup, p.config.Targets(), p.config.Recipients()), p.checkCertificate(), p.checkProxies(), p.checkConfig())
+	if len(p.config.Targets()) > 0 && len(p.config.Recipients()) > 0 {
+		parts = append(parts, p.checkRecipients())
+	}
 	if c.running {
 		parts = append(parts, p.checkVersion(s))
 	}
@@ -176,6 +180,21 @@ func checkBackup(last *time.Time, targets, recipients []string) part {
 		out.Do = "run `reeve backup now`, which says why there are no copies"
 	}
 	return out
+}
+
+// checkRecipients reports recipients of copies that this server has not confirmed, without which it makes none. Each
+// of several nodes confirms them, and each does so again after a restore.
+func (p *program) checkRecipients() part {
+	known, err := backup.Confirmed(p.config.DataDir)
+	if err != nil {
+		return part{"recipients", "failed", err.Error(), "see the file backup-recipients in the data directory"}
+	}
+	for _, recipient := range p.config.Recipients() {
+		if !slices.Contains(known, recipient) {
+			return part{"recipients", "degraded", "this server has not confirmed " + recipient + ", and makes no copies", "run `reeve backup recipient FILE` here"}
+		}
+	}
+	return part{Name: "recipients", State: "ok", Text: "confirmed"}
 }
 
 // certificateTime is the remaining life of a certificate from which it should have been renewed.

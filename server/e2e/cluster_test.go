@@ -307,7 +307,13 @@ func TestCluster_CopiesProven(t *testing.T) {
 	s.succeed("a", "backup", "recipient", identity)
 	recipient := regexp.MustCompile(`age1[0-9a-z]+`).FindString(string(disktest.ReadFile(t, identity)))
 	s.more = fmt.Sprintf("[backup]\nrecipients = [%q]\n[backup.offsite]\npath = %q\n", recipient, t.TempDir())
+	if r := s.on("b", "doctor"); r.code != 2 || !strings.Contains(r.out, "this server has not confirmed "+recipient) {
+		t.Errorf("%+v", r)
+	}
 	s.succeed("b", "backup", "recipient", identity)
+	if r := s.on("b", "doctor"); !strings.Contains(r.out, "confirmed\n") || strings.Contains(r.out, "not confirmed") {
+		t.Errorf("%+v", r)
+	}
 	for _, name := range []string{"a", "b"} {
 		s.succeed(name, "reload")
 	}
