@@ -26,6 +26,10 @@ func (n *Node) Init(ctx context.Context, o store.Options) error {
 	if is {
 		return errors.New("there is a cluster already: start the node, which takes a copy of the data; or choose another cluster.prefix for a new cluster")
 	}
+	if known, err := remember(n.options.Dir); err != nil || known.Etcd != 0 { // another node may have more changes
+		return errors.Join(err, errors.New("this node belongs to a cluster that etcd does not know any more: compare the nodes with "+
+			"`reeve cluster restore --from-node`, or run `reeve cluster leave` to begin another cluster"))
+	}
 	return n.begin(ctx, o, n.after(ctx, etcd.Position{}))
 }
 

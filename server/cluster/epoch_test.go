@@ -118,6 +118,9 @@ func TestReplace_FromNode(t *testing.T) {
 	if err := g.once(first, false, func(n *Node) error { return n.Replace(t.Context(), g.options) }); err == nil || !strings.Contains(err.Error(), "another etcd cluster") {
 		t.Errorf("an etcd that is another one: %v", err)
 	}
+	if err := g.once(first, true, func(n *Node) error { return n.Init(t.Context(), g.options) }); err == nil || !strings.Contains(err.Error(), "compare the nodes") {
+		t.Errorf("a cluster of its own with the data of a node: %v", err)
+	}
 	if err := g.once(first, true, func(n *Node) error { return n.Replace(t.Context(), g.options) }); err != nil {
 		t.Fatal(err)
 	}
