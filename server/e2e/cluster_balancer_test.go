@@ -51,6 +51,7 @@ func TestConsoleSeveralNodes(t *testing.T) {
 	server := balanced(t)
 	owner := signedIn(t, server)
 	owner.staff()
+	liveOwn(t, server, owner) // before there are other streams, which it counts at one node
 
 	p := console(t, server)
 	p.open("/")
@@ -81,7 +82,6 @@ func TestConsoleSeveralNodes(t *testing.T) {
 	if name != "notes.txt" || string(content) != "kept by every node" {
 		t.Errorf("the download %s has %q", name, content)
 	}
-	liveOwn(t, server, owner)
 
 	// Each change of another user is on the page after its event, without a second one.
 	depts, closeDepts := p.tab(owner.token, "/admin/dept")
