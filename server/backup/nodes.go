@@ -27,7 +27,7 @@ const (
 	mostReported = 1000 // copies, the newest
 )
 
-// report is what the node with the duties tells.
+// report is the state of all targets, as the node with the duties tells it.
 type report struct {
 	Targets map[errs.Language][]backupTargetOut
 	Copies  []backupCopyOut
@@ -95,13 +95,13 @@ func (b *Service) exchange(ctx context.Context, done map[string]string, last []b
 	if err != nil {
 		return done, last, err
 	}
-	if done == nil { // what the node before has done
+	if done == nil { // this node has just got the duties, and goes on where the node before has ended
 		var before report
 		if text := all[reportNote]; text != nil && json.Unmarshal(text, &before) == nil {
 			done = before.Done
 		}
 		for _, t := range before.Targets[errs.English] {
-			if w := b.worker(t.Name); w != nil { // who waits for an attempt may have counted those of another node
+			if w := b.worker(t.Name); w != nil { // a client that waits for an attempt may have counted those of another node
 				w.set(func(p *progress) { p.attempts += t.Attempts })
 			}
 		}

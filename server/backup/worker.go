@@ -67,7 +67,7 @@ type progress struct {
 	next        time.Time // next copy
 	fault       error     // error of the last attempt; nil if it succeeded
 	failures    int       // failed attempts since the last success
-	attempts    int       // attempts since the start of the server
+	attempts    int       // attempts since the start of the server, with several nodes those of all
 }
 
 func newWorker(b *Service, t target.Config, k keeper) *worker {

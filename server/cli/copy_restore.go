@@ -125,7 +125,7 @@ func (p *program) restoreCopy(target copies.Target, dir string, identities []age
 	}
 	var commits *copies.Commits
 	var entries kv.Entries
-	one := p.text("copy") != "" && strings.HasSuffix(m.Name(), p.text("copy")) // and not all with a beginning
+	one := p.text("copy") != "" && strings.HasSuffix(m.Name(), p.text("copy")) // --copy names this one, not several
 	switch wanted := !one || moment != (copies.Moment{}); {
 	case wanted && m.Stream == nil:
 		commits = &copies.Commits{}

@@ -2,20 +2,23 @@ package cluster
 
 import (
 	"context"
+	"crypto/cipher"
 
 	"reeve/store/seal"
 )
 
-// Notes are sealed with a key that is derived from secret.key.
-const notePlace = "node note"
+// noteSeal returns the cipher of notes, whose key is derived from secret.key.
+func (n *Node) noteSeal() (cipher.AEAD, error) {
+	key, err := n.db.DerivedKey("node note")
+	if err != nil {
+		return nil, err
+	}
+	return seal.AEAD(key)
+}
 
 // SetNote implements web.Cluster.
 func (n *Node) SetNote(ctx context.Context, name string, text []byte) error {
-	key, err := n.db.DerivedKey(notePlace)
-	if err != nil {
-		return err
-	}
-	c, err := seal.AEAD(key)
+	c, err := n.noteSeal()
 	if err != nil {
 		return err
 	}
@@ -24,11 +27,7 @@ func (n *Node) SetNote(ctx context.Context, name string, text []byte) error {
 
 // Notes implements web.Cluster.
 func (n *Node) Notes(ctx context.Context, prefix string) (map[string][]byte, error) {
-	key, err := n.db.DerivedKey(notePlace)
-	if err != nil {
-		return nil, err
-	}
-	c, err := seal.AEAD(key)
+	c, err := n.noteSeal()
 	if err != nil {
 		return nil, err
 	}
