@@ -1,7 +1,7 @@
 import { Card, Descriptions, type DescriptionsProps, Empty, Flex, Skeleton, Tabs, Tag } from 'antd'
-import { lazy, type ReactNode, Suspense, useCallback, useEffect, useEffectEvent, useState } from 'react'
+import { lazy, type ReactNode, Suspense, useEffect, useEffectEvent, useState } from 'react'
 import { useLocation, useNavigate, useParams } from 'react-router'
-import { Failure, get } from '../../api/request'
+import { get } from '../../api/request'
 import type { FieldForm, SignInState } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { joined, loadTexts, t } from '../../i18n'
@@ -11,7 +11,7 @@ import { Head } from '../../ui/Head'
 import { Time } from '../../ui/Time'
 import { useChanges } from '../../ui/useChanges'
 import { usePanel } from '../../ui/usePanel'
-import { useRequest } from '../../ui/useRequest'
+import { type Leave, useRecord } from '../../ui/useRecord'
 import { useWider } from '../../ui/useWider'
 import { words } from '../../ui/words'
 import { fieldItems } from '../fields/places'
@@ -54,7 +54,7 @@ export function PersonPage<P extends Person>(own: Own<P>) {
   const state = useLocation().state as { from?: string } | null
   const [from] = useState(state?.from ?? realm.path) // a list on this page changes the location state
   const name = who.startsWith('@') ? who.slice(1) : ''
-  const { read, failure, reload, refresh, fresh } = useFound(find, who)
+  const { read, failure, reload, refresh, fresh, removing } = useRecord(find, who)
   const user = read && (name ? read.username.toLowerCase() === name.toLowerCase() : String(read.id) === who) ? read : undefined
   const id = user?.id ?? Number(who) // known before the user is read, unless there is a name
   useChanges(id ? [`${realm.collection}:${id}`] : undefined, refresh, fresh)
@@ -65,7 +65,7 @@ export function PersonPage<P extends Person>(own: Own<P>) {
   }, [name, user])
 
   const back = { back: t('people.back'), from }
-  if (!failure && user && !name) return <Shown {...own} user={user} part={part} back={back} reload={reload} />
+  if (!failure && user && !name) return <Shown {...own} user={user} part={part} back={back} reload={reload} removing={removing} />
   return (
     <>
       <Head title={t('people.user')} {...back} />
@@ -78,30 +78,10 @@ export function PersonPage<P extends Person>(own: Own<P>) {
   )
 }
 
-// useFound reads a person. read is the last one that was found.
-function useFound<P extends Person>(find: Own<P>['find'], who: string) {
-  const [read, setRead] = useState<P>()
-  const [failure, setFailure] = useState<Failure>()
-  const question = useCallback(
-    async (signal: AbortSignal) => {
-      try {
-        const found = await find(who, signal)
-        setRead(found)
-        setFailure(found ? undefined : new Failure(404, 'not_found', '', 0))
-      } catch (cause) {
-        if (cause instanceof Failure) setFailure(cause)
-        throw cause
-      }
-    },
-    [find, who],
-  )
-  return { read, failure, ...useRequest(question) }
-}
-
-type Props<P extends Person> = Own<P> & { user: P; part: string; back: { back: string; from: string }; reload: () => Promise<void> }
+type Props<P extends Person> = Own<P> & { user: P; part: string; back: { back: string; from: string }; reload: () => Promise<void>; removing: Leave }
 
 // Shown has the name, the actions, and tabs.
-function Shown<P extends Person>({ user, part, back, reload, ...own }: Props<P>) {
+function Shown<P extends Person>({ user, part, back, reload, removing, ...own }: Props<P>) {
   const { realm, before, after, form } = own
   const { info, may } = useAccount()
   const navigate = useNavigate()
@@ -111,7 +91,7 @@ function Shown<P extends Person>({ user, part, back, reload, ...own }: Props<P>)
   const edited = usePanel<true>()
   const custom = useForms()[realm.fields]
   const mine = realm.ours && user.id === info.info.id
-  const acts = personActions<P>({ user, own: mine, realm, people, may, away: () => navigate(back.from) })
+  const acts = personActions<P>({ user, own: mine, realm, people, may, leave: (remove) => removing(remove).then(() => navigate(back.from)) })
   const name = user.nickname || user.username
   const tag = realm.ours ? mine && t('people.you') : t('sessions.app')
   const items: Tab[] = [

@@ -1,14 +1,15 @@
 import type { Access } from '../../api/types'
 import { t } from '../../i18n'
+import type { Leave } from '../../ui/useRecord'
 import type { Person } from './person'
 import type { Realm } from './realm'
 import type { People } from './usePeople'
 
-type On<P extends Person> = { user: P; own: boolean; realm: Realm; people: People<P>; may: (key: Access) => boolean; away?: () => void }
+type On<P extends Person> = { user: P; own: boolean; realm: Realm; people: People<P>; may: (key: Access) => boolean; leave?: Leave }
 
 // personActions are the actions on a person in a list and on the person's page; false without
-// permission, or for what users can't do to themselves. away leaves a page that ends with the person.
-export function personActions<P extends Person>({ user, own, realm, people, may, away }: On<P>) {
+// permission, or for what users can't do to themselves. leave is how a page of the person ends.
+export function personActions<P extends Person>({ user, own, realm, people, may, leave }: On<P>) {
   const { access, invite, actAs } = realm
   return {
     // A link is an invitation before the first sign-in, else a password reset link.
@@ -23,7 +24,7 @@ export function personActions<P extends Person>({ user, own, realm, people, may,
       !own && { label: t('people.factor'), onClick: () => void people.unfactor(user) },
     act: actAs !== undefined && may(actAs) && !own && user.status === 1 && { label: t('people.act_as'), onClick: () => people.act(user) },
     data: may(`${access}.data`) && { label: t('people.data'), onClick: () => void people.data(user) },
-    remove: may(`${access}.delete`) && !own && { label: t('delete'), danger: true, onClick: () => void people.remove(user, away) },
+    remove: may(`${access}.delete`) && !own && { label: t('delete'), danger: true, onClick: () => void people.remove(user, leave) },
     erase: may(`${access}.erase`) && !own && { label: t('people.erase'), danger: true, onClick: () => people.erase(user) },
   }
 }

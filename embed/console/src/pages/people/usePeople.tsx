@@ -6,6 +6,7 @@ import { t } from '../../i18n'
 import { count } from '../../ui/format'
 import { useAction } from '../../ui/useAction'
 import { usePanel } from '../../ui/usePanel'
+import type { Leave } from '../../ui/useRecord'
 import { type Links, useLinks } from '../invite/useLinks'
 import type { Job } from './Progress'
 import { names, type Person } from './person'
@@ -24,7 +25,7 @@ export type Chosen = { query: Query; names?: string }
 export type People<T extends Person> = {
   reset: (user: T) => void
   sessions: (user: T) => void
-  remove: (user: T, away?: () => void) => Promise<void> // then goes away instead of reloading
+  remove: (user: T, leave?: Leave) => Promise<void> // then leaves instead of reloading
   erase: (user: T) => void
   unfactor: (user: T) => Promise<void> // removes the second factor
   act: (user: T) => void // acts as a user
@@ -70,12 +71,12 @@ export function usePeople<T extends Person>(realm: Realm, reload: () => Promise<
       else if (invitation?.email) notify(t('people.mailed', { email: invitation.email }))
     },
     run: job.show,
-    remove: async (user, away) => {
+    remove: async (user, leave = (remove) => remove().then(reload)) => {
       if (!(await confirm({ title: t('people.delete.sure', { names: names([user]) }), text, ok: t('delete') }))) return
-      await del(`${realm.path}/${user.id}`)
-      notify(t('deleted', { name: names([user]) }))
-      if (away) away()
-      else await reload()
+      await leave(async () => {
+        await del(`${realm.path}/${user.id}`)
+        notify(t('deleted', { name: names([user]) }))
+      })
     },
     removeAll: async ({ query, names: who }) => {
       const { count: n = 0 } = await del(realm.path, { ...query, dry_run: 1 })

@@ -1,5 +1,5 @@
 import { Alert, Card, Descriptions, Empty, Flex, Skeleton } from 'antd'
-import { useCallback, useState } from 'react'
+import { useState } from 'react'
 import { useLocation, useNavigate } from 'react-router'
 import { del, Failure, get } from '../../api/request'
 import type { Person, Provider } from '../../api/types'
@@ -12,7 +12,7 @@ import { PersonLink } from '../../ui/PersonLink'
 import { Time } from '../../ui/Time'
 import { useAction } from '../../ui/useAction'
 import { useChanges } from '../../ui/useChanges'
-import { useRequest } from '../../ui/useRequest'
+import { type Leave, useRecord } from '../../ui/useRecord'
 import { useTable } from '../../ui/useTable'
 import { useWider } from '../../ui/useWider'
 import { words } from '../../ui/words'
@@ -24,27 +24,15 @@ import { useProviders } from './useProviders'
 const back = '/system/provider'
 const topics = ['provider', 'identity']
 
+const find = (id: number, signal: AbortSignal): Promise<Provider> => get(`/system/provider/${id}`, {}, { signal, quiet: true })
+
 // ProviderPage is the page of one sign-in provider: what to register there, and its people.
 export function ProviderPage({ id }: { id: number }) {
   const located = useLocation().state as { from?: string } | null
   const [from] = useState(located?.from ?? back)
-  const [provider, setProvider] = useState<Provider>()
-  const [failure, setFailure] = useState<Failure>()
-  const question = useCallback(
-    async (signal: AbortSignal) => {
-      try {
-        setProvider(await get(`/system/provider/${id}`, {}, { signal, quiet: true }))
-        setFailure(undefined)
-      } catch (cause) {
-        if (cause instanceof Failure) setFailure(cause)
-        throw cause
-      }
-    },
-    [id],
-  )
-  const { reload, refresh, fresh } = useRequest(question)
+  const { read, failure, reload, refresh, fresh, removing } = useRecord(find, id)
   useChanges(topics, refresh, fresh)
-  if (provider && !failure) return <Shown of={provider} from={from} reload={reload} />
+  if (read && !failure) return <Shown of={read} from={from} reload={reload} removing={removing} />
   return (
     <>
       <Head title={t('menu.system.provider')} from={from} back={t('providers.back')} />
@@ -57,7 +45,7 @@ export function ProviderPage({ id }: { id: number }) {
   )
 }
 
-function Shown({ of, from, reload }: { of: Provider; from: string; reload: () => Promise<void> }) {
+function Shown({ of, from, reload, removing }: { of: Provider; from: string; reload: () => Promise<void>; removing: Leave }) {
   const { may } = useAccount()
   const md = useWider('md')
   const navigate = useNavigate()
@@ -81,7 +69,11 @@ function Shown({ of, from, reload }: { of: Provider; from: string; reload: () =>
           label={t('more.of', { name: of.title })}
           more={[
             changes && { label: t('edit'), onClick: () => actions.edit(of) },
-            may('system.provider.delete') && { label: t('delete'), danger: true, onClick: () => void actions.remove(of, () => navigate(back)) },
+            may('system.provider.delete') && {
+              label: t('delete'),
+              danger: true,
+              onClick: () => void actions.remove(of, (remove) => removing(remove).then(() => navigate(back))),
+            },
           ]}
         />
       </Head>

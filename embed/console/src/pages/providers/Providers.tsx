@@ -66,7 +66,7 @@ function ProviderList() {
               more={[
                 changes && { label: t('edit'), onClick: () => actions.edit(one) },
                 { label: t('providers.people'), onClick: () => void navigate(`/system/provider/${one.id}`, { state }) },
-                may('system.provider.delete') && { label: t('delete'), danger: true, onClick: () => void actions.remove(one, list.reload) },
+                may('system.provider.delete') && { label: t('delete'), danger: true, onClick: () => void actions.remove(one) },
               ]}
             />
           )),

@@ -4,6 +4,7 @@ import type { Provider } from '../../api/types'
 import { t } from '../../i18n'
 import { useAction } from '../../ui/useAction'
 import { usePanel } from '../../ui/usePanel'
+import type { Leave } from '../../ui/useRecord'
 import { isDirectory } from './preset'
 
 const ProviderForm = lazy(async () => ({ default: (await import('./ProviderForm')).ProviderForm }))
@@ -11,7 +12,7 @@ const ProviderForm = lazy(async () => ({ default: (await import('./ProviderForm'
 export type ProviderActions = {
   edit: (provider?: Provider) => void // creates one without
   test: (provider: Provider) => Promise<void>
-  remove: (provider: Provider, then: () => unknown) => Promise<void>
+  remove: (provider: Provider, leave?: Leave) => Promise<void> // then leaves instead of reloading
   panels: ReactNode
 }
 
@@ -42,17 +43,17 @@ export function useProviders(reload: () => Promise<void>): ProviderActions {
   return {
     edit: (provider) => form.show({ provider }),
     test,
-    remove: async (provider, then) => {
+    remove: async (provider, leave = (remove) => remove().then(reload)) => {
       const name = provider.title
       if (!(await confirm({ title: t('delete.sure', { name }), text: t('providers.delete.text'), ok: t('delete') }))) return
       try {
-        await del(`/system/provider/${provider.id}`)
+        await leave(async () => {
+          await del(`/system/provider/${provider.id}`)
+          notify(t('deleted', { name }))
+        })
       } catch (cause) {
         if (!(cause instanceof Failure)) throw cause // already shown
-        return
       }
-      notify(t('deleted', { name }))
-      await then()
     },
     panels: <Suspense>{form.of && <ProviderForm open={form.open} provider={form.of.provider} onClose={form.hide} onSaved={saved} />}</Suspense>,
   }

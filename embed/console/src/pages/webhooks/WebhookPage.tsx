@@ -1,14 +1,14 @@
 import { Card, Descriptions, Empty, Flex, Skeleton, Typography } from 'antd'
-import { useCallback, useState } from 'react'
+import { useState } from 'react'
 import { useLocation, useNavigate } from 'react-router'
-import { Failure, get } from '../../api/request'
+import { get } from '../../api/request'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
 import { Actions } from '../../ui/Actions'
 import { count } from '../../ui/format'
 import { Head } from '../../ui/Head'
 import { Time } from '../../ui/Time'
-import { useRequest } from '../../ui/useRequest'
+import { type Leave, useRecord } from '../../ui/useRecord'
 import { everything, useChanges } from '../../ui/useChanges'
 import { useQueryParams } from '../../ui/useQueryParams'
 import { usePoll } from '../../ui/usePoll'
@@ -23,30 +23,16 @@ import { useWebhooks } from './useWebhooks'
 
 const back = '/system/webhook'
 
+const find = (id: number, signal: AbortSignal): Promise<Webhook> => get(`/system/webhook/${id}`, {}, { signal, quiet: true })
+
 // WebhookPage is the page of one webhook: its state, what can be done, and its deliveries.
 export function WebhookPage({ id }: { id: number }) {
   const located = useLocation().state as { from?: string } | null
   const [from] = useState(located?.from ?? back)
-  const [hook, setHook] = useState<Webhook>()
-  const [failure, setFailure] = useState<Failure>()
-  const [removing, setRemoving] = useState(false) // while it is, and until the list is there, nothing asks for what may be gone
-  const question = useCallback(
-    async (signal: AbortSignal) => {
-      if (removing) return
-      try {
-        setHook(await get(`/system/webhook/${id}`, {}, { signal, quiet: true }))
-        setFailure(undefined)
-      } catch (cause) {
-        if (cause instanceof Failure) setFailure(cause)
-        throw cause
-      }
-    },
-    [id, removing],
-  )
-  const { reload, refresh, fresh } = useRequest(question)
+  const { read: hook, failure, reload, refresh, fresh, removing } = useRecord(find, id)
   useChanges(everything, refresh, fresh)
   usePoll(refresh, 3, hook !== undefined && moving(hook))
-  if (hook && !failure) return <Shown hook={hook} from={from} reload={reload} onRemoving={setRemoving} />
+  if (hook && !failure) return <Shown hook={hook} from={from} reload={reload} removing={removing} />
   return (
     <>
       <Head title={t('menu.system.webhook')} from={from} back={t('webhooks.back')} />
@@ -59,9 +45,9 @@ export function WebhookPage({ id }: { id: number }) {
   )
 }
 
-type ShownProps = { hook: Webhook; from: string; reload: () => Promise<void>; onRemoving: (removing: boolean) => void }
+type ShownProps = { hook: Webhook; from: string; reload: () => Promise<void>; removing: Leave }
 
-function Shown({ hook, from, reload, onRemoving }: ShownProps) {
+function Shown({ hook, from, reload, removing }: ShownProps) {
   const { may } = useAccount()
   const navigate = useNavigate()
   const { params } = useQueryParams()
@@ -94,7 +80,11 @@ function Shown({ hook, from, reload, onRemoving }: ShownProps) {
               },
             sends && { label: t('webhooks.replay'), onClick: () => hooks.replay(hook) },
             may('system.webhook.secret') && { label: t('webhooks.rotate'), onClick: () => void hooks.rotate(hook) },
-            may('system.webhook.delete') && { label: t('delete'), danger: true, onClick: () => void hooks.remove(hook, () => navigate(back), onRemoving) },
+            may('system.webhook.delete') && {
+              label: t('delete'),
+              danger: true,
+              onClick: () => void hooks.remove(hook, (remove) => removing(remove).then(() => navigate(back))),
+            },
           ]}
         />
       </Head>

@@ -51,7 +51,7 @@ function WebhookList() {
               more={[
                 may('system.webhook.update') && { label: t('edit'), onClick: () => hooks.edit(hook) },
                 may('system.webhook.send') && { label: t('webhooks.test'), onClick: () => void hooks.test(hook) },
-                may('system.webhook.delete') && { label: t('delete'), danger: true, onClick: () => void hooks.remove(hook, list.reload) },
+                may('system.webhook.delete') && { label: t('delete'), danger: true, onClick: () => void hooks.remove(hook) },
               ]}
             />
           )),

@@ -4,6 +4,7 @@ import type { DeliveryDetail } from '../../api/types'
 import { t } from '../../i18n'
 import { useAction } from '../../ui/useAction'
 import { usePanel } from '../../ui/usePanel'
+import type { Leave } from '../../ui/useRecord'
 import { clock, host, type Webhook, type WebhookWithSecret } from './hook'
 
 const WebhookForm = lazy(async () => ({ default: (await import('./WebhookForm')).WebhookForm }))
@@ -19,7 +20,7 @@ export type Hooks = {
   replayEntry: (hook: Webhook, seq: number) => Promise<void>
   rotate: (hook: Webhook) => Promise<void>
   test: (hook: Webhook) => Promise<void>
-  remove: (hook: Webhook, then: () => unknown, onRemoving?: (removing: boolean) => void) => Promise<void>
+  remove: (hook: Webhook, leave?: Leave) => Promise<void> // then leaves instead of reloading
   panels: ReactNode
 }
 
@@ -54,17 +55,12 @@ export function useWebhooks(reload: () => Promise<void>): Hooks {
       await run(async () => secret.show(await post(`/system/webhook/${hook.id}/secret`, {})))
     },
     test: (hook) => run(async () => tested.show(await post(`/system/webhook/${hook.id}/test`))),
-    remove: async (hook, then, onRemoving) => {
+    remove: async (hook, leave = (remove) => remove().then(reload)) => {
       if (!(await confirm({ title: t('delete.sure', { name: host(hook) }), text: t('webhooks.delete.text'), ok: t('delete') }))) return
-      onRemoving?.(true)
-      try {
+      await leave(async () => {
         await del(`/system/webhook/${hook.id}`)
-      } catch (cause) {
-        onRemoving?.(false)
-        throw cause
-      }
-      notify(t('deleted', { name: host(hook) }))
-      await then()
+        notify(t('deleted', { name: host(hook) }))
+      })
     },
     panels: (
       <Suspense>
