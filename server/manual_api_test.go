@@ -111,7 +111,7 @@ func propOf(b *store.Builtin, name string) string {
 
 // TestManual_ListsEveryPackage: the table has every package of the module.
 func TestManual_ListsEveryPackage(t *testing.T) {
-	rows := rowsOf(t, "architecture.md")
+	rows := rowsOf(t, "../../docs/architecture.md")
 	for pkg := range mayImport {
 		name := strings.TrimPrefix(pkg, "reeve/")
 		if pkg != "reeve" && !strings.HasSuffix(name, "test") && rows[name] == nil {

@@ -24,11 +24,12 @@ var (
 // commands, with its flags, and in blocks of code its number of arguments, too.
 func TestManual_CommandsExist(t *testing.T) {
 	paths, err := filepath.Glob("../../embed/manual/*.md")
+	docs, _ := filepath.Glob("../../docs/*.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	inBlocks, inText := 0, 0
-	for _, path := range append(paths, "../../README.md") {
+	for _, path := range append(append(paths, docs...), "../../README.md") {
 		if filepath.Base(path) == "changelog.md" {
 			continue // has commands of older versions
 		}

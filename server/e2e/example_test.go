@@ -11,13 +11,13 @@ import (
 	"testing"
 )
 
-// The manual's example of a resource, see embed/manual/adding-a-resource.md. Its files are
+// The example of a resource, see docs/adding-a-resource.md. Its files are
 // where they would be in the repository, with .txt behind their names; register.diff has the
 // lines that other files get. Nothing of it is in the program.
 const (
 	repository = "../.."
-	exampleDir = repository + "/embed/manual/example/announcement"
-	exampleDoc = repository + "/embed/manual/adding-a-resource.md"
+	exampleDir = repository + "/docs/example/announcement"
+	exampleDoc = repository + "/docs/adding-a-resource.md"
 )
 
 // exampleFiles returns the files of the example, by their path in the repository.

@@ -32,12 +32,13 @@ var fence = regexp.MustCompile("(?ms)^```(\\w+)[ \t]*([^\n]*)\n(.*?)^```$")
 func manualPages(t *testing.T) map[string][]snippet {
 	t.Helper()
 	paths, err := filepath.Glob("../../embed/manual/*.md")
+	docs, _ := filepath.Glob("../../docs/*.md")
 	if err != nil || len(paths) < 10 {
 		t.Fatal(paths, err)
 	}
 
 	pages := map[string][]snippet{}
-	for _, path := range append(paths, "../../README.md") {
+	for _, path := range append(append(paths, docs...), "../../README.md") {
 		text, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)

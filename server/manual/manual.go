@@ -31,7 +31,7 @@ var order = []string{
 	"getting-started", "installation", "concepts", "administration", "custom-fields", "invitations",
 	"app-users", "build-on-it", "setup", "commands", "api", "operations", "backups", "several-nodes", "security", "sign-in-providers", "personal-data", "monitoring",
 	"change-log", "webhooks", "api-keys", "configuration", "feature-flags", "forward-auth",
-	"performance", "architecture", "contributing", "adding-a-resource", "versions", "changelog",
+	"performance", "versions", "changelog",
 }
 
 // markdown is CommonMark with tables. Headings get IDs, so that links can lead to them.

@@ -2,6 +2,8 @@ package manual
 
 import (
 	"io/fs"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -91,6 +93,47 @@ func TestLinks_Resolve(t *testing.T) {
 	}
 
 	if links < 30 {
+		t.Errorf("found %d links", links)
+	}
+}
+
+// TestLinks_ResolveInRepository: a link of the README, of docs and of .github to a file of the repository
+// names one that exists, and its fragment a heading.
+func TestLinks_ResolveInRepository(t *testing.T) {
+	link := regexp.MustCompile(`\]\(([^):#\s"]*)(?:#([^)]*))?\)`)
+	links := 0
+	for _, dir := range []string{"../..", "../../docs", "../../.github"} {
+		names, err := filepath.Glob(dir + "/*.md")
+		if err != nil || names == nil {
+			t.Fatal(dir, names, err)
+		}
+		for _, name := range names {
+			source, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, m := range link.FindAllStringSubmatch(string(source), -1) {
+				links++
+				to, fragment := filepath.Join(dir, m[1]), m[2]
+				if m[1] == "" {
+					to = name
+				}
+				text, err := os.ReadFile(to)
+				if err != nil {
+					t.Errorf("%s links to %s: %v", name, m[0], err)
+					continue
+				}
+				if fragment == "" {
+					continue
+				}
+				html, err := one(t, string(text)).HTML("/m/")
+				if err != nil || !strings.Contains(html, ` id="`+fragment+`"`) {
+					t.Errorf("%s links to %s, which has no such heading (%v)", name, m[0], err)
+				}
+			}
+		}
+	}
+	if links < 40 {
 		t.Errorf("found %d links", links)
 	}
 }
