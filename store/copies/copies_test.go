@@ -519,6 +519,42 @@ func TestPrune_DamagedTakesNoPlace(t *testing.T) {
 	}
 }
 
+// TestProve_ComparesWithManifest: a copy is not proven if it has another number of records, or another
+// newest entry of the change log, than its manifest.
+func TestProve_ComparesWithManifest(t *testing.T) {
+	in, target := newInstallation(t, 3), directory(t)
+	r := in.repository(target, Options{})
+	c := in.copy(r)
+	if c.Manifest.Records < 3 {
+		t.Fatalf("the manifest has %d records", c.Manifest.Records)
+	}
+	prove := func(records int, change func(*audit.Head) *audit.Head) error {
+		_, err := r.Prove(t.Context(), scan(t, r), c, t.TempDir(), 1, func(ctx context.Context, archive, dir string, identities []age.Identity) (int, *audit.Head, error) {
+			n, head, err := examine(ctx, archive, dir, identities)
+			return n + records, change(head), err
+		})
+		return err
+	}
+	same := func(h *audit.Head) *audit.Head { return h }
+	for name, c := range map[string]struct {
+		records int
+		change  func(*audit.Head) *audit.Head
+		want    string
+	}{
+		"a record less": {-1, same, "records, not"},
+		"a record more": {1, same, "records, not"},
+		"another head":  {0, func(h *audit.Head) *audit.Head { other := *h; other.Seq++; return &other }, "change log ends with"},
+		"no head":       {0, func(*audit.Head) *audit.Head { return nil }, "change log ends with"},
+	} {
+		if err := prove(c.records, c.change); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := prove(0, same); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestPatient_Stalled ends each operation of a target that does not respond.
 func TestPatient_Stalled(t *testing.T) {
 	target := patient{stalled{}, 10 * time.Millisecond}

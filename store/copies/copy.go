@@ -39,6 +39,7 @@ func (r *Repository) Copy(ctx context.Context, version string, progress func(don
 		Version:  version,
 		Instance: r.instance,
 		Time:     b.Time().Std().UTC(),
+		Records:  b.Records(),
 		LogHead:  b.LogHead(),
 		Contents: []blob.Digest{},
 	}

@@ -29,11 +29,12 @@ type Manifest struct {
 	Version  string        `json:"version"` // version of the program that made the copy
 	Instance string        `json:"instance"`
 	Time     time.Time     `json:"time"`
-	LogHead  *audit.Head   `json:"log_head"`         // newest entry of the change log in the copy
-	Stream   *stream.Head  `json:"stream,omitempty"` // position in the commit stream; nil if no commit continues the copy
-	Data     Stored        `json:"data"`             // archive of the records
-	Contents []blob.Digest `json:"contents"`         // digests of the contents of files, sorted
-	Bytes    int64         `json:"bytes"`            // size of these contents
+	Records  int           `json:"records,omitempty"` // number of records in the copy; 0 if an earlier version made it
+	LogHead  *audit.Head   `json:"log_head"`          // newest entry of the change log in the copy
+	Stream   *stream.Head  `json:"stream,omitempty"`  // position in the commit stream; nil if no commit continues the copy
+	Data     Stored        `json:"data"`              // archive of the records
+	Contents []blob.Digest `json:"contents"`          // digests of the contents of files, sorted
+	Bytes    int64         `json:"bytes"`             // size of these contents
 }
 
 // Name returns the name of the copy.

@@ -16,6 +16,7 @@ import (
 
 	"reeve/store/audit"
 	"reeve/store/blob"
+	"reeve/store/errs"
 	"reeve/store/stream"
 )
 
@@ -44,6 +45,9 @@ func (r *Repository) Prove(ctx context.Context, s *Scan, c *Copy, dir string, sa
 	records, head, err := examine(ctx, path, filepath.Join(dir, "data"), []age.Identity{r.memory})
 	if err != nil {
 		return nil, err
+	}
+	if m.Records > 0 && records != m.Records {
+		return nil, fmt.Errorf("it has %s, not %d", errs.Count(records, "record"), m.Records)
 	}
 	if (head == nil) != (m.LogHead == nil) || head != nil && *head != *m.LogHead {
 		return nil, fmt.Errorf("its change log ends with %v, not with %v", head, m.LogHead)

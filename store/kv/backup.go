@@ -30,6 +30,7 @@ type Backup struct {
 	data     snapshot    // copy of data.db
 	segments []*os.File  // files of the change log, in the order of the manifest
 	key      []byte      // content of secret.key; nil if not included
+	records  int         // number of records in the copy
 	logHead  *audit.Head // head of the copy
 	stream   stream.Head // position of the copy in the commit stream
 	blobs    *blob.Store
@@ -230,6 +231,9 @@ func (b *Backup) Open(c Content) (io.Reader, error) {
 
 // Time returns the time of the backup.
 func (b *Backup) Time() Time { return b.manifest.Time }
+
+// Records returns the number of records in the backup.
+func (b *Backup) Records() int { return b.records }
 
 // LogHead returns the newest entry of the change log in the backup.
 func (b *Backup) LogHead() *audit.Head { return b.logHead }

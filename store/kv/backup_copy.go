@@ -37,6 +37,7 @@ func (b *Backup) copyDataIn(ctx context.Context, db *DB, dir string) (refs []blo
 	if err = errors.Join(f.Close(), db.copyTo(ctx, path)); err == nil {
 		var report *Report
 		if report, refs, _, err = inspect(path, db.options); err == nil {
+			b.records = report.Records
 			err = errors.Join(report.err("the database"), context.Cause(ctx))
 		}
 		if err != nil {

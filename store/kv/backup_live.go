@@ -77,7 +77,7 @@ func (b *Backup) readLive(ctx context.Context, db *DB) (refs []blobRef, err erro
 		if err = errors.Join(err, report.err("the database")); err != nil {
 			return err
 		}
-		refs = found
+		refs, b.records = found, report.Records
 		return b.headsIn(tx)
 	})
 	if err != nil {
