@@ -55,7 +55,7 @@ func (u *upstream) take() []http.Header {
 }
 
 // freeAddress returns an address of this machine that nothing listens on.
-func freeAddress(t *testing.T) string {
+func freeAddress(t testing.TB) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
