@@ -51,7 +51,7 @@ func TestConsoleIdle(t *testing.T) {
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
 	for _, page := range []struct{ name, at, asks string }{
-		{"home", "/", "/system/monitor/stats"},
+		{"home", "/?view=operations", "/system/monitor/stats"},
 		{"the newest requests", "/system/monitor/request?live=1", "/system/monitor/request"},
 		{"the statistics", "/system/monitor/request", "/system/monitor/stats"},
 		{"the traces", "/system/monitor/trace", "/system/monitor/trace"},

@@ -131,5 +131,7 @@ func TestConsoleLiveHome(t *testing.T) {
 	owner.create("/admin/list", "username", "ann", "password", password)
 	signedInAs(t, server, "ann")
 	p.see("Active sessions\n2")
-	p.row("ann")
+	p.in(".ant-table").row("ann")
+	p.see("admin created the user ann")
+	p.see("Users\n2")
 }

@@ -363,20 +363,57 @@ func TestConsoleHome(t *testing.T) {
 	server, c, _ := watched(t)
 	p := signedInAt(t, server, c, "/")
 	p.see("Healthy")
+	p.row("Failed")
+	p.click("radio", "Operations")
+	p.at("?view=operations")
 	p.row("POST /admin/list").find("cell", "6")
 	p.row("data.db").see("iB")
 	p.row("Database").see("OK")
-	p.row("Failed")
 	p.find("image", "Requests")
 	p.find("image", "Response time")
 	p.click("radio", "7 d")
-	p.at("?span=7d")
+	p.at("?view=operations&span=7d")
 	p.sweep(".ant-card:first-child .u-over", 0.2, 0.9)
 	p.zoomed()
 	p.find("heading", "Monitoring")
-	p.open("/")
+	p.open("/?view=operations")
 	p.click("link", "POST /admin/list")
 	p.see("6 total.")
+}
+
+// TestConsoleHome_Overview looks at the people and the changes on the page that everyone opens first.
+func TestConsoleHome_Overview(t *testing.T) {
+	t.Parallel()
+	server, c := office(t)
+	kim := c.create("/admin/list", "username", "kim")
+	c.want(200, "POST", fmt.Sprintf("/admin/list/%d/invite", kim), "{}")
+	for range 12 { // until the username is locked out
+		server.surfer().do("POST", "/admin/login", object("username", "bea", "password", "wrong"))
+	}
+	p := signedInAt(t, server, c, "/")
+	p.see("new in 7 days, 0 in the 7 days before")
+	p.see("Pending invitations")
+	p.see("Locked out\n1\nbea")
+	p.see("Last proven backup")
+	p.see("admin created the user kim")
+	p.missing("image", "Requests")
+	p.looksGood("home")
+	newest := into[struct{ Data []struct{ Seq int } }](t, c.want(200, "GET", "/system/audit?pageSize=1&collection=user", "")).Data[0].Seq
+	p.click("button", "admin created the user kim")
+	p.at(fmt.Sprint("/system/audit/", newest))
+
+	zh := signedInAt(t, server, c, "/", inChinese)
+	zh.see("概览")
+	zh.see("近 7 天新增")
+	zh.shoot("zh-home")
+
+	clerk := signedInAt(t, server, c.holder(server, "clerk", "admin", "admin.list", "admin.list.query"), "/")
+	clerk.see("new in 7 days")
+	clerk.see("Your account")
+	for _, name := range []string{"Pending invitations", "Locked out", "Last proven backup", "Recent changes"} {
+		clerk.gone(name)
+	}
+	clerk.missing("radio", "Operations")
 }
 
 func TestConsoleHome_WithOtherRights(t *testing.T) {

@@ -1,30 +1,49 @@
-import { Badge, Button, Flex, Typography } from 'antd'
+import { Badge, Button, Flex, Segmented, Skeleton, Typography } from 'antd'
+import { lazy, Suspense } from 'react'
 import { useNavigate } from 'react-router'
 import type { SystemHealth } from '../api/types'
 import { useAccount } from '../app/account'
-import { maybe, t } from '../i18n'
+import { type Key, maybe, t } from '../i18n'
 import { count } from '../ui/format'
 import { Time } from '../ui/Time'
 import { useLive } from '../ui/useLive'
+import { useQueryParams } from '../ui/useQueryParams'
 import { BackupNotice } from './home/BackupNotice'
+import { Overview } from './home/Overview'
 import { Own } from './home/Own'
-import { Denials, SignIns } from './home/Recent'
 import { Steps, useSteps } from './home/Steps'
-import { Health, Storage } from './home/Storage'
-import { type Tile, Tiles } from './home/Tiles'
-import { Traffic } from './home/Traffic'
+import type { Tile } from './home/Tiles'
 
-// HomePage is the dashboard; each part requires its permission. Its requests count as
-// traffic, except those to monitoring, so it polls rarely.
+const Operations = lazy(async () => ({ default: (await import('./home/Operations')).Operations }))
+
+const people = [
+  'system.loginlog.query',
+  'system.audit.query',
+  'admin.list.query',
+  'user.list.query',
+  'admin.role.query',
+  'file.list.query',
+  'admin.invite.query',
+  'system.copy.query',
+  'system.session.query',
+] as const
+const operations = ['system.monitor.stats', 'system.monitor.auth', 'system.info'] as const
+
+// HomePage is the dashboard: an overview of the people and of what has changed, and the state of the server,
+// each for those who may see a part of it. Its requests count as traffic, except those to monitoring, so it
+// polls rarely.
 export function HomePage() {
   const { info, may } = useAccount()
   const navigate = useNavigate()
+  const { params, set } = useQueryParams()
   const user = info.info
   const { data: health, failure } = useLive(may('system.info') ? '/system/health' : '', 60)
   const { data: system, failure: unknown } = useLive(may('system.info') ? '/system/info' : '', 300)
   const sets = useSteps()
-  const stats = may('system.monitor.stats')
-  const watches = (['system.monitor.stats', 'system.monitor.auth', 'system.info', 'system.session.query', 'system.loginlog.query'] as const).some(may)
+  const views = [...(people.some(may) ? ['overview'] : []), ...(operations.some(may) ? ['operations'] : [])]
+  const asked = params.get('view') ?? ''
+  const view = views.includes(asked) ? asked : views[0]
+  const watches = ([...operations, 'system.session.query', 'system.loginlog.query'] as const).some(may)
   const now = useNow(health)
   return (
     <Flex vertical gap={16}>
@@ -38,19 +57,28 @@ export function HomePage() {
             {user.login_ip && `, ${user.login_ip}`}
           </Typography.Text>
         </div>
-        {may('admin.list.query') && may('admin.list.create') && may('admin.invite.create') && (
-          <Button onClick={() => void navigate('/admin/list?new=invite')}>{t('home.invite')}</Button>
-        )}
+        <Flex gap={16} wrap>
+          {views.length > 1 && (
+            <Segmented
+              value={view}
+              aria-label={t('home.view')}
+              onChange={(to) => set({ view: to === views[0] ? undefined : to })}
+              options={views.map((value) => ({ value, label: t(`home.view.${value}` as Key) }))}
+            />
+          )}
+          {may('admin.list.query') && may('admin.list.create') && may('admin.invite.create') && (
+            <Button onClick={() => void navigate('/admin/list?new=invite')}>{t('home.invite')}</Button>
+          )}
+        </Flex>
       </Flex>
       <BackupNotice />
       {sets && <Steps info={system} />}
-      {stats ? <Traffic tiles={now} /> : now.length > 0 && <Tiles tiles={now} />}
-      <Flex wrap gap={16}>
-        {may('system.loginlog.query') && <SignIns title={t('home.sign_ins')} path="/system/loginlog" to="/system/loginlog" />}
-        {may('system.monitor.auth') && <Denials />}
-        {may('system.info') && <Storage health={health} info={system} failure={unknown} />}
-        {may('system.info') && <Health health={health} failure={failure} />}
-      </Flex>
+      {view === 'overview' && <Overview tiles={now} />}
+      {view === 'operations' && (
+        <Suspense fallback={<Skeleton active />}>
+          <Operations tiles={now} health={health} info={system} failure={failure} unknown={unknown} />
+        </Suspense>
+      )}
       {!watches && <Own />}
     </Flex>
   )
