@@ -13,7 +13,7 @@ import (
 var scriptLimits = map[string]int{
 	"/":                 354_000,
 	"/?view=operations": 374_500,
-	"/account":          355_000,
+	"/account":          355_100,
 	"/account/security": 381_000,
 	"/admin/list":       345_000,
 	"/user/list":        326_500,
@@ -23,7 +23,7 @@ var scriptLimits = map[string]int{
 	"/user/role":        315_000,
 	"/user/rule":        315_000,
 	"/admin/role":       316_000,
-	"/admin/rule":       319_000,
+	"/admin/rule":       319_100,
 	"/admin/dept":       316_000,
 	"/admin/key":        312_000,
 	"/system/setting":   358_000,

@@ -29,8 +29,8 @@ const people = [
 ] as const
 const operations = ['system.monitor.stats', 'system.monitor.auth', 'system.info'] as const
 
-// HomePage is the dashboard: an overview of the people and of what has changed, and the state of the server,
-// each for those who may see a part of it. Its requests count as traffic, except those to monitoring, so it
+// HomePage is the dashboard: an overview of people and changes, and the state of the server, each for those
+// who may see a part of it. Its requests count as traffic, except those to monitoring, so it
 // polls rarely.
 export function HomePage() {
   const { info, may } = useAccount()

@@ -13,7 +13,7 @@ import { type Tile, Tiles } from './Tiles'
 
 const Changes = lazy(async () => ({ default: (await Promise.all([import('./Changes'), loadTexts('audit', 'actions', 'builtins')]))[0].Changes }))
 
-// Overview is what most administrators look for: the people, what waits for somebody, and what has changed.
+// Overview shows the people, their invitations and lock-outs, the last proven backup and the newest changes.
 export function Overview({ tiles }: { tiles: Tile[] }) {
   const { may } = useAccount()
   const all = [...useFigures(), ...tiles]
@@ -52,7 +52,7 @@ function usePeople(path: '/admin/list' | '/user/list', on: boolean, label: strin
   return [{ label, to: path, value: total !== undefined && count(total), more: known && t('home.new', { n: count(fresh), before: count(before) }) }]
 }
 
-// useFigures are the tiles of what the user may see.
+// useFigures returns the tiles that the user may see.
 function useFigures(): Tile[] {
   const { may } = useAccount()
   const users = usePeople('/admin/list', may('admin.list.query'), t('menu.admin.list'))
