@@ -96,7 +96,9 @@ func (p *program) chooseCopy(target copies.Target, moment copies.Moment, identit
 		}
 	}
 	if len(named) > 0 {
-		m, err = moment.Base(named)
+		if m, err = moment.Base(named); err == nil && wanted == "" {
+			err = copies.OneLine(context.Background(), target, m, all, identities)
+		}
 		return m, all, err
 	}
 	switch {
@@ -123,16 +125,15 @@ func (p *program) restoreCopy(target copies.Target, dir string, identities []age
 	if err != nil {
 		return done, err
 	}
-	var commits *copies.Commits
+	commits := &copies.Commits{}
 	var entries kv.Entries
 	one := p.text("copy") != "" && strings.HasSuffix(m.Name(), p.text("copy")) // --copy names this one, not several
 	switch wanted := !one || moment != (copies.Moment{}); {
-	case wanted && m.Stream == nil:
-		commits = &copies.Commits{}
+	case !wanted || m.Stream == nil:
 		if commits.Beyond, err = copies.Later(ctx, target, m); err != nil {
 			return done, err
 		}
-	case wanted:
+	default:
 		if commits, err = copies.CommitsAfter(ctx, target, m, all, moment, identities); err != nil {
 			return done, err
 		}
@@ -195,14 +196,15 @@ func (p *program) showMoment(m *copies.Manifest, commits *copies.Commits, done k
 		return nil
 	}
 	fmt.Fprintln(p.out, "the copy is of", m.Time.Local().Format(time.DateTime))
-	if commits == nil {
-		return nil
-	}
 	if m.Stream != nil && done.Applied.Number > m.Stream.Number {
 		fmt.Fprintf(p.out, "applied since: %s, the last one of %s\n", errs.Count(int(done.Applied.Number-m.Stream.Number), "commit"),
 			time.UnixMicro(done.Applied.Time).Local().Format(time.DateTime))
 	}
-	if !commits.Beyond.IsZero() {
+	switch {
+	case commits.Beyond.IsZero():
+	case p.text("copy") != "" && p.text("at") == "" && !p.flags.Changed("before"):
+		fmt.Fprintf(p.out, "commits until %s are stored, too, and are left out: they are applied with --at\n", commits.Beyond.Local().Format(time.DateTime))
+	default:
 		fmt.Fprintf(p.out, "commits until %s are stored, too, but this copy does not lead to them: an older one may, with --copy and --at\n", commits.Beyond.Local().Format(time.DateTime))
 	}
 	return nil

@@ -15,6 +15,7 @@ import (
 
 	"filippo.io/age"
 
+	"reeve/store/errs"
 	"reeve/store/kv"
 	"reeve/store/stream"
 )
@@ -157,31 +158,125 @@ func (m Moment) Base(all []*Manifest) (*Manifest, error) {
 	return nil, fmt.Errorf("there is no copy from before %s that the commit stream continues: the oldest copy is of %s", what, clock(all[len(all)-1].Time))
 }
 
-// ofOneServer returns an error if another server, which has the same data, has stored copies since the one
-// with the newest copy began to: one that was started again after its data had moved, for example. The
-// copies are those of List.
+// ofOneServer returns an error if another server, which has the same data, has stored copies or commits
+// since the one with the newest copy began to: one that was started again after its data had moved, or one
+// that went on while its data were restored elsewhere, for example. The copies are those of List.
 func ofOneServer(all []*Manifest) error {
 	if len(all) == 0 {
 		return nil
 	}
-	const remedy = "name the one to restore with the beginning of its copies' names: --copy %s or --copy %s"
-	newest := all[0]
-	oldest := len(all) - 1
-	for generationOf(all[oldest].Name()) != generationOf(newest.Name()) {
-		oldest--
-	}
-	for i, c := range all[:oldest] {
-		if mine, other := generationOf(newest.Name()), generationOf(c.Name()); mine != other {
-			return fmt.Errorf("two servers have stored copies of this data at the same time, the last ones at %s and %s: "+remedy,
-				clock(newest.Time), clock(c.Time), mine, other)
+	newest := all[0].Name()
+	lives, names := map[string]*life{}, []string{}
+	for _, c := range all {
+		start := strings.TrimSuffix(startOf(c.Name()), "/")
+		for _, name := range []string{generationOf(c.Name()), start} {
+			if lives[name] == nil {
+				lives[name] = lifeOf(name, c)
+				names = append(names, name)
+			}
+			lives[name].first = c.Time
 		}
+	}
+	for _, name := range names {
+		mine := generationOf(newest)
+		if generationOf(name) == mine {
+			mine = strings.TrimSuffix(startOf(newest), "/") // the same data, maybe at another machine
+		}
+		if name == mine || name == generationOf(newest) || name != generationOf(name) && generationOf(name) != generationOf(newest) {
+			continue
+		}
+		if one, other := lives[mine], lives[name]; !one.precedes(other) && !other.precedes(one) {
+			return fmt.Errorf("two servers have stored copies of this data at the same time, %s %s, and %s %s: "+remedy,
+				mine, one, name, other, mine, name)
+		}
+	}
+	for i, c := range all[:len(all)-1] {
 		next := all[i+1]
+		if generationOf(c.Name()) != generationOf(newest) {
+			break
+		}
 		if c.LogHead != nil && next.LogHead != nil && c.LogHead.Seq < next.LogHead.Seq && generationOf(next.Name()) == generationOf(c.Name()) {
 			return fmt.Errorf("the copy of %s has fewer entries of the change log than that of %s, as if two servers had stored them: "+remedy,
 				clock(c.Time), clock(next.Time), strings.TrimSuffix(startOf(c.Name()), "/"), strings.TrimSuffix(startOf(next.Name()), "/"))
 		}
 	}
 	return nil
+}
+
+// OneLine returns an error if the commits since the copy before m, which another start of a server has
+// stored, do not lead to m: then two servers have gone on from the same data, and m lacks what the other one
+// has done. The copies are those of List. What can't be read is left to CommitsAfter.
+func OneLine(ctx context.Context, target Target, m *Manifest, all []*Manifest, identities []age.Identity) error {
+	before := func(c *Manifest, starts ...string) bool {
+		return c.Time.Before(m.Time) && c.Stream != nil && m.Stream != nil && c.Stream.Epoch == m.Stream.Epoch && !slices.Contains(starts, startOf(c.Name()))
+	}
+	mine := startOf(m.Name())
+	i := slices.IndexFunc(all, func(c *Manifest) bool { return before(c, mine) })
+	if i < 0 {
+		return nil
+	}
+	base := all[i]
+	if j := slices.IndexFunc(all, func(c *Manifest) bool { return before(c, mine, startOf(base.Name())) }); j >= 0 {
+		base = all[j] // of which both know
+	}
+	objects, err := target.List(ctx, m.Instance+"/")
+	if err != nil {
+		return err
+	}
+	var parts []part
+	for _, o := range objects {
+		if p, ok := partOf(o); ok && p.Epoch == m.Stream.Epoch && p.First <= m.Stream.Number {
+			parts = append(parts, p)
+		}
+	}
+	sortParts(parts)
+	for e, err := range follow(ctx, target, parts, *base.Stream, nil, identities) {
+		if errors.Is(err, errFork) || err == nil && e.Number == m.Stream.Number && e.Head().Hash != m.Stream.Hash {
+			return fmt.Errorf("%w from the same data, one until %s and one until %s: "+remedy, errFork, clock(all[i].Time), clock(m.Time),
+				strings.TrimSuffix(startOf(all[i].Name()), "/"), strings.TrimSuffix(startOf(m.Name()), "/"))
+		}
+		if err != nil {
+			return nil
+		}
+	}
+	return nil
+}
+
+// remedy ends the refusal to choose one of two servers.
+const remedy = "name the one to restore with the beginning of its copies' names: --copy %s or --copy %s"
+
+// life is when a server, from one start or since one restore, has stored something.
+type life struct {
+	first, last time.Time // times of its copies
+	commit      time.Time // time of the last commit that it has stored; zero for none
+	entries     uint64    // entries of the change log in its newest copy
+}
+
+// lifeOf returns the life of a generation or start, whose newest copy is c.
+func lifeOf(name string, c *Manifest) *life {
+	l := &life{last: c.Time}
+	if c.LogHead != nil {
+		l.entries = c.LogHead.Seq
+	}
+	for start, at := range c.shipped {
+		if strings.HasPrefix(start, name+"/") && at.After(l.commit) {
+			l.commit = at
+		}
+	}
+	return l
+}
+
+// precedes reports whether all of a life is before the first copy of another one.
+func (l *life) precedes(other *life) bool {
+	return l.last.Before(other.first) && l.commit.Before(other.first)
+}
+
+func (l *life) String() string {
+	end := l.last
+	if l.commit.After(end) {
+		end = l.commit
+	}
+	return fmt.Sprintf("from %s to %s (%s of the change log in its newest copy)", clock(l.first), clock(end), errs.Count(int(l.entries), "entry"))
 }
 
 func clock(at time.Time) string { return at.UTC().Format(time.RFC3339Nano) }
@@ -301,6 +396,8 @@ func (c *Commits) complete() error {
 	return nil
 }
 
+var errFork = errors.New("two servers have gone on")
+
 // follow yields the entries that follow a position, until one for which after is true, from sorted parts of
 // its epoch. Parts may overlap:
 // whole segments replace shorter ones, and a server stores its last segment again after a start. What
@@ -338,7 +435,7 @@ func follow(ctx context.Context, target Target, parts []part, from stream.Head, 
 				read[start] = e.Number
 				if e.Number <= head.Number {
 					if hashes[e.Number-from.Number-1] != beginning {
-						yield(nil, fmt.Errorf("two servers have gone on from commit %d, and nothing says which of them is meant: name a later copy", e.Number-1))
+						yield(nil, fmt.Errorf("%w from commit %d, and nothing says which of them is meant: name a later copy", errFork, e.Number-1))
 						return
 					}
 					continue

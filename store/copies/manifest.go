@@ -35,6 +35,8 @@ type Manifest struct {
 	Data     Stored        `json:"data"`              // archive of the records
 	Contents []blob.Digest `json:"contents"`          // digests of the contents of files, sorted
 	Bytes    int64         `json:"bytes"`             // size of these contents
+
+	shipped map[string]time.Time // by start, time of the last commit that the target has; set by List
 }
 
 // Name returns the name of the copy.

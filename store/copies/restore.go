@@ -26,6 +26,15 @@ func List(ctx context.Context, target Target, identities []age.Identity) (all []
 	if err != nil {
 		return nil, 0, err
 	}
+	shipped := map[string]time.Time{}
+	for _, o := range objects {
+		if p, ok := partOf(o); ok {
+			start, at := startOf(o.Name), time.UnixMicro(p.Time).UTC()
+			if at.After(shipped[start]) {
+				shipped[start] = at
+			}
+		}
+	}
 	for _, o := range objects {
 		name, suffix, ok := base(o.Name)
 		if !ok || suffix != listSuffix {
@@ -34,6 +43,7 @@ func List(ctx context.Context, target Target, identities []age.Identity) (all []
 		m, err := readManifest(ctx, target, name, identities)
 		switch {
 		case err == nil:
+			m.shipped = shipped
 			all = append(all, m)
 		case errors.Is(err, errOtherKey) || isDamage(err):
 			others++

@@ -103,6 +103,102 @@ func TestBase_TwoServers(t *testing.T) {
 	}
 }
 
+// TestBase_RestoredElsewhere restores the data of a running server elsewhere, where copies go to the same
+// target, and the running server goes on: what it has stored since is not left out without a word.
+func TestBase_RestoredElsewhere(t *testing.T) {
+	t.Parallel()
+	to, in := directory(t), newInstallation(t, 3)
+	r := in.repository(to, Options{})
+	in.copy(r)
+	dir, _, err := restoreMoment(t, to, Moment{}, in.identity)
+	if err != nil {
+		t.Fatal(err)
+	}
+	trial := in.another(dir)
+	own := trial.copy(trial.repository(to, Options{}))
+	if all, _, err := List(t.Context(), to, []age.Identity{in.identity}); err != nil {
+		t.Fatal(err)
+	} else if m, err := (Moment{}).Base(all); err != nil || m.Name() != own.Name {
+		t.Errorf("while the other server has done nothing: %v, %v", m, err)
+	}
+
+	in.put("after the trial")
+	in.ship(r)
+	_, _, err = restoreMoment(t, to, Moment{}, in.identity)
+	names := remedies(t, err)
+	if len(names) != 2 || names[0] != generationOf(own.Name) || !strings.HasPrefix(r.start, names[1]+"/") {
+		t.Fatal(err)
+	}
+	all, _, err := List(t.Context(), to, []age.Identity{in.identity})
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := slices.DeleteFunc(slices.Clone(all), func(m *Manifest) bool { return !strings.HasPrefix(m.Name(), names[1]+"/") })
+	m, err := (Moment{}).Base(named)
+	if err != nil {
+		t.Fatal(err)
+	}
+	commits, err := CommitsAfter(t.Context(), to, m, all, Moment{}, []age.Identity{in.identity})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, err := range commits.Entries(t.Context())(*m.Stream) {
+		if n++; err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n == 0 {
+		t.Error("the commits since are not found")
+	}
+}
+
+// TestOneLine_CopiedDirectory runs two servers with copies of one directory. The last copy does not follow
+// from the other server's commits, which a restore would lose.
+func TestOneLine_CopiedDirectory(t *testing.T) {
+	t.Parallel()
+	to, in := directory(t), newInstallation(t, 2)
+	in.copy(in.repository(to, Options{}))
+	if err := in.db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(t.TempDir(), "new")
+	if err := os.CopyFS(dir, os.DirFS(in.dir)); err != nil {
+		t.Fatal(err)
+	}
+	line := func() error {
+		identities := []age.Identity{in.identity}
+		all, _, err := List(t.Context(), to, identities)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := (Moment{}).Base(all)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return OneLine(t.Context(), to, m, all, identities)
+	}
+	next := in.another(dir)
+	r := next.repository(to, Options{})
+	next.put("at the new machine")
+	next.ship(r)
+	next.copy(r)
+	if err := line(); err != nil {
+		t.Errorf("one server after the other: %v", err)
+	}
+
+	in.restart()
+	old := in.repository(to, Options{})
+	in.put("at the old machine")
+	in.put("once more")
+	in.ship(old)
+	in.copy(old)
+	names := remedies(t, line())
+	if len(names) != 2 || names[0]+"/" != r.start || names[1]+"/" != old.start {
+		t.Errorf("%q, not %s and %s", names, r.start, old.start)
+	}
+}
+
 // TestScan_Previous restores a proven copy: it is no proof for the server that goes on with its data.
 func TestScan_Previous(t *testing.T) {
 	t.Parallel()
