@@ -45,7 +45,7 @@ func (r *release) archive(t target) error {
 	}
 
 	for _, name := range slices.Sorted(maps.Keys(r.extra.manual)) {
-		files = append(files, file{dir + "manual/" + name, 0o644, r.extra.manual[name]})
+		files = append(files, file{dir + name, 0o644, r.extra.manual[name]})
 	}
 
 	var b bytes.Buffer

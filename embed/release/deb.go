@@ -70,6 +70,7 @@ func (r *release) deb(t target, stage string) ([]byte, error) {
 			Replaces:  []string{t.edition.other},
 			Provides:  provided(t.edition),
 			Scripts: nfpm.Scripts{
+				PreInstall:  p.script("preinst"),
 				PostInstall: p.script("postinst"),
 				PreRemove:   p.script("prerm"),
 				PostRemove:  p.script("postrm"),

@@ -15,15 +15,29 @@ mkdir upper work root
 mount -t overlay overlay -o lowerdir=/,upperdir=upper,workdir=work root
 cp "$2" root/one.deb
 cp "$3" root/several.deb
+mkdir -p root/run/systemd/system
+printf '#!/bin/sh\necho "$@" >> /calls\n' > root/usr/bin/systemctl.new
+chmod 755 root/usr/bin/systemctl.new
+mv -f root/usr/bin/systemctl.new root/usr/bin/systemctl
+# calls prints what the package has asked systemd for since the last time.
+calls() {
+	grep -v daemon-reload root/calls || true
+	: > root/calls
+}
 show() {
+	calls
 	chroot root reeve version | grep -o 'with the client of etcd' || echo 'for one node'
 	chroot root dpkg-query -W -f='${Package} ${db:Status-Status}\n' reeve reeve-cluster 2>&1 || true
 	grep mine root/etc/reeve/config.toml || true
 	ls root/usr/lib/systemd/system/reeve.service || true
 }
 chroot root dpkg -i /one.deb >&2
+calls
+chroot root dpkg -i /one.deb >&2
+echo '== again'
+calls
 echo '# mine' >> root/etc/reeve/config.toml
-for file in /several.deb /one.deb; do
+for file in /several.deb /one.deb /several.deb /one.deb; do
 	chroot root dpkg -i $file >&2
 	echo "== $file"
 	show
@@ -33,7 +47,8 @@ echo '== purged'
 show
 `
 
-// TestDeb_Replaces moves a machine from one package to the other and back, with its configuration.
+// TestDeb_Replaces moves a machine from one package to the other and back, twice, with its configuration.
+// The service runs after each exchange.
 func TestDeb_Replaces(t *testing.T) {
 	needsRoot(t)
 	for e, wants := range map[edition]string{
@@ -54,8 +69,10 @@ func TestDeb_Replaces(t *testing.T) {
 	cmd.Stderr = &log
 	out, err := cmd.Output()
 	const unit = "root/usr/lib/systemd/system/reeve.service\n"
-	want := "== /several.deb\nwith the client of etcd\nreeve config-files\nreeve-cluster installed\n# mine\n" + unit +
-		"== /one.deb\nfor one node\nreeve installed\nreeve-cluster config-files\n# mine\n" + unit +
+	const fresh, update, gone = "enable --now reeve.service\n", "is-active --quiet reeve.service\nrestart reeve.service\n", "disable --now reeve.socket reeve.service\n"
+	exchange := "== /several.deb\n" + gone + fresh + "with the client of etcd\nreeve config-files\nreeve-cluster installed\n# mine\n" + unit +
+		"== /one.deb\n" + gone + fresh + "for one node\nreeve installed\nreeve-cluster config-files\n# mine\n" + unit
+	want := fresh + "== again\n" + update + exchange + exchange +
 		"== purged\nfor one node\nreeve installed\nreeve-cluster not-installed\n# mine\n" + unit
 	if err != nil || string(out) != want {
 		t.Errorf("%v\n%s\nwant\n%s\n%s", err, out, want, &log)

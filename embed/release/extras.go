@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 
@@ -20,7 +21,7 @@ type extras struct {
 
 	bash, zsh, fish []byte            // completion scripts
 	man             map[string][]byte // manual pages of section 1, by name
-	manual          map[string][]byte // topics of the manual and their pictures, to which the README has links, by name
+	manual          map[string][]byte // pages to which the README has links, and their pictures, by path
 }
 
 // writeExtras reads the texts of the checkout, and writes manual pages and completion scripts from
@@ -41,17 +42,21 @@ func (r *release) writeExtras() error {
 
 	r.extra.readme = bytes.ReplaceAll(r.extra.readme, []byte("](embed/manual/"), []byte("](manual/"))
 	r.extra.manual = map[string][]byte{}
-	dir := filepath.Join(r.root, "embed", "manual")
-	topics, err := os.ReadDir(dir)
-	if err != nil {
-		return err
-	}
-	for _, topic := range topics {
-		if topic.IsDir() {
-			continue // an example, which is in the checkout
-		}
-		if r.extra.manual[topic.Name()], err = os.ReadFile(filepath.Join(dir, topic.Name())); err != nil {
+	for _, from := range []string{"embed/manual", "docs"} {
+		dir := filepath.Join(r.root, filepath.FromSlash(from))
+		topics, err := os.ReadDir(dir)
+		if err != nil {
 			return err
+		}
+		for _, topic := range topics {
+			if topic.IsDir() {
+				continue // an example, which is in the checkout
+			}
+			text, err := os.ReadFile(filepath.Join(dir, topic.Name()))
+			if err != nil {
+				return err
+			}
+			r.extra.manual[path.Base(from)+"/"+topic.Name()] = bytes.ReplaceAll(text, []byte("](../embed/manual/"), []byte("](../manual/"))
 		}
 	}
 

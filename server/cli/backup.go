@@ -42,12 +42,13 @@ func (p *program) backupNow(c *client) error {
 		return p.copyNow(c, p.args[0])
 	}
 	dir, name := filepath.Join(p.config.DataDir, backupDir), ""
-	if len(p.args) > 0 {
+	own := len(p.args) == 0 // by the user that the server runs as, which stores copies there, too
+	if !own {
 		info, err := os.Stat(p.args[0])
 		if dir = p.args[0]; err != nil || !info.IsDir() {
 			dir, name = filepath.Split(p.args[0])
 		}
-	} else if err := os.MkdirAll(dir, 0o700); err != nil {
+	} else if err := p.makeBackupDir(dir); err != nil {
 		return err
 	}
 
@@ -68,7 +69,28 @@ func (p *program) backupNow(c *client) error {
 	if err != nil {
 		return fmt.Errorf("the backup was not written: %w", err)
 	}
+	if own {
+		if err := giveTo(p.config.DataDir, path); err != nil {
+			return err
+		}
+	}
 	return p.show(map[string]any{"file": path, "size": size}, "%s, %.1f MiB", path, float64(size)/(1<<20))
+}
+
+// makeBackupDir makes the directory of backups in the data directory.
+func (p *program) makeBackupDir(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	return giveTo(p.config.DataDir, dir)
+}
+
+// giveTo gives what root has made in a data directory to its owner.
+func giveTo(dataDir, path string) error {
+	if os.Geteuid() != 0 {
+		return nil
+	}
+	return disk.GiveOwner(dataDir, path)
 }
 
 // writeNew writes a file that does not exist, durably, so that it has all of the content or is not

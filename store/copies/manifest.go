@@ -36,7 +36,7 @@ type Manifest struct {
 	Contents []blob.Digest `json:"contents"`          // digests of the contents of files, sorted
 	Bytes    int64         `json:"bytes"`             // size of these contents
 
-	shipped map[string]time.Time // by start, time of the last commit that the target has; set by List
+	shipped map[string]time.Time // time of the last commit that the target has, by start; set by List
 }
 
 // Name returns the name of the copy.
