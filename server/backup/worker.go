@@ -252,6 +252,9 @@ func (w *worker) steps(ctx context.Context, asked bool) error {
 			w.set(func(p *progress) { p.done, p.total = done, total })
 		})
 		if err != nil {
+			if w.sending() && ctx.Err() == nil {
+				_ = w.prune(ctx) // what interrupted copies have left may fill the target; if not, this one's error is the reason
+			}
 			return err
 		}
 		w.setUnproven(time.Time{})
@@ -279,6 +282,13 @@ func (w *worker) steps(ctx context.Context, asked bool) error {
 	}
 	w.set(func(p *progress) { p.phase, p.done, p.total = Pruning, 0, 0 })
 	return errors.Join(unproven, w.prune(ctx))
+}
+
+// sending reports whether the attempt has begun to send bytes.
+func (w *worker) sending() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.now.done > 0
 }
 
 func (w *worker) prune(ctx context.Context) error {

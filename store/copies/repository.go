@@ -42,6 +42,7 @@ type Repository struct {
 	process    string              // beginning of the names of all starts of this process
 	start      string              // beginning of the names of this start
 	began      time.Time           // time of the start object, by the clock of the target
+	opened     time.Time           // the same time, by the clock of this machine
 	Overwrites bool                // whether the target replaces objects that exist
 
 	known   map[string]*Copy // copies as they were read, by name
@@ -112,7 +113,7 @@ func (r *Repository) begin(ctx context.Context) error {
 	if len(all) != 1 {
 		return errors.New("what was stored is not in the list of objects")
 	}
-	r.began = all[0].Modified
+	r.began, r.opened = all[0].Modified, time.Now()
 	return nil
 }
 
