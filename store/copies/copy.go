@@ -94,8 +94,12 @@ type writer struct {
 	unnamed     []string // objects that may be stored and that no manifest and no index names, in their order
 }
 
-// clearTime is the timeout of the deletions after a copy has failed.
-const clearTime = 10 * time.Second
+// lastTime is the timeout of the requests after a copy has failed or was cancelled.
+const lastTime = 5 * time.Second
+
+func afterwards(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), lastTime)
+}
 
 // clear deletes the objects that nothing names, which would stay for a day, on a disk that may be full.
 // The newest are the first, so that nothing names an object that is gone. It ends with the first error,
@@ -104,7 +108,7 @@ func (w *writer) clear(ctx context.Context) {
 	if w.options.NoDelete {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), clearTime)
+	ctx, cancel := afterwards(ctx)
 	defer cancel()
 	for _, name := range slices.Backward(w.unnamed) {
 		if w.target.Delete(ctx, name) != nil {
@@ -125,7 +129,9 @@ func (w *writer) storeContents(ctx context.Context, s *Scan, b *kv.Backup) error
 			err = stored.add(ctx, one)
 		}
 		if err != nil {
-			return errors.Join(err, stored.flush(ctx))
+			last, cancel := afterwards(ctx)
+			defer cancel()
+			return errors.Join(err, stored.flush(last))
 		}
 	}
 	return stored.flush(ctx)

@@ -228,3 +228,36 @@ func TestDirectory_Synced(t *testing.T) {
 		}
 	}
 }
+
+// TestCopy_Cancelled cancels a copy after it has stored some contents: the next one does not store them
+// again, and nothing else is left.
+func TestCopy_Cancelled(t *testing.T) {
+	in, target := newInstallation(t, 6), directory(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	w := &watched{Directory: target, step: func() {}}
+	r := in.repository(w, Options{})
+	contents := func() (n int) {
+		for name := range objects(t, target) {
+			if strings.Contains(name, "/"+filesName) && !strings.HasSuffix(name, indexSuffix) {
+				n++
+			}
+		}
+		return n
+	}
+	w.step = func() {
+		if contents() >= 3 {
+			cancel()
+		}
+	}
+	if err := r.Copy(ctx, "1.2.3", unseen); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	w.step = func() {}
+	if n, named := contents(), len(scan(t, r).contents); n < 2 || n > 4 || n != named {
+		t.Errorf("%d contents are stored, of which %d are named", n, named)
+	}
+	in.copy(r)
+	if n := contents(); n != 6 {
+		t.Errorf("%d contents are stored, not 6", n)
+	}
+}
