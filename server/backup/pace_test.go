@@ -2,8 +2,10 @@ package backup_test
 
 import (
 	"compress/gzip"
+	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -16,6 +18,11 @@ import (
 	"reeve/server/backup"
 	"reeve/server/servertest"
 	"reeve/server/target"
+	"reeve/store"
+	"reeve/store/audit"
+	"reeve/store/blob"
+	"reeve/store/copies"
+	"reeve/store/disk/disktest"
 )
 
 // TestRetry_BacksOff: after each failure, the next attempt is twice as far away, up to an hour; after
@@ -128,5 +135,47 @@ func TestProof_AllFilesWeekly(t *testing.T) {
 		if got := k.sampled(dir); got.Files != 30 || got.Sampled != step.want {
 			t.Errorf("after %s: %+v, want %d", step.ahead, got, step.want)
 		}
+	}
+}
+
+// TestProof_LostContent damages the content of a file at the target. The proof finds it, and the attempt
+// after it makes a copy that has the content again.
+func TestProof_LostContent(t *testing.T) {
+	t.Parallel()
+	k, dir := newKept(t), t.TempDir()
+	f := k.Keep("owner", "a.txt", "content of a file")
+	k.run(target.Set{Targets: []target.Config{{Name: "nas", Path: dir}}})
+	before := k.until("it is proven", func(s targetState) bool { return s.ProvenAt != nil && s.Phase == backup.Waiting })
+	contents, err := filepath.Glob(filepath.Join(dir, "*", "*", "*", "files", "*[a-z0-9]"))
+	servertest.Must(t, err)
+	for _, path := range contents {
+		if filepath.Ext(path) == "" {
+			text := disktest.ReadFile(t, path)
+			text[len(text)-1] ^= 1
+			disktest.WriteFile(t, path, text)
+		}
+	}
+	k.Server.Backups.Examine = func(ctx context.Context, archive, dir string, identities []age.Identity) (int, *audit.Head, error) {
+		k.ahead.Add(int64(2 * time.Minute)) // so that the next attempt is due at once
+		return k.examine(ctx, archive, dir, identities)
+	}
+	k.OK("POST", "/system/backup-file", `{"target":"nas"}`, "owner")
+	k.until("the next attempt succeeds", func(s targetState) bool {
+		return s.Attempts >= before.Attempts+2 && s.Error == "" && s.Phase == backup.Waiting
+	})
+	in, done, err := k.restore(dir, copies.Moment{})
+	servertest.Must(t, err)
+	var digest blob.Digest
+	in.View(func(tx *store.Tx) error {
+		got, err := store.Files.Get(tx, f.ID)
+		if err == nil {
+			digest = got.Digest
+		}
+		return err
+	})
+	content, err := in.DB.OpenBlob(digest)
+	servertest.Must(t, err)
+	if text, err := io.ReadAll(content); string(text) != "content of a file" || err != nil || done.Missing > 0 {
+		t.Errorf("%q, %v, %d missing", text, err, done.Missing)
 	}
 }

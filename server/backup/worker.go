@@ -272,6 +272,8 @@ func (w *worker) steps(ctx context.Context, asked bool) error {
 		case err == nil:
 			w.setUnproven(time.Time{})
 			w.ping(ctx)
+		case errors.As(err, &copies.LostError{}): // which the next copy stores again
+			unproven = err
 		case !errors.Is(err, errUnproven):
 			w.setUnproven(w.b.now())
 			unproven = err
