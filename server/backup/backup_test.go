@@ -3,6 +3,7 @@ package backup_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -12,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -204,6 +206,35 @@ func TestTarget_Faults(t *testing.T) {
 		t.Errorf("%+v, %v, %v", s, entries, err)
 	}
 	k.Call("POST", "/system/backup-file", `{"target":"other"}`, "owner").Names(422, "target")
+}
+
+// TestTarget_Full: what copies that a power cut has interrupted have left fills the disk of a target. The
+// copy fails, which the state says, the proven one stays, and the next one has room.
+func TestTarget_Full(t *testing.T) {
+	t.Parallel()
+	k, dir := newKept(t), disktest.SmallDisk(t, "16m")
+	k.run(target.Set{Targets: []target.Config{{Name: "nas", Path: dir}}})
+	before := k.until("it is proven", func(s targetState) bool { return s.ProvenAt != nil && s.Phase == backup.Waiting })
+	starts, err := filepath.Glob(filepath.Join(dir, "*", "*", "*", "start"))
+	if err != nil || len(starts) != 1 {
+		t.Fatal(starts, err)
+	}
+	left := filepath.Join(filepath.Dir(filepath.Dir(starts[0])), "earlier-start", "copies", "20260101T000000.000000Z.data.new")
+	servertest.Must(t, os.MkdirAll(filepath.Dir(left), 0o700))
+	if err := os.WriteFile(left, make([]byte, 16<<20), 0o600); !errors.Is(err, syscall.ENOSPC) {
+		t.Fatal(err)
+	}
+	servertest.Must(t, os.Truncate(left, 15<<20))
+	old := time.Now().Add(-25 * time.Hour)
+	servertest.Must(t, os.Chtimes(left, old, old))
+	k.Keep("owner", "large.txt", strings.Repeat("content of a file ", 200_000))
+	s := k.now("nas")
+	if !strings.Contains(s.Error, "no space left on device") || !strings.Contains(s.Error, dir) || s.Copies != before.Copies || !s.ProvenAt.Equal(*before.ProvenAt) {
+		t.Errorf("%+v", s)
+	}
+	if s = k.now("nas"); s.Error != "" || !s.ProvenAt.After(*before.ProvenAt) {
+		t.Errorf("%+v", s)
+	}
 }
 
 // TestBackup_NeedsPermission: reading the list does not allow to make copies.

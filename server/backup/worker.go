@@ -252,6 +252,9 @@ func (w *worker) steps(ctx context.Context, asked bool) error {
 			w.set(func(p *progress) { p.done, p.total = done, total })
 		})
 		if err != nil {
+			if w.sending() && ctx.Err() == nil {
+				_ = w.prune(ctx) // what interrupted copies have left may fill the target; if not, this one's error is the reason
+			}
 			return err
 		}
 		w.setUnproven(time.Time{})
@@ -269,6 +272,8 @@ func (w *worker) steps(ctx context.Context, asked bool) error {
 		case err == nil:
 			w.setUnproven(time.Time{})
 			w.ping(ctx)
+		case errors.As(err, &copies.LostError{}): // which the next copy stores again
+			unproven = err
 		case !errors.Is(err, errUnproven):
 			w.setUnproven(w.b.now())
 			unproven = err
@@ -279,6 +284,13 @@ func (w *worker) steps(ctx context.Context, asked bool) error {
 	}
 	w.set(func(p *progress) { p.phase, p.done, p.total = Pruning, 0, 0 })
 	return errors.Join(unproven, w.prune(ctx))
+}
+
+// sending reports whether the attempt has begun to send bytes.
+func (w *worker) sending() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.now.done > 0
 }
 
 func (w *worker) prune(ctx context.Context) error {

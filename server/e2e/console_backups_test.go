@@ -2,6 +2,10 @@ package e2e
 
 import (
 	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -92,4 +96,49 @@ func installedBefore(t *testing.T, data string, age time.Duration) {
 		return errors.Join(kv.PutRaw(tx, store.Installs, 1, install), store.Installs.Reindex(tx))
 	}))
 	noErr(t, db.Close())
+}
+
+// TestConsoleBackups_ProofFails shows a copy whose proof has failed, since a file is damaged at the target,
+// beside the proven one, and a target that can't be reached.
+func TestConsoleBackups_ProofFails(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	o := newOffsite(t, fmt.Sprintf("path = %q\n", dir))
+	server := start(t, o.data, "--config", o.config)
+	c := signedIn(t, server)
+	c.keepsText("a.txt", "content of a file")
+	o.must(t, "backup", "recipient", o.identity)
+	o.proven(t)
+	all, err := filepath.Glob(filepath.Join(dir, "*", "*", "*", "files", "*"))
+	noErr(t, err)
+	for _, path := range all {
+		if filepath.Ext(path) == "" {
+			text, err := os.ReadFile(path)
+			noErr(t, err)
+			text[len(text)-1] ^= 1
+			noErr(t, os.WriteFile(path, text, 0o600))
+		}
+	}
+	if r := o.run(t, "backup", "now", "offsite"); r.code == 0 || !strings.Contains(r.err, "is damaged") {
+		t.Errorf("%+v", r)
+	}
+	p := signedInAt(t, server, c, "/system/backup")
+	p.see("The last attempt failed: the content of the file")
+	p.see("is damaged")
+	p.row("Stored").see("offsite")
+	p.row("Proven").see("offsite")
+	p.looksGood("backups-proof-fails")
+	p.audit()
+	p = signedInAt(t, server, c, "/system/backup", inChinese)
+	p.row("已存储").see("offsite")
+	p.looksGood("zh-backups-proof-fails")
+
+	noErr(t, os.RemoveAll(dir))
+	if r := o.run(t, "backup", "now", "offsite"); r.code == 0 {
+		t.Errorf("%+v", r)
+	}
+	p = signedInAt(t, server, c, "/system/backup")
+	p.see("The last attempt failed: ")
+	p.see("no such file or directory")
+	p.see("Proven")
 }

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"time"
 
 	"filippo.io/age"
 
@@ -22,8 +24,9 @@ const (
 )
 
 // Copy adds a copy of the database. version is that of the program. progress is called with the bytes
-// that were sent and read back, and those of all.
-func (r *Repository) Copy(ctx context.Context, version string, progress func(done, total int64)) error {
+// that were sent and read back, and those of all. After an error, what it has stored is deleted again,
+// except contents that an index names, which the next copy uses.
+func (r *Repository) Copy(ctx context.Context, version string, progress func(done, total int64)) (err error) {
 	s, err := r.Scan(ctx)
 	if err != nil {
 		return err
@@ -60,6 +63,11 @@ func (r *Repository) Copy(ctx context.Context, version string, progress func(don
 		limit:      NewLimiter(r.options.Bandwidth),
 		total:      2 * (total + missing), // each byte is sent and read back
 	}
+	defer func() {
+		if err != nil {
+			w.clear(ctx)
+		}
+	}()
 	if err := w.storeContents(ctx, s, b); err != nil {
 		return err
 	}
@@ -83,6 +91,30 @@ type writer struct {
 	progress    func(done, total int64)
 	limit       *Limiter
 	done, total int64
+	unnamed     []string // objects that may be stored and that no manifest and no index names, in their order
+}
+
+// lastTime is the timeout of the requests after a copy has failed or was cancelled.
+const lastTime = 5 * time.Second
+
+func afterwards(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), lastTime)
+}
+
+// clear deletes the objects that nothing names, which would stay for a day, on a disk that may be full.
+// The newest are the first, so that nothing names an object that is gone. It ends with the first error,
+// which is the one that the copy has failed with, or hides it; Prune deletes what is left.
+func (w *writer) clear(ctx context.Context) {
+	if w.options.NoDelete {
+		return
+	}
+	ctx, cancel := afterwards(ctx)
+	defer cancel()
+	for _, name := range slices.Backward(w.unnamed) {
+		if w.target.Delete(ctx, name) != nil {
+			return
+		}
+	}
 }
 
 // storeContents stores the contents that no index names.
@@ -97,7 +129,9 @@ func (w *writer) storeContents(ctx context.Context, s *Scan, b *kv.Backup) error
 			err = stored.add(ctx, one)
 		}
 		if err != nil {
-			return errors.Join(err, stored.flush(ctx))
+			last, cancel := afterwards(ctx)
+			defer cancel()
+			return errors.Join(err, stored.flush(last))
 		}
 	}
 	return stored.flush(ctx)
@@ -147,6 +181,9 @@ func (b *batch) flush(ctx context.Context) error {
 	}
 	_, err := b.w.storeJSON(ctx, b.w.start+filesName+randomName()+indexSuffix, index{formatNumber, b.contents, b.w.recipients})
 	b.contents, b.bytes = nil, 0
+	if err == nil {
+		b.w.unnamed = nil
+	}
 	if err == nil && b.flushed != nil {
 		b.flushed()
 	}
@@ -196,6 +233,7 @@ func (w *writer) put(ctx context.Context, name string, size int64, write func(io
 	}()
 	sum := sha256.New()
 	sent := &counted{ctx: ctx, r: io.TeeReader(in, sum), w: w, limit: w.limit}
+	w.unnamed = append(w.unnamed, name)
 	err := w.target.Put(ctx, name, size, sent)
 	in.CloseWithError(errors.New("the target has stopped reading")) // so that write ends
 	if local := (localError{}); errors.As(<-written, &local) {

@@ -32,7 +32,7 @@ func (d Directory) Put(ctx context.Context, name string, size int64, content io.
 	if there, err := disk.Exists(path); there || err != nil {
 		return errors.Join(err, exists(there))
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+	if _, err := disk.MakeDir(filepath.Dir(path)); err != nil {
 		return err
 	}
 

@@ -53,7 +53,7 @@ func (r *Repository) Prove(ctx context.Context, s *Scan, c *Copy, dir string, sa
 		return nil, fmt.Errorf("its change log ends with %v, not with %v", head, m.LogHead)
 	}
 
-	if err := r.readIndexes(ctx, s); err != nil {
+	if err := r.readAgain(ctx, s); err != nil {
 		return nil, err
 	}
 	p := &Proof{Records: records, Files: len(m.Contents)}
@@ -113,24 +113,23 @@ func (r *Repository) proveCommits(ctx context.Context, s *Scan, m *Manifest) (n 
 	return n, nil
 }
 
-// readIndexes reads the indexes of a scan again, which may have known some of them.
-func (r *Repository) readIndexes(ctx context.Context, s *Scan) error {
+// readAgain reads the indexes of a scan again, which may have known some of them.
+func (r *Repository) readAgain(ctx context.Context, s *Scan) error {
 	names := slices.Collect(maps.Keys(s.indexes))
 	s.contents = map[blob.Digest]storedContent{}
 	clear(r.indexes)
-	for _, name := range names {
-		if err := r.readIndex(ctx, s, name); err != nil {
-			return err
-		}
-	}
-	return nil
+	return r.readIndexes(ctx, s, names)
 }
+
+// LostError is the error of a proof for a content of a file that is missing at the target, or damaged. The
+// next copy stores it again.
+type LostError struct{ error }
 
 // sample checks that contents are stored, and reads so many of them.
 func (r *Repository) sample(ctx context.Context, s *Scan, contents []blob.Digest, most int) (n int, err error) {
 	for _, d := range contents {
 		if _, there := s.contents[d]; !there {
-			return n, fmt.Errorf("the content of the file %s is missing or cut off", d)
+			return n, LostError{fmt.Errorf("the content of the file %s is missing or cut off", d)}
 		}
 	}
 	for i := range min(most, len(contents)) {
@@ -147,7 +146,8 @@ func (r *Repository) sample(ctx context.Context, s *Scan, contents []blob.Digest
 			return n, err
 		}
 		if got != c.Stored.SHA256 {
-			return n, fmt.Errorf("the content of the file %s, in %s, is damaged", c.SHA256, c.Stored.Object)
+			r.damaged[c.Stored.Object] = true
+			return n, LostError{fmt.Errorf("the content of the file %s, in %s, is damaged", c.SHA256, c.Stored.Object)}
 		}
 		n++
 	}

@@ -154,9 +154,10 @@ func (r *Repository) doom(s *Scan, named map[blob.Digest]bool, w window) map[str
 	return doomed
 }
 
-// now returns the time by the clock of the target: that of its newest object, which a copy has just
-// stored.
-func (r *Repository) now(s *Scan) (newest time.Time) {
+// now returns the time by the clock of the target: that of its newest object, or the time since the start
+// object was stored, if none was stored since, as on a full disk.
+func (r *Repository) now(s *Scan) time.Time {
+	newest := r.began.Add(time.Since(r.opened))
 	for _, o := range s.objects {
 		if o.Modified.After(newest) {
 			newest = o.Modified

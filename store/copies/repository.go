@@ -42,11 +42,13 @@ type Repository struct {
 	process    string              // beginning of the names of all starts of this process
 	start      string              // beginning of the names of this start
 	began      time.Time           // time of the start object, by the clock of the target
+	opened     time.Time           // the same time, by the clock of this machine
 	Overwrites bool                // whether the target replaces objects that exist
 
 	known   map[string]*Copy // copies as they were read, by name
 	indexes map[string]index // indexes as they were read, by name
 	lists   map[string]bool  // whether lists of erasures can be opened, by name
+	damaged map[string]bool  // objects with contents that a proof has found to be damaged
 	ship    shipping
 
 	compared map[string]uint64 // last commit of each start that is known to be the one in the log here, see hasCommit
@@ -62,7 +64,7 @@ func Open(ctx context.Context, target Target, db *kv.DB, o Options) (*Repository
 	if err != nil {
 		return nil, err
 	}
-	r := &Repository{target: target, options: o, db: db, instance: db.Instance(), known: map[string]*Copy{}, indexes: map[string]index{}, lists: map[string]bool{}, compared: map[string]uint64{}}
+	r := &Repository{target: target, options: o, db: db, instance: db.Instance(), known: map[string]*Copy{}, indexes: map[string]index{}, lists: map[string]bool{}, damaged: map[string]bool{}, compared: map[string]uint64{}}
 	r.ship.objects, r.ship.whole, r.ship.pending = map[segment][]string{}, map[segment]bool{}, map[blob.Digest]segment{}
 	r.ship.named, r.ship.unlisted = map[blob.Digest]storedContent{}, map[blob.Digest]bool{}
 	if r.server, err = seal.NewKey(key, serverStanza, ""); err != nil {
@@ -112,7 +114,7 @@ func (r *Repository) begin(ctx context.Context) error {
 	if len(all) != 1 {
 		return errors.New("what was stored is not in the list of objects")
 	}
-	r.began = all[0].Modified
+	r.began, r.opened = all[0].Modified, time.Now()
 	return nil
 }
 
@@ -169,6 +171,7 @@ func (r *Repository) Scan(ctx context.Context) (*Scan, error) {
 			s.Other = o.Modified
 		}
 	}
+	var indexes []string
 	for _, o := range all {
 		switch name, suffix, ok := base(o.Name); {
 		case ok && suffix == listSuffix:
@@ -179,14 +182,15 @@ func (r *Repository) Scan(ctx context.Context) (*Scan, error) {
 			s.Copies = append(s.Copies, c)
 			s.complete = s.complete && c.Manifest != nil
 		case strings.HasSuffix(o.Name, indexSuffix):
-			if err := r.readIndex(ctx, s, o.Name); err != nil {
-				return nil, err
-			}
+			indexes = append(indexes, o.Name)
 		case isList(o.Name):
 			if err := r.readList(ctx, o.Name); err != nil {
 				return nil, err
 			}
 		}
+	}
+	if err := r.readIndexes(ctx, s, indexes); err != nil {
+		return nil, err
 	}
 	sort.Slice(s.Copies, func(i, j int) bool { return s.Copies[i].Time.After(s.Copies[j].Time) })
 	sortParts(s.parts)
@@ -314,6 +318,18 @@ func readManifest(ctx context.Context, target Target, name string, identities []
 	return m, nil
 }
 
+// readIndexes reads indexes. What the newest one says of a content counts: one that was damaged was stored
+// again.
+func (r *Repository) readIndexes(ctx context.Context, s *Scan, names []string) error {
+	sort.SliceStable(names, func(i, j int) bool { return s.objects[names[i]].Modified.Before(s.objects[names[j]].Modified) })
+	for _, name := range names {
+		if err := r.readIndex(ctx, s, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // readIndex adds the contents in an index whose objects are there. A damaged one, or one that was
 // sealed with another secret.key, is as if it were not there: its contents are stored again. So are
 // those for other recipients.
@@ -338,7 +354,7 @@ func (r *Repository) readIndex(ctx context.Context, s *Scan, name string) error 
 		return nil
 	}
 	for _, c := range in.Contents {
-		if s.objects[c.Stored.Object].Size == c.Stored.Size {
+		if s.objects[c.Stored.Object].Size == c.Stored.Size && !r.damaged[c.Stored.Object] {
 			s.contents[c.SHA256] = c
 		}
 	}

@@ -121,6 +121,7 @@ func Contents(ctx context.Context, target Target, instance string, identities []
 	for _, o := range objects {
 		sizes[o.Name] = o.Size
 	}
+	sort.SliceStable(objects, func(i, j int) bool { return objects[i].Modified.After(objects[j].Modified) }) // one that was damaged was stored again
 	for _, o := range objects {
 		if !strings.HasSuffix(o.Name, indexSuffix) {
 			continue

@@ -50,6 +50,30 @@ func Exists(path string) (bool, error) {
 	return err == nil, err
 }
 
+// MakeDir creates a directory and its missing parents with mode 0700, durably. It returns those that it
+// has created, the deepest first.
+func MakeDir(dir string) (made []string, err error) {
+	for at := filepath.Clean(dir); ; at = filepath.Dir(at) {
+		there, err := Exists(at)
+		if err != nil {
+			return nil, err
+		}
+		if there {
+			break
+		}
+		made = append(made, at)
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	for _, at := range made {
+		if err := SyncDir(filepath.Dir(at)); err != nil {
+			return nil, err
+		}
+	}
+	return made, nil
+}
+
 // SyncDir makes creations and renames in a directory durable. It does nothing on Windows,
 // which has no such call.
 func SyncDir(dir string) error {

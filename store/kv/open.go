@@ -348,28 +348,9 @@ func (db *DB) mark() error {
 // makeDir creates a data directory and its missing parents, durably. The parent is also synced
 // if an earlier start may have ended before it did so.
 func makeDir(dir string) error {
-	made := []string{}
-	for at := filepath.Clean(dir); ; at = filepath.Dir(at) {
-		if there, err := disk.Exists(at); err != nil {
-			return err
-		} else if there {
-			break
-		}
-		made = append(made, at)
+	made, err := disk.MakeDir(dir)
+	if err == nil && len(made) == 0 && !HasDatabase(dir) {
+		err = disk.SyncDir(filepath.Dir(filepath.Clean(dir)))
 	}
-
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
-	if len(made) == 0 && !HasDatabase(dir) {
-		made = append(made, filepath.Clean(dir))
-	}
-
-	for _, at := range made {
-		if err := disk.SyncDir(filepath.Dir(at)); err != nil {
-			return err
-		}
-	}
-
-	return nil
+	return err
 }

@@ -57,10 +57,6 @@ const (
 // PartBytes is the size of the parts in which a larger object is sent. They are held in memory.
 const PartBytes = blob.PartBytes
 
-// bufferedBytes is the size of objects that are sent again if a connection fails, such as one that the service has
-// closed while it was idle. The client can do so only if it can read the content again.
-const bufferedBytes = 1 << 20
-
 // New returns a bucket. It does not connect.
 func New(o Options) (*Bucket, error) {
 	u, err := url.Parse(o.Endpoint)
@@ -116,7 +112,10 @@ func transport(ca string) (*http.Transport, error) {
 }
 
 // Put implements copies.Target. Services refuse to replace an object that is sent at once; for one in
-// parts, not all do.
+// parts, not all do. They refuse bytes that do not have the MD5 that is sent with them, which a bucket
+// with Object Lock needs, so up to PartBytes are read before they are sent: they can be sent again if a
+// connection fails, such as one that the service has closed while it was idle. If the content has a
+// method Sent, it is called while they are sent.
 func (b *Bucket) Put(ctx context.Context, name string, size int64, content io.Reader) error {
 	if size > PartBytes {
 		_, err := b.client.StatObject(ctx, b.bucket, b.prefix+name, minio.StatObjectOptions{})
@@ -127,17 +126,32 @@ func (b *Bucket) Put(ctx context.Context, name string, size int64, content io.Re
 			return err
 		}
 	}
-	if _, again := content.(io.Seeker); !again && size <= bufferedBytes {
+	var sent func()
+	if s, ok := content.(interface{ Sent() }); ok {
+		sent = s.Sent
+	}
+	if _, again := content.(io.Seeker); !again && size <= PartBytes {
 		text := make([]byte, size)
 		if _, err := io.ReadFull(content, text); err != nil {
 			return err
 		}
 		content = bytes.NewReader(text)
 	}
-	options := minio.PutObjectOptions{ContentType: "application/octet-stream", PartSize: PartBytes}
+	options := minio.PutObjectOptions{ContentType: "application/octet-stream", PartSize: PartBytes, SendContentMd5: true}
+	if sent != nil {
+		options.Progress = progress(sent)
+	}
 	options.SetMatchETagExcept("*")
 	_, err := b.client.PutObject(ctx, b.bucket, b.prefix+name, content, size, options)
 	return plain(err)
+}
+
+// progress is a reader that is called for bytes that are sent.
+type progress func()
+
+func (p progress) Read(b []byte) (int, error) {
+	p()
+	return len(b), nil
 }
 
 // Get implements copies.Target.
@@ -214,6 +228,8 @@ func plain(err error) error {
 		return errors.New("the service does not accept access_key and secret_key")
 	case r.Code == "AccessDenied":
 		return errors.New("access_key may not do this: it needs to list the bucket, and to get, put and delete objects")
+	case r.Code == "BadDigest":
+		return errors.New("the bytes were damaged on their way to the service")
 	case r.Code == "RequestTimeTooSkewed":
 		return errors.New("the clock of this machine is wrong: the service refuses its requests")
 	case r.Code != "" && r.StatusCode != 0:

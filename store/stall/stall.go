@@ -44,6 +44,9 @@ type Reader struct {
 	Moved func()
 }
 
+// Sent calls Moved for bytes that were read before and are sent now, see s3.Bucket.Put.
+func (r *Reader) Sent() { r.Moved() }
+
 // Read implements io.Reader.
 func (r *Reader) Read(p []byte) (int, error) {
 	n, err := r.Reader.Read(p)
