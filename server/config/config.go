@@ -98,12 +98,16 @@ func (c *Config) finish() error {
 	if err := c.loadFlags(c.flags); err != nil {
 		return err
 	}
+	return errors.Join(c.read(), c.check())
+}
 
+// read sets the fields from the values.
+func (c *Config) read() error {
 	c.DataDir, c.LogLevel = c.values.String("data.dir"), c.values.String("log.level")
 	c.PublicURL = canonicalURL(c.values.String("server.public_url")) // Server reports any other
 	c.BcryptCost, c.Breached = c.values.Int("auth.bcrypt_cost"), c.values.String("auth.breached_passwords")
 	c.LoginLogDays, c.LoginLogRows = c.values.Int("security.login_log_days"), c.values.Int("security.login_log_rows")
-	return errors.Join(c.setChangeLog(), c.setFiles(), c.setCluster(), c.check())
+	return errors.Join(c.setChangeLog(), c.setFiles(), c.setCluster())
 }
 
 // setChangeLog reads the limits of the change log.

@@ -43,5 +43,5 @@ func (c *Config) Reload() (next *Config, changed, kept []string, err error) {
 		}
 		next.sources[key] = c.sources[key]
 	}
-	return next, changed, kept, nil
+	return next, changed, kept, next.read()
 }
