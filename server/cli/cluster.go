@@ -24,8 +24,8 @@ import (
 // node is this server as one of several, see package cluster.
 type node interface {
 	CommitLog() *kv.CommitLogOptions
-	Init(ctx context.Context, o store.Options) error
-	Replace(ctx context.Context, o store.Options) error
+	Init(ctx context.Context, o store.Options) (missing []string, err error)
+	Replace(ctx context.Context, o store.Options) (missing []string, err error)
 	Upgrade(ctx context.Context, o store.Options) error
 	Prepare(ctx context.Context, o store.Options, open func() error) error
 	Attach(db *store.DB) error
@@ -155,12 +155,33 @@ func (p *program) clusterInit() error {
 				return err
 			}
 		}
-		if err := n.Init(context.Background(), options); err != nil {
+		missing, err := n.Init(context.Background(), options)
+		if err != nil {
 			return err
 		}
-		_, err := fmt.Fprintln(p.out, "the cluster has begun; start this node, copy secret.key to the data directories of the others, and start them")
+		p.printMissing(missing)
+		_, err = fmt.Fprintln(p.out, "the cluster has begun; start this node, copy secret.key to the data directories of the others, and start them")
 		return err
 	})
+}
+
+// mostMissing is the maximum number of files without contents that are named.
+const mostMissing = 20
+
+// printMissing names files whose contents are neither in the bucket nor in the data directory.
+func (p *program) printMissing(names []string) {
+	if len(names) == 0 {
+		return
+	}
+	fmt.Fprintf(p.out, "the contents of %s are neither in the bucket nor in the data directory:\n", errs.Count(len(names), "file"))
+	for i, name := range names {
+		if i == mostMissing {
+			fmt.Fprintf(p.out, "  and %d more\n", len(names)-i)
+			break
+		}
+		fmt.Fprintf(p.out, "  %s\n", strconv.Quote(name))
+	}
+	fmt.Fprintln(p.out, "copy the objects of the bucket that has them to this one, under the same names, or restore a backup that includes them")
 }
 
 // clusterLeave makes the data of a stopped node independent.
@@ -230,10 +251,12 @@ func (p *program) clusterRestore() error {
 		} else if err := p.restoreData(); err != nil {
 			return err
 		}
-		if err := n.Replace(context.Background(), p.storeOptions()); err != nil {
+		missing, err := n.Replace(context.Background(), p.storeOptions())
+		if err != nil {
 			return err
 		}
-		_, err := fmt.Fprintln(p.out, "these are the data of the cluster now; nodes that run take them, and so do others when they start; if etcd is another one than before, run `reeve cluster join` on those")
+		p.printMissing(missing)
+		_, err = fmt.Fprintln(p.out, "these are the data of the cluster now; nodes that run take them, and so do others when they start; if etcd is another one than before, run `reeve cluster join` on those")
 		return err
 	})
 }

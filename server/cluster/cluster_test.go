@@ -63,7 +63,7 @@ func (g *group) node(dir, name string) *Node {
 func (g *group) init(dir string) {
 	g.t.Helper()
 	n := g.node(dir, "init")
-	if err := n.Init(g.t.Context(), g.options); err != nil {
+	if _, err := n.Init(g.t.Context(), g.options); err != nil {
 		g.t.Fatal(err)
 	}
 	if err := n.Close(); err != nil {

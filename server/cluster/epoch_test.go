@@ -26,6 +26,15 @@ func (g *group) once(dir string, otherEtcd bool, fn func(*Node) error) error {
 	return errors.Join(fn(n), n.Close())
 }
 
+// replace is Node.Replace where no contents are missing.
+func replace(g *group, n *Node) error {
+	missing, err := n.Replace(g.t.Context(), g.options)
+	if len(missing) > 0 {
+		g.t.Errorf("missing: %q", missing)
+	}
+	return err
+}
+
 func (m *member) refused() error {
 	state, _ := m.db.CommitLog()
 	return state.Refused
@@ -57,7 +66,7 @@ func TestReplace(t *testing.T) {
 	if _, err := store.Restore(first, backup, nil, g.options); err != nil {
 		t.Fatal(err)
 	}
-	if err := g.once(first, true, func(n *Node) error { return n.Replace(t.Context(), g.options) }); err != nil {
+	if err := g.once(first, true, func(n *Node) error { return replace(g, n) }); err != nil {
 		t.Fatal(err)
 	}
 	until(t, "the other node needs a copy", func() bool { return errors.Is(b.refused(), kv.ErrOtherCopy) })
@@ -84,7 +93,7 @@ func TestReplace(t *testing.T) {
 	}
 	for range 2 { // more epochs: only the last replaced data are kept
 		a.stop()
-		if err := g.once(first, false, func(n *Node) error { return n.Replace(t.Context(), g.options) }); err != nil {
+		if err := g.once(first, false, func(n *Node) error { return replace(g, n) }); err != nil {
 			t.Fatal(err)
 		}
 		until(t, "the other node needs a copy", func() bool { return b.refused() != nil })
@@ -115,13 +124,16 @@ func TestReplace_FromNode(t *testing.T) {
 		t.Fatal(at, err)
 	}
 	g.etcd = etcdtest.Options(etcdtest.Start(t))
-	if err := g.once(first, false, func(n *Node) error { return n.Replace(t.Context(), g.options) }); err == nil || !strings.Contains(err.Error(), "another etcd cluster") {
+	if err := g.once(first, false, func(n *Node) error { return replace(g, n) }); err == nil || !strings.Contains(err.Error(), "another etcd cluster") {
 		t.Errorf("an etcd that is another one: %v", err)
 	}
-	if err := g.once(first, true, func(n *Node) error { return n.Init(t.Context(), g.options) }); err == nil || !strings.Contains(err.Error(), "compare the nodes") {
+	if err := g.once(first, true, func(n *Node) error {
+		_, err := n.Init(t.Context(), g.options)
+		return err
+	}); err == nil || !strings.Contains(err.Error(), "compare the nodes") {
 		t.Errorf("a cluster of its own with the data of a node: %v", err)
 	}
-	if err := g.once(first, true, func(n *Node) error { return n.Replace(t.Context(), g.options) }); err != nil {
+	if err := g.once(first, true, func(n *Node) error { return replace(g, n) }); err != nil {
 		t.Fatal(err)
 	}
 	g.all = nil

@@ -422,3 +422,52 @@ func TestClusterDoctor_WithoutEtcd(t *testing.T) {
 		t.Errorf("%d %v\n%s", r.code, states, r.err)
 	}
 }
+
+// TestCluster_RestoreIntoOtherBucket restores a backup, and the data of a node, into an empty bucket: contents that
+// the backup or the node has are stored there, and the others are named.
+func TestCluster_RestoreIntoOtherBucket(t *testing.T) {
+	t.Parallel()
+	s := newCluster(t, 1)
+	a, b := s.pair()
+	c := signedIn(t, a)
+	kept := c.upload("kept.txt", "in the backup")
+	c.at(b).has(kept, "kept.txt")
+	backup := filepath.Join(s.dir, "backup.tar")
+	s.write(backup, string(c.want(200, "GET", "/system/backup", "").raw))
+	a.stop()
+	b.stop()
+
+	s.etcd, s.s3 = etcdtest.StartCluster(t, 1), s3test.Start(t)
+	s.succeed("c", "cluster", "restore", backup)
+	first := s.serve("c")
+	s.giveKey("c", "d")
+	second := s.serve("d")
+	c = signedIn(t, first)
+	if got := c.at(second).want(200, "GET", kept+"/content", ""); string(got.raw) != "in the backup" {
+		t.Errorf("the file at the other node: %q", got.raw)
+	}
+	lost := c.at(second).upload("lost.txt", "only in the bucket and at the other node")
+	c.has(lost, "lost.txt")
+	first.stop()
+	second.stop()
+
+	s.etcd, s.s3 = etcdtest.StartCluster(t, 1), s3test.Start(t)
+	r := s.on("c", "cluster", "restore", "--from-node")
+	number := regexp.MustCompile(`end with entry ([0-9]+)`).FindStringSubmatch(r.err)
+	if number == nil {
+		t.Fatalf("%+v", r)
+	}
+	out := s.succeed("c", "cluster", "restore", "--from-node", "--entry", number[1])
+	if !strings.Contains(out, `the contents of 1 file are neither in the bucket nor in the data directory:`) || !strings.Contains(out, `"lost.txt"`) {
+		t.Errorf("what is missing is not named:\n%s", out)
+	}
+	first = s.serve("c")
+	s.succeed("d", "cluster", "join")
+	second = s.serve("d")
+	c = signedIn(t, first)
+	if got := c.at(second).want(200, "GET", kept+"/content", ""); string(got.raw) != "in the backup" {
+		t.Errorf("the file at the other node: %q", got.raw)
+	}
+	first.stop()
+	second.stop()
+}
