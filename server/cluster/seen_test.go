@@ -245,13 +245,25 @@ func TestCheck(t *testing.T) {
 	report := a.self()
 	report.Applied += 5
 	found := []string{}
-	n.checkNodes([]*etcd.Node{&report}, time.Now().Add(time.Minute), etcd.Position{Number: a.at()}, func(name, state, text, _ string) {
-		if state != good {
-			found = append(found, name)
+	for second, want := range map[*etcd.Node][]string{
+		{Lease: report.Lease, Sealed: []byte("another report")}: {"cluster data", "cluster clocks", "cluster configuration"},
+		&report:     {"cluster data", "cluster nodes", "cluster configuration"},
+		{Lease: 99}: {"cluster data", "cluster nodes", "cluster configuration"},
+	} {
+		found = nil
+		n.checkNodes([]*etcd.Node{&report}, time.Now().Add(time.Minute), etcd.Position{Number: a.at()}, func() ([]*etcd.Node, error) {
+			return []*etcd.Node{second}, nil
+		}, func(name, state, text, _ string) {
+			if state != good {
+				found = append(found, name)
+			}
+			if name == "cluster nodes" && state != good && !strings.Contains(text, " a since 20") {
+				t.Errorf("%s: %s", name, text)
+			}
+		})
+		if !slices.Equal(found, want) {
+			t.Errorf("found %q, want %q", found, want)
 		}
-	})
-	if !slices.Equal(found, []string{"cluster data", "cluster clocks", "cluster configuration"}) {
-		t.Errorf("found %q", found)
 	}
 
 	g.etcd.Endpoints = []string{httptest.NewUnstartedServer(nil).Listener.Addr().String()}
@@ -272,6 +284,7 @@ func TestCheckMembers(t *testing.T) {
 	}{
 		"old":         {func(m *etcd.Member) { m.Version = "3.3.27" }, "etcd version failed"},
 		"unreadable":  {func(m *etcd.Member) { m.Version = "not decided" }, "etcd version failed"},
+		"no leader":   {func(m *etcd.Member) { m.Alone = true }, "etcd degraded"},
 		"alarm":       {func(m *etcd.Member) { m.Faults = []string{"NOSPACE"} }, "etcd alarms failed"},
 		"fragmented":  {func(m *etcd.Member) { m.Size = 900 << 20 }, "etcd space degraded defrag"},
 		"full":        {func(m *etcd.Member) { m.Size, m.Used = 900<<20, 900<<20 }, "etcd space degraded quota-backend-bytes"},

@@ -151,8 +151,11 @@ func memberState(m etcd.Member) web.EtcdMember {
 		Quota:     m.Quota,
 		Alarms:    append([]string{}, m.Faults...),
 	}
-	if m.Err != nil {
+	switch {
+	case m.Err != nil:
 		out.Error = m.Err.Error()
+	case m.Alone:
+		out.Error = etcd.ErrNoLeader.Error()
 	}
 	return out
 }

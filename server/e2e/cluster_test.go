@@ -471,3 +471,30 @@ func TestCluster_RestoreIntoOtherBucket(t *testing.T) {
 	first.stop()
 	second.stop()
 }
+
+// TestClusterDoctor_LostMajority: doctor says which members of etcd answer when they have no majority, and nothing of
+// alarms; and which node is dead, and nothing of clocks.
+func TestClusterDoctor_LostMajority(t *testing.T) {
+	t.Parallel()
+	s := newCluster(t, 3)
+	a, b := s.pair()
+	b.kill()
+	eventually(t, "doctor says that the other node does not report", func() bool {
+		r := s.on("a", "doctor")
+		if strings.Contains(r.out, "clocks differ") {
+			t.Errorf("a dead node is no matter of clocks:\n%s", r.out)
+		}
+		return strings.Contains(r.out, "nodes do not report any more: b since 20") || strings.Contains(r.out, "with the time of the last report: b (20")
+	})
+	s.etcd[1].Kill()
+	s.etcd[2].Kill()
+	r := result{}
+	eventually(t, "doctor says that there is no majority", func() bool {
+		r = s.on("a", "doctor")
+		return strings.Contains(r.out, "etcd has no majority")
+	})
+	if r.code != 2 || strings.Contains(r.out, "NOSPACE") || !strings.Contains(r.out, "these members answer: "+s.etcd[0].URL+"; these do not: "+s.etcd[1].URL) {
+		t.Errorf("%d\n%s", r.code, r.out)
+	}
+	a.kill()
+}

@@ -76,8 +76,8 @@ type NodeState struct {
 // EtcdMember is the state of a member of etcd.
 type EtcdMember struct {
 	Endpoint  string     `json:"endpoint"`
-	Error     string     `json:"error" doc:"Why it does not answer; empty if it does"`
-	Version   string     `json:"version"`
+	Error     string     `json:"error" doc:"Why it does not answer, or that it finds no leader; otherwise empty"`
+	Version   string     `json:"version" doc:"Empty if it does not answer"`
 	Leader    store.Flag `json:"leader"`
 	LatencyMS int64      `json:"latency_ms"`
 	Bytes     int64      `json:"bytes" doc:"Size of its database"`

@@ -1581,7 +1581,7 @@ export type EtcdMember = {
   /** Size of its database */
   bytes: number
   endpoint: string
-  /** Why it does not answer; empty if it does */
+  /** Why it does not answer, or that it finds no leader; otherwise empty */
   error: string
   latency_ms: number
   leader: 0 | 1
@@ -1589,6 +1589,7 @@ export type EtcdMember = {
   quota_bytes: number
   /** Bytes of its database that are in use */
   used_bytes: number
+  /** Empty if it does not answer */
   version: string
 }
 
