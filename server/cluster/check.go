@@ -44,8 +44,11 @@ func (n *Node) Check(ctx context.Context, found func(name, state, text, do strin
 	err = errors.Join(err, fault)
 	switch {
 	case errors.Is(err, etcd.ErrNoHead):
-		found("cluster log", bad, "etcd has no log of commits below this prefix",
-			"see cluster.prefix and cluster.etcd; `reeve cluster init` begins a cluster. If there was one, etcd was emptied or replaced")
+		do := "see cluster.prefix and cluster.etcd; `reeve cluster init` begins a cluster. If there was one, etcd was emptied or replaced"
+		if known, err := remember(n.options.Dir); err != nil || known.Etcd != 0 { // Init refuses these data
+			do = "see cluster.prefix and cluster.etcd. " + takeFromNode
+		}
+		found("cluster log", bad, "etcd has no log of commits below this prefix", do)
 		return
 	case err != nil:
 		found("cluster log", bad, err.Error(), "the file cluster in the data directory names the etcd that the data belong to: see cluster.etcd")
@@ -62,6 +65,9 @@ func (n *Node) Check(ctx context.Context, found func(name, state, text, do strin
 	}, found)
 }
 
+// takeFromNode is the advice for a node with data of a cluster that etcd does not know.
+const takeFromNode = "This node has data of a cluster: if etcd was emptied or replaced, stop all nodes and compare them with `reeve cluster restore --from-node`, see several-nodes in the manual"
+
 func checkMembers(members []etcd.Member, found func(name, state, text, do string)) {
 	silent, alone, faults, old := []string{}, []string{}, []string{}, []string{}
 	for _, m := range members {
@@ -77,6 +83,8 @@ func checkMembers(members []etcd.Member, found func(name, state, text, do string
 		faults = append(faults, m.Faults...)
 	}
 	switch {
+	case !slices.ContainsFunc(members, func(m etcd.Member) bool { return !errors.Is(m.Err, etcd.ErrCluster) }):
+		found("etcd", bad, strings.Join(silent, "; "), "see cluster.etcd. "+takeFromNode)
 	case len(silent) == len(members):
 		found("etcd", bad, "no member answers: "+strings.Join(silent, "; "), "see that etcd runs, and cluster.etcd, certificates and the network")
 	case len(silent)+len(alone) == len(members):

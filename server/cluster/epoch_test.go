@@ -123,7 +123,30 @@ func TestReplace_FromNode(t *testing.T) {
 	if err != nil || at.Number < 2 {
 		t.Fatal(at, err)
 	}
+	advice := func(dir, name string) (all string) {
+		if err := g.once(dir, false, func(n *Node) error {
+			n.Check(t.Context(), func(found, state, text, do string) {
+				if found == name {
+					all += state + ": " + text + ": " + do + "\n"
+				}
+			})
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	g.etcd.Prefix = "emptied"
+	if got := advice(first, "cluster log"); !strings.Contains(got, "failed: ") || !strings.Contains(got, "`reeve cluster restore --from-node`") || strings.Contains(got, "init") {
+		t.Errorf("an emptied etcd: %s", got)
+	}
+	if got := advice(t.TempDir(), "cluster log"); !strings.Contains(got, "`reeve cluster init` begins a cluster") {
+		t.Errorf("an empty etcd, and no data: %s", got)
+	}
 	g.etcd = etcdtest.Options(etcdtest.Start(t))
+	if got := advice(first, "etcd"); !strings.Contains(got, "another etcd cluster") || !strings.Contains(got, "`reeve cluster restore --from-node`") {
+		t.Errorf("another etcd: %s", got)
+	}
 	if err := g.once(first, false, func(n *Node) error { return replace(g, n) }); err == nil || !strings.Contains(err.Error(), "another etcd cluster") {
 		t.Errorf("an etcd that is another one: %v", err)
 	}
