@@ -295,13 +295,36 @@ func (p *program) clusterStatus() error {
 		defer cancel()
 		state, err := n.State(ctx)
 		if err != nil {
-			return err
+			state.Error = errs.ForOperator(err).Error()
+			err = errors.Join(err, p.addKnown(&state))
 		}
 		if p.json {
-			return p.printJSON(state)
+			return errors.Join(err, p.printJSON(state))
 		}
-		return n.Print(p.out, state)
+		return errors.Join(err, n.Print(p.out, state))
 	})
+}
+
+// addKnown adds what this node knows to a state that etcd has not told: the server if it runs, otherwise the data.
+func (p *program) addKnown(s *web.NodesState) error {
+	pid, err := kv.Holder(p.config.DataDir)
+	switch {
+	case err != nil || !kv.HasDatabase(p.config.DataDir):
+		return err
+	case pid == 0:
+		head, err := store.CommitPosition(p.config.DataDir, p.storeOptions())
+		s.Applied = head.Number
+		return err
+	}
+	c, err := p.connect()
+	if err != nil {
+		return err
+	}
+	var known web.NodesState
+	if err = errors.Join(c.get("/local/node", nil, &known), c.close()); err == nil {
+		s.Applied, s.Heard, s.Nodes = known.Applied, known.Heard, known.Nodes
+	}
+	return err
 }
 
 // checkNode returns checks of this server as a node, none for a server that is the only one.

@@ -22,6 +22,7 @@ const (
 	beatsKept   = 8
 	renewEvery  = 3 * time.Second
 	reportEvery = time.Second // of the key of this node, for people
+	seenEvery   = time.Minute // of a look at the other nodes
 )
 
 // beats are the last answers of etcd.
@@ -97,6 +98,7 @@ func (n *Node) Run(ctx context.Context) {
 	every(renewEvery, false, n.renew)
 	every(reportEvery, false, func(context.Context) error { n.wantReport(); return nil })
 	every(time.Second, false, n.duties)
+	every(seenEvery, false, n.look)
 	all.Go(func() { n.reports(ctx) })
 	<-ctx.Done()
 }

@@ -498,3 +498,45 @@ func TestClusterDoctor_LostMajority(t *testing.T) {
 	}
 	a.kill()
 }
+
+// TestClusterStatus_WithoutMajority: status says what a node knows when etcd does not answer, while it runs and when it
+// does not.
+func TestClusterStatus_WithoutMajority(t *testing.T) {
+	t.Parallel()
+	s := newCluster(t, 3)
+	a, b := s.pair()
+	c := signedIn(t, a)
+	for name, p := range map[string]*process{"a": a, "b": b} {
+		eventually(t, name+" has seen both nodes", func() bool {
+			got := string(c.at(p).want(200, "GET", "/system/node", "").raw)
+			return strings.Contains(got, `"name":"a"`) && strings.Contains(got, `"name":"b"`)
+		})
+	}
+	s.etcd[1].Kill()
+	s.etcd[2].Kill()
+	var r result
+	eventually(t, "status fails", func() bool {
+		r = s.on("a", "cluster", "status")
+		return r.code != 0 && strings.Contains(r.out, "etcd has no leader")
+	})
+	for _, want := range []string{"node a has applied entry ", "; etcd has last answered it ", "\na ", "\nb ", "\n" + s.etcd[0].URL, "\n" + s.etcd[1].URL} {
+		if !strings.Contains(r.out, want) {
+			t.Errorf("no %q in\n%s%s", want, r.out, r.err)
+		}
+	}
+	var state struct {
+		Error   string
+		Applied int
+		Heard   string `json:"answered_at"`
+		Nodes   []struct{ Contact, Self int }
+	}
+	noErr(t, json.Unmarshal([]byte(s.on("a", "cluster", "status", "--json").out), &state))
+	if state.Error == "" || state.Applied == 0 || state.Heard == "" || len(state.Nodes) != 2 || state.Nodes[0].Contact != 0 || state.Nodes[0].Self != 1 {
+		t.Errorf("%+v", state)
+	}
+	a.kill()
+	if r := s.on("a", "cluster", "status"); r.code == 0 || !regexp.MustCompile(`node a has applied entry [1-9][0-9]*; it does not run`).MatchString(r.out) {
+		t.Errorf("a node that does not run: %+v", r)
+	}
+	b.kill()
+}

@@ -2656,6 +2656,10 @@ export type NodeState = {
 }
 
 export type NodesState = {
+  /** Time of the last question of this node that etcd has answered; null before the first */
+  answered_at: string | null
+  /** Number of the last entry that the node that answers has applied */
+  applied: number
   /** Number of the last entry in the newest base copy */
   base: number
   /** Time of the newest base copy; null if unknown */
