@@ -189,7 +189,27 @@ func (n *Node) renew(ctx context.Context) error {
 			return err
 		}
 	}
-	_, err := n.etcd.Join(ctx, n.self())
+	return n.join(ctx)
+}
+
+// join gives this node a lease in place of the one that it had when it was killed, so that it is not two nodes until
+// that has ended.
+func (n *Node) join(ctx context.Context) error {
+	if n.before != 0 {
+		if err := n.etcd.End(ctx, n.before); err != nil {
+			return err
+		}
+		n.before = 0
+	}
+	lease, err := n.etcd.Join(ctx, n.self())
+	if err != nil {
+		return err
+	}
+	known, err := remember(n.options.Dir)
+	if err == nil {
+		known.Lease = uint64(lease)
+		err = n.write(known)
+	}
 	return err
 }
 

@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,6 +18,7 @@ import (
 	"time"
 
 	"reeve/server/web"
+	"reeve/store"
 	"reeve/store/copies"
 	"reeve/store/etcd"
 )
@@ -358,4 +360,50 @@ func compacted(t *testing.T, url string) float64 {
 		t.Fatalf("etcd does not tell its revision: %v", err)
 	}
 	return revision
+}
+
+// TestRestart_OneNode: a node that was killed and runs again is one node at once, and may have the duties.
+func TestRestart_OneNode(t *testing.T) {
+	g := newGroup(t)
+	first := t.TempDir()
+	g.init(first)
+	a, b := g.start(first, "a"), g.start(keyOnly(t, first), "b")
+	g.same(0)
+	lease := b.etcd.Lease()
+	if err := b.etcd.Close(); err != nil { // as when it is killed: it can't give up its lease
+		t.Fatal(err)
+	}
+	b.stop()
+	g.all = []*member{a}
+	b = g.start(b.options.Dir, "b")
+	g.same(0)
+	nodes, err := a.etcd.Nodes(t.Context())
+	if err != nil || len(nodes) != 2 || b.etcd.Lease() == lease || b.etcd.Lease() == 0 {
+		t.Errorf("%d nodes, %v; the lease was %x and is %x", len(nodes), err, lease, b.etcd.Lease())
+	}
+	if err := a.etcd.End(t.Context(), lease); err != nil {
+		t.Error(err)
+	}
+	if known, err := remember(b.options.Dir); err != nil || known.Lease != uint64(b.etcd.Lease()) || known.Etcd == 0 {
+		t.Errorf("%+v, %v", known, err)
+	}
+}
+
+func TestWithoutReplaced(t *testing.T) {
+	t.Parallel()
+	node := func(name string, started, reported store.Time) web.NodeState {
+		return web.NodeState{Name: name, StartedAt: started, ReportedAt: reported}
+	}
+	all := []web.NodeState{
+		node("a", 1, 50), // killed
+		node("a", 60, 100),
+		node("b", 1, 101), // two that run
+		node("b", 60, 100),
+		node("c", 0, 0), // can't be read
+		node("c", 60, 100),
+	}
+	want := []web.NodeState{all[1], all[2], all[3], all[4], all[5]}
+	if got := withoutReplaced(slices.Clone(all)); !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v", got)
+	}
 }

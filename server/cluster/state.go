@@ -117,11 +117,28 @@ func (n *Node) askState(ctx context.Context) (web.NodesState, error) {
 		s.Number = max(s.Number, one.Applied) // the node has applied it after the question for the head
 		s.Nodes = append(s.Nodes, state)
 	}
+	s.Nodes = withoutReplaced(s.Nodes)
 	for i := range s.Nodes {
 		s.Nodes[i].Behind = s.Number - s.Nodes[i].Applied
 	}
 	slices.SortStableFunc(s.Nodes, func(a, b web.NodeState) int { return strings.Compare(a.Name, b.Name) })
 	return s, err
+}
+
+// withoutReplaced returns the nodes without those that have reported nothing since another one of the same name has
+// started: they were killed, and their leases have not ended yet.
+func withoutReplaced(all []web.NodeState) []web.NodeState {
+	left := []web.NodeState{}
+	for i := range all {
+		replaced := false
+		for j := range all {
+			replaced = replaced || all[i].ReportedAt != 0 && all[j].Name == all[i].Name && all[j].StartedAt > all[i].ReportedAt
+		}
+		if !replaced {
+			left = append(left, all[i])
+		}
+	}
+	return left
 }
 
 func nodeState(one *etcd.Node, keys [][]byte, own map[string]string) web.NodeState {

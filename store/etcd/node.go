@@ -101,6 +101,26 @@ func (l *Log) Join(ctx context.Context, n Node) (Lease, error) {
 	return lease, nil
 }
 
+// End ends the lease of a node that does not run any more, and with it its key and its duties.
+func (l *Log) End(ctx context.Context, lease Lease) error {
+	a, err := l.read(ctx, clientv3.OpGet(l.nodeKey(lease), clientv3.WithCountOnly()))
+	if err != nil || a.Responses[0].GetResponseRange().Count == 0 { // a lease without the key may be that of another program
+		return err
+	}
+	return l.revoke(ctx, lease)
+}
+
+func (l *Log) revoke(ctx context.Context, lease Lease) error {
+	err := call(ctx, func(ctx context.Context) error {
+		_, err := l.client.Revoke(ctx, clientv3.LeaseID(lease))
+		return err
+	})
+	if errors.Is(err, ErrLease) {
+		err = nil
+	}
+	return err
+}
+
 // Renew prolongs the lease of this node. ErrLease says that it has ended: Join gives it a new one.
 func (l *Log) Renew(ctx context.Context) error {
 	return call(ctx, func(ctx context.Context) error {
@@ -134,13 +154,9 @@ func (l *Log) Leave(ctx context.Context) error {
 	if lease == 0 {
 		return nil
 	}
-	err := call(ctx, func(ctx context.Context) error {
-		_, err := l.client.Revoke(ctx, clientv3.LeaseID(lease))
-		return err
-	})
-	if err == nil || errors.Is(err, ErrLease) {
+	err := l.revoke(ctx, lease)
+	if err == nil {
 		l.setLease(0)
-		return nil
 	}
 	return err
 }
