@@ -47,7 +47,7 @@ type Node struct {
 	beats   beats
 	based   *baseSeen // newest base copy; for the goroutine of the duties
 	started time.Time
-	before  etcd.Lease // lease of this node when it ran before, which it ends; 0 for none. Of the goroutine that renews
+	before  etcd.Lease // lease that this node may have had before, which it ends; 0 for none. Of the goroutine that renews
 	about   about      // last summary of this node
 	seen    seen       // last answer of etcd about all nodes
 }

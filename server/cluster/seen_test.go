@@ -407,3 +407,38 @@ func TestWithoutReplaced(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// TestRenew_JoinsOnce: an answer to a question from before a node has joined says nothing about its key. A node whose
+// key is gone joins again, as one node.
+func TestRenew_JoinsOnce(t *testing.T) {
+	g := newGroup(t)
+	first := t.TempDir()
+	g.init(first)
+	m := g.open(first, "a")
+	t.Cleanup(func() {
+		if err := errors.Join(m.db.Close(), m.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	renew := func() (etcd.Lease, int) {
+		t.Helper()
+		if err := m.renew(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		nodes, err := m.etcd.Nodes(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m.etcd.Lease(), len(nodes)
+	}
+	early := sinceBoot()
+	lease, _ := renew()
+	m.beats.add(beat{early, 0, false})
+	if again, nodes := renew(); again != lease || nodes != 1 {
+		t.Errorf("after an early answer it has the lease %x, not %x, and is %d nodes", again, lease, nodes)
+	}
+	m.beats.add(beat{sinceBoot(), 0, false})
+	if again, nodes := renew(); again == lease || nodes != 1 {
+		t.Errorf("after its key was removed it has the lease %x, and is %d nodes", again, nodes)
+	}
+}

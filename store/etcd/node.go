@@ -82,7 +82,7 @@ func (l *Log) grant(ctx context.Context, seconds int64) (lease Lease, err error)
 }
 
 // Join gives this node a new lease, and writes its key. The lease ends 10 seconds after the last call
-// of Join or Renew.
+// of Join or Renew. After an error, the lease that it returns may have a key: see End.
 func (l *Log) Join(ctx context.Context, n Node) (Lease, error) {
 	value, err := n.encode()
 	if err != nil {
@@ -95,7 +95,7 @@ func (l *Log) Join(ctx context.Context, n Node) (Lease, error) {
 	if _, err := l.write(ctx, transaction{
 		then: []clientv3.Op{clientv3.OpPut(l.nodeKey(lease), value, clientv3.WithLease(clientv3.LeaseID(lease)))},
 	}); err != nil {
-		return 0, err
+		return lease, err
 	}
 	l.setLease(lease)
 	return lease, nil
