@@ -26,7 +26,7 @@ type node interface {
 	CommitLog() *kv.CommitLogOptions
 	Init(ctx context.Context, o store.Options) (missing []string, err error)
 	Replace(ctx context.Context, o store.Options) (missing []string, err error)
-	Upgrade(ctx context.Context, o store.Options) error
+	Upgrade(ctx context.Context, o store.Options) (needed bool, err error)
 	Prepare(ctx context.Context, o store.Options, open func() error) error
 	Attach(db *store.DB) error
 	Run(ctx context.Context)
@@ -220,10 +220,15 @@ func (p *program) clusterUpgrade() error {
 		return err
 	}
 	return p.withNode(false, func(n node) error {
-		if err := n.Upgrade(context.Background(), p.storeOptions()); err != nil {
+		needed, err := n.Upgrade(context.Background(), p.storeOptions())
+		if err != nil {
 			return err
 		}
-		_, err := fmt.Fprintln(p.out, "the records have the schema of this program; start it on all nodes")
+		text := "the records have the schema of this program; start it on all nodes"
+		if !needed {
+			text = "nothing to do: the records have the schema of this program already; start it on all nodes"
+		}
+		_, err = fmt.Fprintln(p.out, text)
 		return err
 	})
 }

@@ -112,40 +112,43 @@ func fillBucket(ctx context.Context, db *store.DB) (names []string, err error) {
 }
 
 // Upgrade brings the records of a stopped cluster to the schema of this program: it takes the base copy and
-// the entries after it, and begins an epoch. It can be repeated after an error.
-func (n *Node) Upgrade(ctx context.Context, o store.Options) error {
+// the entries after it, and begins an epoch. If they have this schema, it changes nothing, and needed is false. It can
+// be repeated after an error.
+func (n *Node) Upgrade(ctx context.Context, o store.Options) (needed bool, err error) {
 	nodes, err := n.etcd.Nodes(ctx)
 	if err != nil {
-		return named(err)
+		return false, named(err)
 	}
 	if len(nodes) > 0 {
 		var names []string
 		for _, one := range nodes {
 			names = append(names, one.Name)
 		}
-		return fmt.Errorf("these nodes run, or ended within the last 10 seconds: %s; stop all nodes, and try again", strings.Join(names, ", "))
+		return false, fmt.Errorf("these nodes run, or ended within the last 10 seconds: %s; stop all nodes, and try again", strings.Join(names, ", "))
 	}
 	base, head, err := n.etcd.Base(ctx)
 	if err != nil {
-		return named(err)
+		return false, named(err)
 	}
 	instance, err := n.instanceOf(base)
 	if err != nil {
-		return err
+		return false, err
 	}
 	identities, err := n.keys(instance, kv.CommitLogKey, kv.CommitLogStanza)
 	if err != nil {
-		return err
+		return false, err
 	}
 	opener := stream.NewOpener(identities...)
 	entries := func(from stream.Head) iter.Seq2[*stream.Entry, error] {
 		return n.entries(ctx, from, head.Number, opener)
 	}
-	if err := n.take(ctx, base, entries, o); err != nil {
-		return err
+	if err := n.take(ctx, base, entries, o); errors.Is(err, kv.ErrCurrent) {
+		return false, nil
+	} else if err != nil {
+		return false, err
 	}
 	_, err = n.begin(ctx, o, false, n.after(ctx, head))
-	return err
+	return err == nil, err
 }
 
 // entries yields the entries of the log after a position, up to the one with a number.

@@ -31,6 +31,43 @@ var several = sync.OnceValues(func() (string, error) {
 	return path, nil
 })
 
+// newer is several with one more migration of the records, built once.
+var newer = sync.OnceValues(func() (string, error) {
+	dir := filepath.Dir(binary)
+	source, err := filepath.Abs("../../store/schema.go")
+	if err != nil {
+		return "", err
+	}
+	text, err := os.ReadFile(source)
+	if err != nil {
+		return "", err
+	}
+	head, found := strings.CutSuffix(string(text), "\t},\n}\n") // of the migrations, which are the end of the schema
+	if !found {
+		return "", errors.New("store/schema.go does not end with the migrations")
+	}
+	changed, overlay, path := filepath.Join(dir, "schema.go"), filepath.Join(dir, "overlay.json"), filepath.Join(dir, "reeve-newer")
+	list, err := json.Marshal(map[string]any{"Replace": map[string]string{source: changed}})
+	if err := errors.Join(err, os.WriteFile(overlay, list, 0o600),
+		os.WriteFile(changed, []byte(head+"\t\t{Title: \"next\", Run: func(*Tx) error { return nil }},\n\t},\n}\n"), 0o600)); err != nil {
+		return "", err
+	}
+	build := exec.Command("go", "build", "-overlay", overlay, "-tags", "cluster,grpcnotrace", "-o", path, "reeve")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build: %w\n%s", err, out)
+	}
+	return path, nil
+})
+
+// update makes the nodes run a newer program, whose records have another schema.
+func (c *cluster) update() {
+	c.t.Helper()
+	path, err := newer()
+	noErr(c.t, err)
+	c.program = path
+}
+
 // cluster are nodes of a test, with members of etcd and a bucket.
 type cluster struct {
 	t       *testing.T
@@ -369,7 +406,16 @@ func TestCluster_Epochs(t *testing.T) {
 	restored.create("/admin/dept", "name", "Upgraded", "status", 1)
 	a.stop()
 	b.stop()
-	s.succeed("a", "cluster", "upgrade")
+	if out := s.succeed("a", "cluster", "upgrade"); !strings.Contains(out, "nothing to do") {
+		t.Errorf("an upgrade to the same version: %s", out)
+	}
+	s.update()
+	if r := s.on("a", "serve", "--listen", "127.0.0.1:0"); r.code == 0 || !strings.Contains(r.err, "reeve cluster upgrade") {
+		t.Errorf("a newer program before the upgrade: %+v", r)
+	}
+	if out := s.succeed("a", "cluster", "upgrade"); strings.Contains(out, "nothing") {
+		t.Errorf("an upgrade: %s", out)
+	}
 	a, b = s.serve("a"), s.serve("b")
 	c.at(a).has("/admin/dept", "Upgraded")
 	c.at(b).has("/admin/dept", "Upgraded")
