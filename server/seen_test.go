@@ -138,14 +138,21 @@ func TestNodesHealth_States(t *testing.T) {
 		"healthy":     {state: web.Healthy, texts: []string{"2 nodes are in contact", "2 个节点保持联系"}},
 		"no contact":  {refused: errs.New(errs.Busy, "this node has no contact with the other nodes"), state: web.Failed, texts: []string{"this node has no contact", "失去联系"}},
 		"silent etcd": {asked: errors.New("context deadline exceeded"), state: web.Failed, texts: []string{"etcd does not answer: context deadline exceeded", "etcd 没有响应"}},
-		"silent member": {change: func(s *web.NodesState) { s.Etcd[1].Error = "refused" }, state: web.Degraded,
+		"silent member": {change: func(s *web.NodesState) { s.Etcd[1].Error, s.Etcd[1].Version = "refused", "" }, state: web.Degraded,
 			texts: []string{"members of etcd do not answer: http://etcd-2:2379", "以下 etcd 成员没有响应"}},
+		"member without a leader": {change: func(s *web.NodesState) { s.Etcd[1].Error, s.Etcd[1].Version = "no leader", "3.5.9" }, state: web.Degraded,
+			texts: []string{"members of etcd find no leader, which needs a majority of all members in contact: http://etcd-2:2379", "找不到主节点"}},
+		"no majority": {change: func(s *web.NodesState) {
+			s.Etcd[0].Error, s.Etcd[0].Version = "no leader", "3.5.9"
+			s.Etcd[1].Error, s.Etcd[1].Version = "refused", ""
+		}, asked: errors.New("context deadline exceeded"), state: web.Failed,
+			texts: []string{"in contact: http://etcd-1:2379; members of etcd do not answer: http://etcd-2:2379", "找不到主节点"}},
 		"alarm": {change: func(s *web.NodesState) { s.Etcd[1].Alarms = []string{"alarm:CORRUPT"} }, state: web.Failed,
 			texts: []string{"etcd has raised an alarm: alarm:CORRUPT", "etcd 已发出警报"}},
 		"quota": {change: func(s *web.NodesState) { s.Etcd[0].Bytes = s.Etcd[0].Quota * 81 / 100 }, state: web.Degraded,
 			texts: []string{"has 80 % of its quota", "已占配额的 80%"}},
 		"almost quota": {change: func(s *web.NodesState) { s.Etcd[0].Bytes = s.Etcd[0].Quota * 79 / 100 }, state: web.Healthy, texts: []string{"2 nodes"}},
-		"lost node":    {change: func(s *web.NodesState) { s.Nodes[0].Contact = false }, state: web.Degraded, texts: []string{"nodes have lost contact within the last hour: a", "失去联系"}},
+		"lost node":    {change: func(s *web.NodesState) { s.Nodes[0].Contact = false }, state: web.Degraded, texts: []string{"nodes have lost contact within the last hour, with the time of the last report: a (2027-01-02T03:04:0", "失去联系"}},
 		"behind": {change: func(s *web.NodesState) { s.Nodes[0].Behind = 1000 }, state: web.Degraded,
 			texts: []string{"nodes are more than 1000 entries behind: a", "落后超过 1000 条"}},
 		"versions": {change: func(s *web.NodesState) { s.Nodes[0].Version = "0.2.0" }, state: web.Degraded,
@@ -157,7 +164,7 @@ func TestNodesHealth_States(t *testing.T) {
 			texts: []string{"there is no new base copy since 2027-01-02T02:04:05Z", "没有新的基础副本"}},
 		"unknown base copy": {change: func(s *web.NodesState) { s.BaseAt = 0 }, state: web.Healthy, texts: []string{"2 nodes"}},
 		"no new entries":    {change: func(s *web.NodesState) { s.BaseAt, s.Base = kv.TimeOf(now.Add(-time.Hour)), s.Number }, state: web.Healthy, texts: []string{"2 nodes"}},
-		"two faults": {change: func(s *web.NodesState) { s.Etcd[1].Error, s.Nodes[1].Duties = "refused", false }, state: web.Degraded,
+		"two faults": {change: func(s *web.NodesState) { s.Etcd[1].Error, s.Etcd[1].Version, s.Nodes[1].Duties = "refused", "", false }, state: web.Degraded,
 			texts: []string{"members of etcd do not answer: http://etcd-2:2379; no node has the duties", "；没有节点"}},
 	} {
 		s := nodesTold(now)

@@ -101,8 +101,19 @@ func (b *Service) Configure(set target.Set) error {
 	return err
 }
 
-// setWorkers makes new workers for the targets. b.mu must be locked.
+// setWorkers makes new workers for the targets, which count on and do what was asked of the ones before. b.mu must
+// be locked, and the ones before have ended.
 func (b *Service) setWorkers() {
+	before := b.workers
+	defer func() {
+		for _, w := range b.workers {
+			for _, old := range before {
+				if old.target.Name == w.target.Name {
+					w.follow(old)
+				}
+			}
+		}
+	}()
 	b.workers = nil
 	for _, t := range b.set.Targets {
 		b.workers = append(b.workers, newWorker(b, t, keeperOf(b, t)))
@@ -144,6 +155,7 @@ func (b *Service) Run(ctx context.Context) {
 	b.mu.Lock()
 	b.ctx = ctx
 	if b.s.Config.Cluster != nil {
+		b.workers = nil // the report of the node that had the duties says where to count on
 		b.setWorkers()
 	}
 	b.mu.Unlock()

@@ -83,3 +83,21 @@ func TestNodes_CancelElsewhere(t *testing.T) {
 		k.until("it is cancelled", func(s targetState) bool { return s.Phase == backup.Waiting && s.Error == "a user has ended it" })
 	}
 }
+
+// TestNodes_ReloadWhileAsked changes the configuration of the node with the duties while another one waits for a copy.
+func TestNodes_ReloadWhileAsked(t *testing.T) {
+	t.Parallel()
+	to := target.Config{Name: "nas", Path: t.TempDir()}
+	s, all := keptNodes(t, 2, to)
+	s.GiveDuties(0)
+	all[1].until("a copy is proven", func(s targetState) bool {
+		return s.ProvenAt != nil && s.Phase == backup.Waiting && s.Attempts > 0
+	})
+	for i := range 3 {
+		var before targetState
+		all[1].OK("POST", "/system/backup-file", `{"target":"nas"}`, "owner").Data(&before)
+		to.Bandwidth = int64(1<<30 + i)
+		servertest.Must(t, all[0].Server.Backups.Configure(target.Set{Targets: []target.Config{to}, Recipients: []string{all[0].recipient()}}))
+		all[1].until("the copy is made", func(s targetState) bool { return s.Attempts > before.Attempts && s.Phase == backup.Waiting })
+	}
+}

@@ -127,6 +127,16 @@ func (w *worker) ask() (before int) {
 	return w.now.attempts
 }
 
+// follow goes on where a worker of the same target has ended: a client may wait for a copy.
+func (w *worker) follow(before *worker) {
+	before.mu.Lock()
+	defer before.mu.Unlock()
+	w.now.attempts = before.now.attempts
+	if len(before.asked) > 0 {
+		w.ask()
+	}
+}
+
 // needsCopy asks for a copy that the commits since continue, unless one is being made or is due: before
 // the first one, and after one that has failed.
 func (w *worker) needsCopy() bool {
@@ -233,8 +243,14 @@ func (w *worker) attempt(ctx context.Context, asked bool) {
 	if err == nil || ctx.Err() != nil {
 		w.now.fault, w.now.failures = nil, 0
 	}
+	if ctx.Err() != nil { // it was none for a client that waits, see follow
+		w.now.attempts--
+	}
 	w.mu.Unlock()
 	if ctx.Err() != nil {
+		if asked {
+			w.ask()
+		}
 		return
 	}
 	if err != nil {

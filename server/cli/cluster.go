@@ -24,9 +24,9 @@ import (
 // node is this server as one of several, see package cluster.
 type node interface {
 	CommitLog() *kv.CommitLogOptions
-	Init(ctx context.Context, o store.Options) error
-	Replace(ctx context.Context, o store.Options) error
-	Upgrade(ctx context.Context, o store.Options) error
+	Init(ctx context.Context, o store.Options) (missing []string, err error)
+	Replace(ctx context.Context, o store.Options) (missing []string, err error)
+	Upgrade(ctx context.Context, o store.Options) (needed bool, err error)
 	Prepare(ctx context.Context, o store.Options, open func() error) error
 	Attach(db *store.DB) error
 	Run(ctx context.Context)
@@ -155,12 +155,33 @@ func (p *program) clusterInit() error {
 				return err
 			}
 		}
-		if err := n.Init(context.Background(), options); err != nil {
+		missing, err := n.Init(context.Background(), options)
+		if err != nil {
 			return err
 		}
-		_, err := fmt.Fprintln(p.out, "the cluster has begun; start this node, copy secret.key to the data directories of the others, and start them")
+		p.printMissing(missing)
+		_, err = fmt.Fprintln(p.out, "the cluster has begun; start this node, copy secret.key to the data directories of the others, and start them")
 		return err
 	})
+}
+
+// mostMissing is the maximum number of files without contents that are named.
+const mostMissing = 20
+
+// printMissing names files whose contents are neither in the bucket nor in the data directory.
+func (p *program) printMissing(names []string) {
+	if len(names) == 0 {
+		return
+	}
+	fmt.Fprintf(p.out, "the contents of %s are neither in the bucket nor in the data directory:\n", errs.Count(len(names), "file"))
+	for i, name := range names {
+		if i == mostMissing {
+			fmt.Fprintf(p.out, "  and %d more\n", len(names)-i)
+			break
+		}
+		fmt.Fprintf(p.out, "  %s\n", strconv.Quote(name))
+	}
+	fmt.Fprintln(p.out, "copy the objects of the bucket that has them to this one, under the same names, or restore a backup that includes them")
 }
 
 // clusterLeave makes the data of a stopped node independent.
@@ -199,10 +220,15 @@ func (p *program) clusterUpgrade() error {
 		return err
 	}
 	return p.withNode(false, func(n node) error {
-		if err := n.Upgrade(context.Background(), p.storeOptions()); err != nil {
+		needed, err := n.Upgrade(context.Background(), p.storeOptions())
+		if err != nil {
 			return err
 		}
-		_, err := fmt.Fprintln(p.out, "the records have the schema of this program; start it on all nodes")
+		text := "the records have the schema of this program; start it on all nodes"
+		if !needed {
+			text = "nothing to do: the records have the schema of this program already; start it on all nodes"
+		}
+		_, err = fmt.Fprintln(p.out, text)
 		return err
 	})
 }
@@ -230,10 +256,12 @@ func (p *program) clusterRestore() error {
 		} else if err := p.restoreData(); err != nil {
 			return err
 		}
-		if err := n.Replace(context.Background(), p.storeOptions()); err != nil {
+		missing, err := n.Replace(context.Background(), p.storeOptions())
+		if err != nil {
 			return err
 		}
-		_, err := fmt.Fprintln(p.out, "these are the data of the cluster now; nodes that run take them, and so do others when they start; if etcd is another one than before, run `reeve cluster join` on those")
+		p.printMissing(missing)
+		_, err = fmt.Fprintln(p.out, "these are the data of the cluster now; nodes that run take them, and so do others when they start; if etcd is another one than before, run `reeve cluster join` on those")
 		return err
 	})
 }
@@ -272,13 +300,36 @@ func (p *program) clusterStatus() error {
 		defer cancel()
 		state, err := n.State(ctx)
 		if err != nil {
-			return err
+			state.Error = errs.ForOperator(err).Error()
+			err = errors.Join(err, p.addKnown(&state))
 		}
 		if p.json {
-			return p.printJSON(state)
+			return errors.Join(err, p.printJSON(state))
 		}
-		return n.Print(p.out, state)
+		return errors.Join(err, n.Print(p.out, state))
 	})
+}
+
+// addKnown adds what this node knows to a state that etcd has not told: the server if it runs, otherwise the data.
+func (p *program) addKnown(s *web.NodesState) error {
+	pid, err := kv.Holder(p.config.DataDir)
+	switch {
+	case err != nil || !kv.HasDatabase(p.config.DataDir):
+		return err
+	case pid == 0:
+		head, err := store.CommitPosition(p.config.DataDir, p.storeOptions())
+		s.Applied = head.Number
+		return err
+	}
+	c, err := p.connect()
+	if err != nil {
+		return err
+	}
+	var known web.NodesState
+	if err = errors.Join(c.get("/local/node", nil, &known), c.close()); err == nil {
+		s.Applied, s.Heard, s.Nodes = known.Applied, known.Heard, known.Nodes
+	}
+	return err
 }
 
 // checkNode returns checks of this server as a node, none for a server that is the only one.

@@ -65,6 +65,12 @@ func (p *program) serveCommands(s *server.Server, l net.Listener) (stop func()) 
 	mux.Handle("/", s.Handler())
 	operation(mux, "GET /local/status", func(*http.Request) (any, error) { return p.status(s), nil })
 	operation(mux, "GET /local/requests", func(*http.Request) (any, error) { return p.load(s), nil })
+	if p.node != nil {
+		operation(mux, "GET /local/node", func(r *http.Request) (any, error) {
+			state, _ := p.node.State(r.Context()) // the command finds the error itself
+			return state, nil
+		})
+	}
 	operation(mux, "POST /local/reload", func(*http.Request) (any, error) { return p.reload(s) })
 	operation(mux, "PUT /local/log-level", func(r *http.Request) (any, error) {
 		return p.setLogLevel(r.Body)

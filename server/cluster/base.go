@@ -77,14 +77,14 @@ func (n *Node) Prepare(ctx context.Context, o store.Options, open func() error) 
 		return err
 	}
 	n.options.Log("this node takes a copy of the data", err)
-	if err := n.join(ctx, o); err != nil {
+	if err := n.takeBase(ctx, o); err != nil {
 		return fmt.Errorf("take a copy of the data: %w", err)
 	}
 	return open()
 }
 
-// join replaces the data by the base copy.
-func (n *Node) join(ctx context.Context, o store.Options) error {
+// takeBase replaces the data by the base copy.
+func (n *Node) takeBase(ctx context.Context, o store.Options) error {
 	base, _, err := n.etcd.Base(ctx)
 	if err != nil {
 		return named(err)

@@ -22,6 +22,7 @@ const (
 	beatsKept   = 8
 	renewEvery  = 3 * time.Second
 	reportEvery = time.Second // of the key of this node, for people
+	seenEvery   = time.Minute // of a look at the other nodes
 )
 
 // beats are the last answers of etcd.
@@ -32,6 +33,7 @@ type beats struct {
 	duty    bool          // whether this node has the duties
 	took    *kv.Histogram // duration of answers, in nanoseconds
 	live    int           // number of nodes that have a key
+	joined  time.Duration // time at which this node got its lease, see sinceBoot: earlier questions were not about this one
 
 	report chan struct{} // holds one value while the key of this node is to be written
 }
@@ -97,6 +99,7 @@ func (n *Node) Run(ctx context.Context) {
 	every(renewEvery, false, n.renew)
 	every(reportEvery, false, func(context.Context) error { n.wantReport(); return nil })
 	every(time.Second, false, n.duties)
+	every(seenEvery, false, n.look)
 	all.Go(func() { n.reports(ctx) })
 	<-ctx.Done()
 }
@@ -180,14 +183,41 @@ func (n *Node) self() etcd.Node {
 // renew keeps the lease, or gets one.
 func (n *Node) renew(ctx context.Context) error {
 	n.beats.mu.Lock()
-	has := len(n.beats.all) == 0 || n.beats.all[0].node
+	has := len(n.beats.all) == 0 || n.beats.all[0].node || n.beats.all[0].asked < n.beats.joined
 	n.beats.mu.Unlock()
 	if n.etcd.Lease() != 0 && has {
 		if err := n.etcd.Renew(ctx); !errors.Is(err, etcd.ErrLease) {
 			return err
 		}
 	}
-	_, err := n.etcd.Join(ctx, n.self())
+	return n.join(ctx)
+}
+
+// join gives this node a lease in place of the one that it had, or had when it was killed, so that it is not two nodes
+// until that has ended.
+func (n *Node) join(ctx context.Context) error {
+	if err := n.etcd.Leave(ctx); err != nil {
+		return err
+	}
+	if n.before != 0 {
+		if err := n.etcd.End(ctx, n.before); err != nil {
+			return err
+		}
+		n.before = 0
+	}
+	lease, err := n.etcd.Join(ctx, n.self())
+	if err != nil {
+		n.before = lease
+		return err
+	}
+	n.beats.mu.Lock()
+	n.beats.joined = sinceBoot()
+	n.beats.mu.Unlock()
+	known, err := remember(n.options.Dir)
+	if err == nil {
+		known.Lease = uint64(lease)
+		err = n.write(known)
+	}
 	return err
 }
 

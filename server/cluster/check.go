@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -33,7 +34,7 @@ func (n *Node) Check(ctx context.Context, found func(name, state, text, do strin
 	members := n.etcd.Members(ctx)
 	checkMembers(members, found)
 	checkQuota(members, found)
-	if !slices.ContainsFunc(members, func(m etcd.Member) bool { return m.Err == nil }) {
+	if !slices.ContainsFunc(members, func(m etcd.Member) bool { return m.Err == nil && !m.Alone }) {
 		return
 	}
 	n.checkCompaction(ctx, found)
@@ -43,8 +44,11 @@ func (n *Node) Check(ctx context.Context, found func(name, state, text, do strin
 	err = errors.Join(err, fault)
 	switch {
 	case errors.Is(err, etcd.ErrNoHead):
-		found("cluster log", bad, "etcd has no log of commits below this prefix",
-			"see cluster.prefix and cluster.etcd; `reeve cluster init` begins a cluster. If there was one, etcd was emptied or replaced")
+		do := "see cluster.prefix and cluster.etcd; `reeve cluster init` begins a cluster. If there was one, etcd was emptied or replaced"
+		if known, err := remember(n.options.Dir); err != nil || known.Etcd != 0 { // Init refuses these data
+			do = "see cluster.prefix and cluster.etcd. " + takeFromNode
+		}
+		found("cluster log", bad, "etcd has no log of commits below this prefix", do)
 		return
 	case err != nil:
 		found("cluster log", bad, err.Error(), "the file cluster in the data directory names the etcd that the data belong to: see cluster.etcd")
@@ -52,11 +56,20 @@ func (n *Node) Check(ctx context.Context, found func(name, state, text, do strin
 	}
 	found("cluster log", good, fmt.Sprintf("epoch %s, entry %d, base copy at entry %d", head.Epoch, head.Number, base.Number), "")
 	n.checkBase(ctx, base, found)
-	n.checkNodes(nodes, asked, head, found)
+	n.checkNodes(nodes, asked, head, func() ([]*etcd.Node, error) {
+		select {
+		case <-ctx.Done():
+		case <-time.After(2*reportEvery + clockSlack/2):
+		}
+		return n.etcd.Nodes(ctx)
+	}, found)
 }
 
+// takeFromNode is the advice for a node with data of a cluster that etcd does not know.
+const takeFromNode = "This node has data of a cluster: if etcd was emptied or replaced, stop all nodes and compare them with `reeve cluster restore --from-node`, see several-nodes in the manual"
+
 func checkMembers(members []etcd.Member, found func(name, state, text, do string)) {
-	silent, faults, old := []string{}, []string{}, []string{}
+	silent, alone, faults, old := []string{}, []string{}, []string{}, []string{}
 	for _, m := range members {
 		switch {
 		case m.Err != nil:
@@ -64,11 +77,24 @@ func checkMembers(members []etcd.Member, found func(name, state, text, do string
 		case !newEnough(m.Version):
 			old = append(old, m.Endpoint+" "+m.Version)
 		}
+		if m.Alone {
+			alone = append(alone, m.Endpoint)
+		}
 		faults = append(faults, m.Faults...)
 	}
 	switch {
+	case !slices.ContainsFunc(members, func(m etcd.Member) bool { return !errors.Is(m.Err, etcd.ErrCluster) }):
+		found("etcd", bad, strings.Join(silent, "; "), "see cluster.etcd. "+takeFromNode)
 	case len(silent) == len(members):
 		found("etcd", bad, "no member answers: "+strings.Join(silent, "; "), "see that etcd runs, and cluster.etcd, certificates and the network")
+	case len(silent)+len(alone) == len(members):
+		text := "etcd has no majority, and no leader: these members answer: " + strings.Join(alone, ", ")
+		if len(silent) > 0 {
+			text += "; these do not: " + strings.Join(silent, "; ")
+		}
+		found("etcd", bad, text, "start members that do not answer, and see that the members reach each other: more than half of all must be in contact; see several-nodes in the manual")
+	case len(alone) > 0:
+		found("etcd", doubtful, strings.Join(append(alone, silent...), "; ")+": without contact to the leader", "start these members again, and see that they reach the others")
 	case len(silent) > 0:
 		found("etcd", doubtful, strings.Join(silent, "; "), "start these members again: a majority must answer")
 	default:
@@ -158,8 +184,10 @@ func (n *Node) checkBase(ctx context.Context, base etcd.Base, found func(name, s
 	}
 }
 
-// checkNodes checks secret.key, and what the nodes say about themselves.
-func (n *Node) checkNodes(nodes []*etcd.Node, asked time.Time, head etcd.Position, found func(name, state, text, do string)) {
+// checkNodes checks secret.key, and what the nodes say about themselves. again returns the nodes a few seconds
+// later: a report that is old is one of a node that does not report any more, or whose clock is behind.
+func (n *Node) checkNodes(nodes []*etcd.Node, asked time.Time, head etcd.Position, again func() ([]*etcd.Node, error),
+	found func(name, state, text, do string)) {
 	if _, err := os.Stat(filepath.Join(n.options.Dir, "secret.key")); err != nil {
 		found("cluster key", bad, err.Error(), "copy secret.key from the data directory of another node")
 		return
@@ -169,7 +197,8 @@ func (n *Node) checkNodes(nodes []*etcd.Node, asked time.Time, head etcd.Positio
 		found("cluster key", bad, err.Error(), "copy secret.key from the data directory of another node")
 		return
 	}
-	unread, ahead, clocks, differ := []string{}, []string{}, []string{}, []string{}
+	unread, ahead, silent, clocks, differ := []string{}, []string{}, []string{}, []string{}, []string{}
+	late := map[etcd.Lease]*summary{}
 	var own map[string]string
 	if len(keys) > 0 {
 		own = n.configHashes(keys[0])
@@ -184,11 +213,34 @@ func (n *Node) checkNodes(nodes []*etcd.Node, asked time.Time, head etcd.Positio
 			unread = append(unread, one.Name)
 			continue
 		}
-		if off := asked.Sub(said.At); off > slack || off < -clockSlack {
+		switch off := asked.Sub(said.At); {
+		case off > slack:
+			late[one.Lease] = said
+		case off < -clockSlack:
 			clocks = append(clocks, fmt.Sprintf("%s by %s", one.Name, off.Round(time.Second)))
 		}
 		if names := differing(own, said.Config); len(names) > 0 {
 			differ = append(differ, one.Name+" ("+strings.Join(names, ", ")+")")
+		}
+	}
+	if len(late) > 0 {
+		later, err := again()
+		if err != nil {
+			later = nodes
+		}
+		reports := map[etcd.Lease][]byte{}
+		for _, one := range later {
+			reports[one.Lease] = one.Sealed
+		}
+		for _, one := range nodes {
+			said := late[one.Lease]
+			switch {
+			case said == nil:
+			case reports[one.Lease] == nil || bytes.Equal(reports[one.Lease], one.Sealed):
+				silent = append(silent, one.Name+" since "+said.At.Local().Format(time.DateTime))
+			default:
+				clocks = append(clocks, fmt.Sprintf("%s by %s", one.Name, asked.Sub(said.At).Round(time.Second)))
+			}
 		}
 	}
 	check := func(name string, all []string, state, text, do, fine string) {
@@ -202,6 +254,7 @@ func (n *Node) checkNodes(nodes []*etcd.Node, asked time.Time, head etcd.Positio
 		check("cluster key", unread, bad, "secret.key does not open the reports of ", "copy secret.key from the data directory of one of these nodes", "secret.key is that of the nodes")
 	}
 	check("cluster data", ahead, bad, "the log in etcd is behind ", "etcd was set back, as by a restore of a snapshot: see several-nodes in the manual", "no node is ahead of the log")
-	check("cluster clocks", clocks, doubtful, "clocks differ from that of this machine, or nodes have not reported: ", "synchronize the clocks of all machines, with chrony for example", "the clocks of the nodes agree")
+	check("cluster nodes", silent, doubtful, "nodes do not report any more: ", "start them again, or see that they reach etcd", "all nodes in contact report")
+	check("cluster clocks", clocks, doubtful, "clocks differ from that of this machine: ", "synchronize the clocks of all machines, with chrony for example", "the clocks of the nodes agree")
 	check("cluster configuration", differ, doubtful, "values differ from those here: ", "give these keys the same values at all nodes, and restart or reload them", "what must be the same at all nodes is")
 }

@@ -47,8 +47,9 @@ type Node struct {
 	beats   beats
 	based   *baseSeen // newest base copy; for the goroutine of the duties
 	started time.Time
-	about   about // last summary of this node
-	seen    seen  // last answer of etcd about all nodes
+	before  etcd.Lease // lease that this node may have had before, which it ends; 0 for none. Of the goroutine that renews
+	about   about      // last summary of this node
+	seen    seen       // last answer of etcd about all nodes
 }
 
 // fileName is the name of the file in the data directory that has the ID of the etcd cluster.
@@ -56,8 +57,9 @@ const fileName = "cluster"
 
 // remembered is the content of the file.
 type remembered struct {
-	Etcd uint64 `json:"etcd,string"` // ID of the etcd cluster
-	Kept string `json:"kept"`        // directory with the data that the last copy has replaced; "" for none
+	Etcd  uint64 `json:"etcd,string"`            // ID of the etcd cluster
+	Kept  string `json:"kept"`                   // directory with the data that the last copy has replaced; "" for none
+	Lease uint64 `json:"lease,string,omitempty"` // last lease of the node; 0 for none
 }
 
 // Open returns a node. It does not connect, unless etcd has users.
@@ -82,6 +84,7 @@ func Open(o Options) (*Node, error) {
 		log:     commits,
 		beats:   beats{report: make(chan struct{}, 1), took: kv.NewHistogram(answerBounds...)},
 		started: time.Now(),
+		before:  etcd.Lease(known.Lease),
 	}
 	n.log.applied, n.log.confirm = func(uint64) { n.wantReport() }, log.Await
 	return n, nil

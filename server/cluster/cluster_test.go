@@ -63,7 +63,7 @@ func (g *group) node(dir, name string) *Node {
 func (g *group) init(dir string) {
 	g.t.Helper()
 	n := g.node(dir, "init")
-	if err := n.Init(g.t.Context(), g.options); err != nil {
+	if _, err := n.Init(g.t.Context(), g.options); err != nil {
 		g.t.Fatal(err)
 	}
 	if err := n.Close(); err != nil {
@@ -71,8 +71,8 @@ func (g *group) init(dir string) {
 	}
 }
 
-// start starts a node.
-func (g *group) start(dir, name string) *member {
+// open opens a node that does not run.
+func (g *group) open(dir, name string) *member {
 	g.t.Helper()
 	m := &member{Node: g.node(dir, name), t: g.t, name: name}
 	o := g.options
@@ -87,6 +87,13 @@ func (g *group) start(dir, name string) *member {
 	if err := m.Attach(m.db); err != nil {
 		g.t.Fatal(err)
 	}
+	return m
+}
+
+// start starts a node.
+func (g *group) start(dir, name string) *member {
+	g.t.Helper()
+	m := g.open(dir, name)
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	running.Go(func() { m.Run(ctx) })

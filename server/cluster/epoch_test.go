@@ -26,6 +26,15 @@ func (g *group) once(dir string, otherEtcd bool, fn func(*Node) error) error {
 	return errors.Join(fn(n), n.Close())
 }
 
+// replace is Node.Replace where no contents are missing.
+func replace(g *group, n *Node) error {
+	missing, err := n.Replace(g.t.Context(), g.options)
+	if len(missing) > 0 {
+		g.t.Errorf("missing: %q", missing)
+	}
+	return err
+}
+
 func (m *member) refused() error {
 	state, _ := m.db.CommitLog()
 	return state.Refused
@@ -57,7 +66,7 @@ func TestReplace(t *testing.T) {
 	if _, err := store.Restore(first, backup, nil, g.options); err != nil {
 		t.Fatal(err)
 	}
-	if err := g.once(first, true, func(n *Node) error { return n.Replace(t.Context(), g.options) }); err != nil {
+	if err := g.once(first, true, func(n *Node) error { return replace(g, n) }); err != nil {
 		t.Fatal(err)
 	}
 	until(t, "the other node needs a copy", func() bool { return errors.Is(b.refused(), kv.ErrOtherCopy) })
@@ -84,7 +93,7 @@ func TestReplace(t *testing.T) {
 	}
 	for range 2 { // more epochs: only the last replaced data are kept
 		a.stop()
-		if err := g.once(first, false, func(n *Node) error { return n.Replace(t.Context(), g.options) }); err != nil {
+		if err := g.once(first, false, func(n *Node) error { return replace(g, n) }); err != nil {
 			t.Fatal(err)
 		}
 		until(t, "the other node needs a copy", func() bool { return b.refused() != nil })
@@ -114,14 +123,40 @@ func TestReplace_FromNode(t *testing.T) {
 	if err != nil || at.Number < 2 {
 		t.Fatal(at, err)
 	}
+	advice := func(dir, name string) (all string) {
+		if err := g.once(dir, false, func(n *Node) error {
+			n.Check(t.Context(), func(found, state, text, do string) {
+				if found == name {
+					all += state + ": " + text + ": " + do + "\n"
+				}
+			})
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	g.etcd.Prefix = "emptied"
+	if got := advice(first, "cluster log"); !strings.Contains(got, "failed: ") || !strings.Contains(got, "`reeve cluster restore --from-node`") || strings.Contains(got, "init") {
+		t.Errorf("an emptied etcd: %s", got)
+	}
+	if got := advice(t.TempDir(), "cluster log"); !strings.Contains(got, "`reeve cluster init` begins a cluster") {
+		t.Errorf("an empty etcd, and no data: %s", got)
+	}
 	g.etcd = etcdtest.Options(etcdtest.Start(t))
-	if err := g.once(first, false, func(n *Node) error { return n.Replace(t.Context(), g.options) }); err == nil || !strings.Contains(err.Error(), "another etcd cluster") {
+	if got := advice(first, "etcd"); !strings.Contains(got, "another etcd cluster") || !strings.Contains(got, "`reeve cluster restore --from-node`") {
+		t.Errorf("another etcd: %s", got)
+	}
+	if err := g.once(first, false, func(n *Node) error { return replace(g, n) }); err == nil || !strings.Contains(err.Error(), "another etcd cluster") {
 		t.Errorf("an etcd that is another one: %v", err)
 	}
-	if err := g.once(first, true, func(n *Node) error { return n.Init(t.Context(), g.options) }); err == nil || !strings.Contains(err.Error(), "compare the nodes") {
+	if err := g.once(first, true, func(n *Node) error {
+		_, err := n.Init(t.Context(), g.options)
+		return err
+	}); err == nil || !strings.Contains(err.Error(), "compare the nodes") {
 		t.Errorf("a cluster of its own with the data of a node: %v", err)
 	}
-	if err := g.once(first, true, func(n *Node) error { return n.Replace(t.Context(), g.options) }); err != nil {
+	if err := g.once(first, true, func(n *Node) error { return replace(g, n) }); err != nil {
 		t.Fatal(err)
 	}
 	g.all = nil
@@ -152,9 +187,9 @@ func TestReplace_FromNode(t *testing.T) {
 	g.same(4)
 }
 
-// TestUpgrade begins an epoch from the base copy and the entries after it, on a node that lacks some of them,
-// and not while a node runs.
-func TestUpgrade(t *testing.T) {
+// TestUpgrade_NotNeeded changes nothing if the records have the schema of the program, on a node that lacks some of
+// them, and is refused while a node runs.
+func TestUpgrade_NotNeeded(t *testing.T) {
 	g := newGroup(t)
 	first := t.TempDir()
 	g.init(first)
@@ -166,7 +201,13 @@ func TestUpgrade(t *testing.T) {
 		a.create(fmt.Sprint("dept ", i))
 	}
 	upgrade := func() error {
-		return g.once(b.options.Dir, false, func(n *Node) error { return n.Upgrade(t.Context(), g.options) })
+		return g.once(b.options.Dir, false, func(n *Node) error {
+			needed, err := n.Upgrade(t.Context(), g.options)
+			if needed {
+				t.Error("there was something to do")
+			}
+			return err
+		})
 	}
 	if err := upgrade(); err == nil || !strings.Contains(err.Error(), "these nodes run") || !strings.Contains(err.Error(), " a;") {
 		t.Errorf("an upgrade while a node runs: %v", err)
@@ -180,8 +221,11 @@ func TestUpgrade(t *testing.T) {
 		t.Fatal(err)
 	}
 	after, err := store.CommitPosition(b.options.Dir, g.options)
-	if err != nil || after.Epoch == before.Epoch {
-		t.Errorf("the epoch is still %s, %v", after.Epoch, err)
+	if err != nil || after != before {
+		t.Errorf("the data are at %+v, not %+v; %v", after, before, err)
+	}
+	if left, err := filepath.Glob(filepath.Join(b.options.Dir, "kept-*")); err != nil || len(left) > 0 {
+		t.Errorf("it has left %q, %v", left, err)
 	}
 	g.all = nil
 	a, b = g.start(first, "a"), g.start(b.options.Dir, "b")

@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,6 +18,7 @@ import (
 	"time"
 
 	"reeve/server/web"
+	"reeve/store"
 	"reeve/store/copies"
 	"reeve/store/etcd"
 )
@@ -245,13 +247,25 @@ func TestCheck(t *testing.T) {
 	report := a.self()
 	report.Applied += 5
 	found := []string{}
-	n.checkNodes([]*etcd.Node{&report}, time.Now().Add(time.Minute), etcd.Position{Number: a.at()}, func(name, state, text, _ string) {
-		if state != good {
-			found = append(found, name)
+	for second, want := range map[*etcd.Node][]string{
+		{Lease: report.Lease, Sealed: []byte("another report")}: {"cluster data", "cluster clocks", "cluster configuration"},
+		&report:     {"cluster data", "cluster nodes", "cluster configuration"},
+		{Lease: 99}: {"cluster data", "cluster nodes", "cluster configuration"},
+	} {
+		found = nil
+		n.checkNodes([]*etcd.Node{&report}, time.Now().Add(time.Minute), etcd.Position{Number: a.at()}, func() ([]*etcd.Node, error) {
+			return []*etcd.Node{second}, nil
+		}, func(name, state, text, _ string) {
+			if state != good {
+				found = append(found, name)
+			}
+			if name == "cluster nodes" && state != good && !strings.Contains(text, " a since 20") {
+				t.Errorf("%s: %s", name, text)
+			}
+		})
+		if !slices.Equal(found, want) {
+			t.Errorf("found %q, want %q", found, want)
 		}
-	})
-	if !slices.Equal(found, []string{"cluster data", "cluster clocks", "cluster configuration"}) {
-		t.Errorf("found %q", found)
 	}
 
 	g.etcd.Endpoints = []string{httptest.NewUnstartedServer(nil).Listener.Addr().String()}
@@ -272,6 +286,7 @@ func TestCheckMembers(t *testing.T) {
 	}{
 		"old":         {func(m *etcd.Member) { m.Version = "3.3.27" }, "etcd version failed"},
 		"unreadable":  {func(m *etcd.Member) { m.Version = "not decided" }, "etcd version failed"},
+		"no leader":   {func(m *etcd.Member) { m.Alone = true }, "etcd degraded"},
 		"alarm":       {func(m *etcd.Member) { m.Faults = []string{"NOSPACE"} }, "etcd alarms failed"},
 		"fragmented":  {func(m *etcd.Member) { m.Size = 900 << 20 }, "etcd space degraded defrag"},
 		"full":        {func(m *etcd.Member) { m.Size, m.Used = 900<<20, 900<<20 }, "etcd space degraded quota-backend-bytes"},
@@ -345,4 +360,85 @@ func compacted(t *testing.T, url string) float64 {
 		t.Fatalf("etcd does not tell its revision: %v", err)
 	}
 	return revision
+}
+
+// TestRestart_OneNode: a node that was killed and runs again is one node at once, and may have the duties.
+func TestRestart_OneNode(t *testing.T) {
+	g := newGroup(t)
+	first := t.TempDir()
+	g.init(first)
+	a, b := g.start(first, "a"), g.start(keyOnly(t, first), "b")
+	g.same(0)
+	lease := b.etcd.Lease()
+	if err := b.etcd.Close(); err != nil { // as when it is killed: it can't give up its lease
+		t.Fatal(err)
+	}
+	b.stop()
+	g.all = []*member{a}
+	b = g.start(b.options.Dir, "b")
+	g.same(0)
+	nodes, err := a.etcd.Nodes(t.Context())
+	if err != nil || len(nodes) != 2 || b.etcd.Lease() == lease || b.etcd.Lease() == 0 {
+		t.Errorf("%d nodes, %v; the lease was %x and is %x", len(nodes), err, lease, b.etcd.Lease())
+	}
+	if err := a.etcd.End(t.Context(), lease); err != nil {
+		t.Error(err)
+	}
+	if known, err := remember(b.options.Dir); err != nil || known.Lease != uint64(b.etcd.Lease()) || known.Etcd == 0 {
+		t.Errorf("%+v, %v", known, err)
+	}
+}
+
+func TestWithoutReplaced(t *testing.T) {
+	t.Parallel()
+	node := func(name string, started, reported store.Time) web.NodeState {
+		return web.NodeState{Name: name, StartedAt: started, ReportedAt: reported}
+	}
+	all := []web.NodeState{
+		node("a", 1, 50), // killed
+		node("a", 60, 100),
+		node("b", 1, 101), // two that run
+		node("b", 60, 100),
+		node("c", 0, 0), // can't be read
+		node("c", 60, 100),
+	}
+	want := []web.NodeState{all[1], all[2], all[3], all[4], all[5]}
+	if got := withoutReplaced(slices.Clone(all)); !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestRenew_JoinsOnce: an answer to a question from before a node has joined says nothing about its key. A node whose
+// key is gone joins again, as one node.
+func TestRenew_JoinsOnce(t *testing.T) {
+	g := newGroup(t)
+	first := t.TempDir()
+	g.init(first)
+	m := g.open(first, "a")
+	t.Cleanup(func() {
+		if err := errors.Join(m.db.Close(), m.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	renew := func() (etcd.Lease, int) {
+		t.Helper()
+		if err := m.renew(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		nodes, err := m.etcd.Nodes(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m.etcd.Lease(), len(nodes)
+	}
+	early := sinceBoot()
+	lease, _ := renew()
+	m.beats.add(beat{early, 0, false})
+	if again, nodes := renew(); again != lease || nodes != 1 {
+		t.Errorf("after an early answer it has the lease %x, not %x, and is %d nodes", again, lease, nodes)
+	}
+	m.beats.add(beat{sinceBoot(), 0, false})
+	if again, nodes := renew(); again == lease || nodes != 1 {
+		t.Errorf("after its key was removed it has the lease %x, and is %d nodes", again, nodes)
+	}
 }

@@ -48,15 +48,43 @@ func (n *Node) State(ctx context.Context) (web.NodesState, error) {
 	n.seen.mu.Lock()
 	defer n.seen.mu.Unlock()
 	if time.Since(n.seen.at) >= stateEvery {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stateTimeout)
-		defer cancel()
-		n.seen.state, n.seen.err = n.askState(ctx)
-		n.seen.remember(time.Now())
+		n.see(context.WithoutCancel(ctx)) // others wait for the answer, too
 		n.seen.at = time.Now()
 	}
 	s := n.seen.state
+	if s.Heard = n.answeredAt(time.Now()); n.db != nil {
+		state, _ := n.db.CommitLog()
+		s.Applied = state.At.Number
+	}
 	s.Nodes, s.Etcd = slices.Clone(s.Nodes), slices.Clone(s.Etcd)
 	return s, n.seen.err
+}
+
+// see asks etcd for the state, for seen, which is locked.
+func (n *Node) see(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, stateTimeout)
+	defer cancel()
+	n.seen.state, n.seen.err = n.askState(ctx)
+	n.seen.remember(time.Now())
+}
+
+// look sees which nodes there are, so that State knows them when etcd does not answer any more.
+func (n *Node) look(ctx context.Context) error {
+	n.seen.mu.Lock()
+	defer n.seen.mu.Unlock()
+	n.see(ctx)
+	n.seen.at = time.Time{}
+	return nil
+}
+
+// answeredAt returns the time of the last question that etcd has answered; 0 before the first.
+func (n *Node) answeredAt(now time.Time) (at store.Time) {
+	n.beats.mu.Lock()
+	defer n.beats.mu.Unlock()
+	if len(n.beats.all) > 0 {
+		at = timeOf(now.Add(n.beats.all[0].asked - sinceBoot()))
+	}
+	return at
 }
 
 // askState asks etcd for the state of the cluster.
@@ -89,11 +117,28 @@ func (n *Node) askState(ctx context.Context) (web.NodesState, error) {
 		s.Number = max(s.Number, one.Applied) // the node has applied it after the question for the head
 		s.Nodes = append(s.Nodes, state)
 	}
+	s.Nodes = withoutReplaced(s.Nodes)
 	for i := range s.Nodes {
 		s.Nodes[i].Behind = s.Number - s.Nodes[i].Applied
 	}
 	slices.SortStableFunc(s.Nodes, func(a, b web.NodeState) int { return strings.Compare(a.Name, b.Name) })
 	return s, err
+}
+
+// withoutReplaced returns the nodes without those that have reported nothing since another one of the same name has
+// started: they were killed, and their leases have not ended yet.
+func withoutReplaced(all []web.NodeState) []web.NodeState {
+	left := []web.NodeState{}
+	for i := range all {
+		replaced := false
+		for j := range all {
+			replaced = replaced || all[i].ReportedAt != 0 && all[j].Name == all[i].Name && all[j].StartedAt > all[i].ReportedAt
+		}
+		if !replaced {
+			left = append(left, all[i])
+		}
+	}
+	return left
 }
 
 func nodeState(one *etcd.Node, keys [][]byte, own map[string]string) web.NodeState {
@@ -114,13 +159,13 @@ func nodeState(one *etcd.Node, keys [][]byte, own map[string]string) web.NodeSta
 	return state
 }
 
-// remember adds the nodes that have lost contact to the state.
+// remember adds the nodes that have lost contact to the state. When etcd does not answer, these are all.
 func (s *seen) remember(now time.Time) {
-	if s.err != nil {
-		return // the nodes are unknown
-	}
 	if s.nodes == nil {
 		s.nodes = map[string]lastContact{}
+	}
+	if s.err != nil {
+		s.state.Nodes = []web.NodeState{}
 	}
 	for _, n := range s.state.Nodes {
 		s.nodes[n.Name] = lastContact{now, n}
@@ -132,7 +177,8 @@ func (s *seen) remember(now time.Time) {
 			delete(s.nodes, name)
 		default:
 			gone := last.node
-			gone.Contact, gone.Duties, gone.Self = false, false, false
+			gone.Contact, gone.Duties = false, false
+			gone.Self = gone.Self && store.Flag(s.err != nil)
 			gone.Behind = s.state.Number - min(s.state.Number, gone.Applied)
 			s.state.Nodes = append(s.state.Nodes, gone)
 		}
@@ -151,8 +197,11 @@ func memberState(m etcd.Member) web.EtcdMember {
 		Quota:     m.Quota,
 		Alarms:    append([]string{}, m.Faults...),
 	}
-	if m.Err != nil {
+	switch {
+	case m.Err != nil:
 		out.Error = m.Err.Error()
+	case m.Alone:
+		out.Error = etcd.ErrNoLeader.Error()
 	}
 	return out
 }
@@ -190,8 +239,15 @@ func (n *Node) Print(out io.Writer, s web.NodesState) error {
 	if s.BaseAt != 0 {
 		base = ", made " + ago(s.BaseAt)
 	}
-	fmt.Fprintf(out, "epoch %s, entry %d, base copy at entry %d%s\n\n", s.Epoch, s.Number, s.Base, base)
-	fmt.Fprintln(w, "NODE\tVERSION\tSCHEMA\tAPPLIED\tBEHIND\tREPORTED\tSTARTED\tDUTIES\tMIB FREE\tMIB DATA\tCONFIGURATION")
+	switch {
+	case s.Error == "":
+		fmt.Fprintf(out, "epoch %s, entry %d, base copy at entry %d%s\n\n", s.Epoch, s.Number, s.Base, base)
+	case s.Heard != 0:
+		fmt.Fprintf(out, "node %s has applied entry %d; etcd has last answered it %s, and the nodes were seen last as below\n\n", printable(s.Node), s.Applied, ago(s.Heard))
+	default:
+		fmt.Fprintf(out, "node %s has applied entry %d; it does not run\n\n", printable(s.Node), s.Applied)
+	}
+	fmt.Fprintln(w, "NODE\tCONTACT\tVERSION\tSCHEMA\tAPPLIED\tBEHIND\tREPORTED\tSTARTED\tDUTIES\tMIB FREE\tMIB DATA\tCONFIGURATION")
 	for _, one := range s.Nodes {
 		config, free := "equal", "-"
 		if len(one.Differs) > 0 {
@@ -203,7 +259,7 @@ func (n *Node) Print(out io.Writer, s web.NodesState) error {
 		if one.ReportedAt == 0 {
 			config = "unknown: its report can't be read with the secret.key here"
 		}
-		fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d\t%s\t%s\t%s\t%s\t%d\t%s\n", printable(one.Name), printable(one.Version), one.Schema,
+		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d\t%d\t%s\t%s\t%s\t%s\t%d\t%s\n", printable(one.Name), yes(bool(one.Contact)), printable(one.Version), one.Schema,
 			one.Applied, one.Behind, ago(one.ReportedAt), ago(one.StartedAt), yes(bool(one.Duties)), free, one.Data>>20, printable(config))
 	}
 	fmt.Fprintln(w, "\nETCD\tVERSION\tLEADER\tANSWER\tMIB USED\tMIB\tMIB QUOTA\tPROBLEM")

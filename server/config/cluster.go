@@ -30,7 +30,8 @@ var shared = []string{
 }
 
 // Shared returns the values that must be the same at all nodes, by key; those of a target of backups as one
-// value of its table. Values can be secrets.
+// value of its table. Files may be elsewhere at each node: their contents count, and not their paths. Values can be
+// secrets.
 func (c *Config) Shared() map[string]string {
 	all := map[string]string{}
 	text := func(key key) string {
@@ -44,11 +45,26 @@ func (c *Config) Shared() map[string]string {
 		if slices.Contains(shared, key.name) {
 			all[key.name] = text(key)
 		} else if _, target := findTarget(key.name); target {
-			table := key.name[:strings.LastIndexByte(key.name, '.')]
-			all[table] += key.name + "=" + text(key) + "\n"
+			i := strings.LastIndexByte(key.name, '.')
+			all[key.name[:i]] += key.name + "=" + meaning(key.name[i+1:], text(key)) + "\n"
 		}
 	}
 	return all
+}
+
+// meaning returns the value of a field of a target, or the content of the file that it names.
+func meaning(field, value string) string {
+	switch field {
+	case "secret_key":
+		if secret, err := secretText(value); err == nil {
+			return secret
+		}
+	case "ca":
+		if text, err := os.ReadFile(value); err == nil {
+			return strings.TrimSpace(string(text))
+		}
+	}
+	return value // a file that can't be read has another meaning than that of other nodes
 }
 
 // setCluster reads the configuration of a cluster.

@@ -1,6 +1,9 @@
 package config
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -87,6 +90,39 @@ func TestCluster_NameInAHeader(t *testing.T) {
 		text := strings.Replace(clusterFile, `node = "a"`, `node = "`+name+`"`, 1)
 		if _, err := Load(fileOf(t, text), nil); (err == nil) != ok {
 			t.Errorf("%q: %v", name, err)
+		}
+	}
+}
+
+// TestShared_Files: what files of a target have counts, and not where they are.
+func TestShared_Files(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for name, text := range map[string]string{"a": "secret\n", "b": "secret", "c": "another"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	shared := func(secret, ca string) string {
+		t.Helper()
+		table := fmt.Sprintf("endpoint = \"https://s3.example.org\"\nbucket = \"copies\"\naccess_key = \"a\"\nsecret_key = %q\nca = %q", secret, ca)
+		c, _ := load(t, fileOf(t, strings.Replace(clusterFile, `path = "/mnt/offsite"`, table, 1)), nil)
+		return c.Shared()["backup.offsite"]
+	}
+	file := func(name string) string { return filepath.Join(dir, name) }
+	first := shared("file:"+file("a"), file("a"))
+	for name, test := range map[string]struct {
+		secret, ca string
+		same       bool
+	}{
+		"other paths":    {"file:" + file("b"), file("b"), true},
+		"the secret":     {"secret", file("a"), true},
+		"another secret": {"file:" + file("c"), file("a"), false},
+		"another CA":     {"file:" + file("a"), file("c"), false},
+		"no file":        {"file:" + file("d"), file("a"), false},
+	} {
+		if got := shared(test.secret, test.ca); (got == first) != test.same {
+			t.Errorf("%s: %q and %q", name, got, first)
 		}
 	}
 }

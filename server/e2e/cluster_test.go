@@ -31,6 +31,43 @@ var several = sync.OnceValues(func() (string, error) {
 	return path, nil
 })
 
+// newer is several with one more migration of the records, built once.
+var newer = sync.OnceValues(func() (string, error) {
+	dir := filepath.Dir(binary)
+	source, err := filepath.Abs("../../store/schema.go")
+	if err != nil {
+		return "", err
+	}
+	text, err := os.ReadFile(source)
+	if err != nil {
+		return "", err
+	}
+	head, found := strings.CutSuffix(string(text), "\t},\n}\n") // of the migrations, which are the end of the schema
+	if !found {
+		return "", errors.New("store/schema.go does not end with the migrations")
+	}
+	changed, overlay, path := filepath.Join(dir, "schema.go"), filepath.Join(dir, "overlay.json"), filepath.Join(dir, "reeve-newer")
+	list, err := json.Marshal(map[string]any{"Replace": map[string]string{source: changed}})
+	if err := errors.Join(err, os.WriteFile(overlay, list, 0o600),
+		os.WriteFile(changed, []byte(head+"\t\t{Title: \"next\", Run: func(*Tx) error { return nil }},\n\t},\n}\n"), 0o600)); err != nil {
+		return "", err
+	}
+	build := exec.Command("go", "build", "-overlay", overlay, "-tags", "cluster,grpcnotrace", "-o", path, "reeve")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build: %w\n%s", err, out)
+	}
+	return path, nil
+})
+
+// update makes the nodes run a newer program, whose records have another schema.
+func (c *cluster) update() {
+	c.t.Helper()
+	path, err := newer()
+	noErr(c.t, err)
+	c.program = path
+}
+
 // cluster are nodes of a test, with members of etcd and a bucket.
 type cluster struct {
 	t       *testing.T
@@ -369,7 +406,16 @@ func TestCluster_Epochs(t *testing.T) {
 	restored.create("/admin/dept", "name", "Upgraded", "status", 1)
 	a.stop()
 	b.stop()
-	s.succeed("a", "cluster", "upgrade")
+	if out := s.succeed("a", "cluster", "upgrade"); !strings.Contains(out, "nothing to do") {
+		t.Errorf("an upgrade to the same version: %s", out)
+	}
+	s.update()
+	if r := s.on("a", "serve", "--listen", "127.0.0.1:0"); r.code == 0 || !strings.Contains(r.err, "reeve cluster upgrade") {
+		t.Errorf("a newer program before the upgrade: %+v", r)
+	}
+	if out := s.succeed("a", "cluster", "upgrade"); strings.Contains(out, "nothing") {
+		t.Errorf("an upgrade: %s", out)
+	}
 	a, b = s.serve("a"), s.serve("b")
 	c.at(a).has("/admin/dept", "Upgraded")
 	c.at(b).has("/admin/dept", "Upgraded")
@@ -421,4 +467,122 @@ func TestClusterDoctor_WithoutEtcd(t *testing.T) {
 	if r.code != 2 || states["etcd"] != "failed" || states["server"] != "failed" {
 		t.Errorf("%d %v\n%s", r.code, states, r.err)
 	}
+}
+
+// TestCluster_RestoreIntoOtherBucket restores a backup, and the data of a node, into an empty bucket: contents that
+// the backup or the node has are stored there, and the others are named.
+func TestCluster_RestoreIntoOtherBucket(t *testing.T) {
+	t.Parallel()
+	s := newCluster(t, 1)
+	a, b := s.pair()
+	c := signedIn(t, a)
+	kept := c.upload("kept.txt", "in the backup")
+	c.at(b).has(kept, "kept.txt")
+	backup := filepath.Join(s.dir, "backup.tar")
+	s.write(backup, string(c.want(200, "GET", "/system/backup", "").raw))
+	a.stop()
+	b.stop()
+
+	s.etcd, s.s3 = etcdtest.StartCluster(t, 1), s3test.Start(t)
+	s.succeed("c", "cluster", "restore", backup)
+	first := s.serve("c")
+	s.giveKey("c", "d")
+	second := s.serve("d")
+	c = signedIn(t, first)
+	if got := c.at(second).want(200, "GET", kept+"/content", ""); string(got.raw) != "in the backup" {
+		t.Errorf("the file at the other node: %q", got.raw)
+	}
+	lost := c.at(second).upload("lost.txt", "only in the bucket and at the other node")
+	c.has(lost, "lost.txt")
+	first.stop()
+	second.stop()
+
+	s.etcd, s.s3 = etcdtest.StartCluster(t, 1), s3test.Start(t)
+	r := s.on("c", "cluster", "restore", "--from-node")
+	number := regexp.MustCompile(`end with entry ([0-9]+)`).FindStringSubmatch(r.err)
+	if number == nil {
+		t.Fatalf("%+v", r)
+	}
+	out := s.succeed("c", "cluster", "restore", "--from-node", "--entry", number[1])
+	if !strings.Contains(out, `the contents of 1 file are neither in the bucket nor in the data directory:`) || !strings.Contains(out, `"lost.txt"`) {
+		t.Errorf("what is missing is not named:\n%s", out)
+	}
+	first = s.serve("c")
+	s.succeed("d", "cluster", "join")
+	second = s.serve("d")
+	c = signedIn(t, first)
+	if got := c.at(second).want(200, "GET", kept+"/content", ""); string(got.raw) != "in the backup" {
+		t.Errorf("the file at the other node: %q", got.raw)
+	}
+	first.stop()
+	second.stop()
+}
+
+// TestClusterDoctor_LostMajority: doctor says which members of etcd answer when they have no majority, and nothing of
+// alarms; and which node is dead, and nothing of clocks.
+func TestClusterDoctor_LostMajority(t *testing.T) {
+	t.Parallel()
+	s := newCluster(t, 3)
+	a, b := s.pair()
+	b.kill()
+	eventually(t, "doctor says that the other node does not report", func() bool {
+		r := s.on("a", "doctor")
+		if strings.Contains(r.out, "clocks differ") {
+			t.Errorf("a dead node is no matter of clocks:\n%s", r.out)
+		}
+		return strings.Contains(r.out, "nodes do not report any more: b since 20") || strings.Contains(r.out, "with the time of the last report: b (20")
+	})
+	s.etcd[1].Kill()
+	s.etcd[2].Kill()
+	r := result{}
+	eventually(t, "doctor says that there is no majority", func() bool {
+		r = s.on("a", "doctor")
+		return strings.Contains(r.out, "etcd has no majority")
+	})
+	if r.code != 2 || strings.Contains(r.out, "NOSPACE") || !strings.Contains(r.out, "these members answer: "+s.etcd[0].URL+"; these do not: "+s.etcd[1].URL) {
+		t.Errorf("%d\n%s", r.code, r.out)
+	}
+	a.kill()
+}
+
+// TestClusterStatus_WithoutMajority: status says what a node knows when etcd does not answer, while it runs and when it
+// does not.
+func TestClusterStatus_WithoutMajority(t *testing.T) {
+	t.Parallel()
+	s := newCluster(t, 3)
+	a, b := s.pair()
+	c := signedIn(t, a)
+	for name, p := range map[string]*process{"a": a, "b": b} {
+		eventually(t, name+" has seen both nodes", func() bool {
+			got := string(c.at(p).want(200, "GET", "/system/node", "").raw)
+			return strings.Contains(got, `"name":"a"`) && strings.Contains(got, `"name":"b"`)
+		})
+	}
+	s.etcd[1].Kill()
+	s.etcd[2].Kill()
+	var r result
+	eventually(t, "status fails", func() bool {
+		r = s.on("a", "cluster", "status")
+		return r.code != 0 && strings.Contains(r.out, "etcd has no leader")
+	})
+	for _, want := range []string{"node a has applied entry ", "; etcd has last answered it ", "\na ", "\nb ", "\n" + s.etcd[0].URL, "\n" + s.etcd[1].URL} {
+		if !strings.Contains(r.out, want) {
+			t.Errorf("no %q in\n%s%s", want, r.out, r.err)
+		}
+	}
+	var state struct {
+		Error   string
+		Applied int
+		Heard   string `json:"answered_at"`
+		Nodes   []struct{ Contact, Self int }
+	}
+	noErr(t, json.Unmarshal([]byte(s.on("a", "cluster", "status", "--json").out), &state))
+	if state.Error == "" || state.Applied == 0 || state.Heard == "" || len(state.Nodes) != 2 || state.Nodes[0].Contact != 0 || state.Nodes[0].Self != 1 {
+		t.Errorf("%+v", state)
+	}
+	a.kill()
+	if r := s.on("a", "cluster", "status"); r.code == 0 || !regexp.MustCompile(`node a has applied entry [1-9][0-9]*; it does not run`).MatchString(r.out) {
+		t.Errorf("a node that does not run: %+v", r)
+	}
+	b.kill()
 }

@@ -143,6 +143,7 @@ func TestCluster_EpochsUnderLoad(t *testing.T) {
 	for _, name := range d.names {
 		d.node(name).stop()
 	}
+	d.update()
 	d.succeed("a", "cluster", "upgrade")
 	d.restart(d.names...)
 	in(3)

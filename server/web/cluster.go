@@ -26,7 +26,8 @@ type Cluster interface {
 	// Live returns the number of nodes in contact with etcd, at least 1.
 	Live() int
 
-	// State returns the state of all nodes, at most a few seconds old. With an error, it has the members of etcd.
+	// State returns the state of all nodes, at most a few seconds old. With an error, it has the members of etcd, and
+	// the nodes as they were seen last.
 	State(ctx context.Context) (NodesState, error)
 
 	// SetNote leaves a text for all nodes under a name, in the place of the one before. What is lost with etcd, or
@@ -52,6 +53,8 @@ type NodesState struct {
 	Number  uint64       `json:"number" doc:"Number of the last entry in the log of commits"`
 	Base    uint64       `json:"base" doc:"Number of the last entry in the newest base copy"`
 	BaseAt  store.Time   `json:"base_at" null:"true" doc:"Time of the newest base copy; null if unknown"`
+	Applied uint64       `json:"applied" doc:"Number of the last entry that the node that answers has applied"`
+	Heard   store.Time   `json:"answered_at" null:"true" doc:"Time of the last question of this node that etcd has answered; null before the first"`
 	Nodes   []NodeState  `json:"nodes"`
 	Etcd    []EtcdMember `json:"etcd" doc:"Members of etcd"`
 }
@@ -76,8 +79,8 @@ type NodeState struct {
 // EtcdMember is the state of a member of etcd.
 type EtcdMember struct {
 	Endpoint  string     `json:"endpoint"`
-	Error     string     `json:"error" doc:"Why it does not answer; empty if it does"`
-	Version   string     `json:"version"`
+	Error     string     `json:"error" doc:"Why it does not answer, or that it finds no leader; otherwise empty"`
+	Version   string     `json:"version" doc:"Empty if it does not answer"`
 	Leader    store.Flag `json:"leader"`
 	LatencyMS int64      `json:"latency_ms"`
 	Bytes     int64      `json:"bytes" doc:"Size of its database"`

@@ -33,11 +33,24 @@ func NodesHealth(s *NodesState, refused, asked error, now time.Time) Part {
 	if refused != nil {
 		note(Failed, errs.Of(refused).Msg)
 	}
-	silent, alarms, quota := membersState(s)
+	silent, alone, alarms, quota := membersState(s)
 	if len(alarms) > 0 {
 		note(Failed, errs.Say("etcd has raised an alarm: %s; see several-nodes in the manual", alarms))
 	}
+	if len(alone) > 0 {
+		state := Degraded
+		if asked != nil {
+			state = Failed
+		}
+		note(state, errs.Say("members of etcd find no leader, which needs a majority of all members in contact: %s", alone))
+	}
 	if asked != nil {
+		if len(alone) > 0 {
+			if len(silent) > 0 {
+				note(Failed, errs.Say("members of etcd do not answer: %s", silent))
+			}
+			return p
+		}
 		text, _, _ := strings.Cut(errs.ForOperator(asked).Error(), "\n")
 		note(Failed, errs.Say("etcd does not answer: %s", text))
 		return p
@@ -67,7 +80,11 @@ func noteNodes(s *NodesState, note func(state string, m errs.Message)) {
 		holder = holder || bool(n.Duties)
 		switch {
 		case !bool(n.Contact):
-			gone = append(gone, n.Name)
+			name := n.Name
+			if n.ReportedAt != 0 {
+				name += " (" + n.ReportedAt.Std().Format(time.RFC3339) + ")"
+			}
+			gone = append(gone, name)
 			continue
 		case n.Behind >= farBehind:
 			behind = append(behind, n.Name)
@@ -80,7 +97,7 @@ func noteNodes(s *NodesState, note func(state string, m errs.Message)) {
 		}
 	}
 	if len(gone) > 0 {
-		note(Degraded, errs.Say("nodes have lost contact within the last hour: %s", gone))
+		note(Degraded, errs.Say("nodes have lost contact within the last hour, with the time of the last report: %s", gone))
 	}
 	if len(behind) > 0 {
 		note(Degraded, errs.Say("nodes are more than %d entries behind: %s", farBehind, behind))
@@ -96,11 +113,14 @@ func noteNodes(s *NodesState, note func(state string, m errs.Message)) {
 	}
 }
 
-// membersState returns the members of etcd that do not answer, the alarms, and the highest percentage of a
-// quota.
-func membersState(s *NodesState) (silent, alarms []string, quota int64) {
+// membersState returns the members of etcd that do not answer, those that find no leader, the alarms, and the
+// highest percentage of a quota.
+func membersState(s *NodesState) (silent, alone, alarms []string, quota int64) {
 	for _, m := range s.Etcd {
-		if m.Error != "" {
+		switch {
+		case m.Error != "" && m.Version != "":
+			alone = append(alone, m.Endpoint)
+		case m.Error != "":
 			silent = append(silent, m.Endpoint)
 		}
 		for _, alarm := range m.Alarms {
@@ -112,7 +132,7 @@ func membersState(s *NodesState) (silent, alarms []string, quota int64) {
 			quota = max(quota, m.Bytes*100/m.Quota)
 		}
 	}
-	return silent, alarms, quota
+	return silent, alone, alarms, quota
 }
 
 func nodesFigures(s *NodesState) map[string]int64 {

@@ -59,7 +59,7 @@ func WriteNodeMetrics(out *Samples, f *NodeFigures, s *NodesState) {
 	member("reeve_etcd_bytes", "Size of the database of a member of etcd.", func(m *EtcdMember) int64 { return m.Bytes })
 	member("reeve_etcd_used_bytes", "Bytes in use in the database of a member of etcd.", func(m *EtcdMember) int64 { return m.Used })
 	member("reeve_etcd_quota_bytes", "Size at which a member of etcd accepts no more writes; 0 if it does not say.", func(m *EtcdMember) int64 { return m.Quota })
-	out.begin("reeve_etcd_up", "gauge", "0 if a member of etcd does not answer, else 1.")
+	out.begin("reeve_etcd_up", "gauge", "0 if a member of etcd does not answer or finds no leader, else 1.")
 	for _, m := range s.Etcd {
 		up := 1.0
 		if m.Error != "" {

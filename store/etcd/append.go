@@ -14,7 +14,7 @@ type Outcome int
 
 // Outcomes of Append.
 const (
-	Unknown Outcome = iota // it may be in the log, or come into it later: Resolve finds out
+	Unknown Outcome = iota // it may be in the log, or come into it later
 	Won                    // it is in the log
 	Lost                   // another one has its number
 	Refused                // it is not in the log and never will be; the error says why
@@ -33,8 +33,8 @@ type Result struct {
 // works until it is decided whether the entry is in the log: an error comes with Refused, with Unknown
 // when the context ends before, and with Lost if this node must not go on.
 //
-// After Unknown, the entry may still come into the log. Resolve finds out; a caller that follows the log
-// does not need it, since the entry comes as that of another node would, or another one takes its number.
+// After Unknown, the entry may still come into the log. A caller that follows the log finds out: the entry
+// comes as that of another node would, or another one takes its number.
 func (l *Log) Append(ctx context.Context, at Position, e *Entry) (Result, error) {
 	e.Number, e.Previous = at.Number+1, at.Hash
 	if len(e.Sealed) > MostSealed {
@@ -43,23 +43,20 @@ func (l *Log) Append(ctx context.Context, at Position, e *Entry) (Result, error)
 	if err := l.putParts(ctx, at.Epoch, e); err != nil {
 		return Result{Outcome: Refused}, err
 	}
-	r, err := l.decide(ctx, at, e, false)
+	r, err := l.decide(ctx, at, e)
 	if r.Outcome == Lost || r.Outcome == Refused {
 		l.dropParts(ctx, at.Epoch, e)
 	}
 	return r, err
 }
 
-// Resolve continues an Append whose outcome was unknown, with the same position and entry.
-func (l *Log) Resolve(ctx context.Context, at Position, e *Entry) (Result, error) {
-	return l.decide(ctx, at, e, true)
-}
-
 // decide sends the transaction that adds an entry until an answer shows whether the entry is in the
 // log. That the same transaction is sent again is harmless: it changes the head that it compares, so
-// only one copy can succeed, and the others are answered with the entry. open is whether a copy may
-// still take effect; while it is, that the entry is not in the log does not mean that it never will be.
-func (l *Log) decide(ctx context.Context, at Position, e *Entry, open bool) (Result, error) {
+// only one copy can succeed, and the others are answered with the entry.
+func (l *Log) decide(ctx context.Context, at Position, e *Entry) (Result, error) {
+	// open is whether a copy may still take effect: while it is, that the entry is not in the log does not
+	// mean that it never will be.
+	open := false
 	t, wait, last := l.adding(at, e), pause{}, error(nil)
 	for attempt := 0; ctx.Err() == nil; attempt++ {
 		timeout := attemptTimeout(attempt)

@@ -178,7 +178,7 @@ func TestAppend_SentTwice(t *testing.T) {
 		t.Fatalf("%v, %v", r.Outcome, err)
 	}
 	proxy.Set(etcdtest.Pass)
-	r, err = second.log.Resolve(t.Context(), at, e)
+	r, err = second.log.Append(t.Context(), at, e)
 	if err != nil || r.Outcome != etcd.Won || r.Head.Number != 1 {
 		t.Fatalf("%+v, %v", r, err)
 	}
@@ -197,7 +197,7 @@ func TestAppend_SentTwice(t *testing.T) {
 	must(t, err)
 	proxy.Cut()
 	proxy.Set(etcdtest.Pass)
-	if r, err = second.log.Resolve(t.Context(), at, e); err != nil || r.Outcome != etcd.Won || r.Head.Number != 2 {
+	if r, err = second.log.Append(t.Context(), at, e); err != nil || r.Outcome != etcd.Won || r.Head.Number != 2 {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	if r.Head != (etcd.Position{Epoch: epoch, Number: 2, Hash: e.Hash}) {
@@ -217,7 +217,7 @@ func TestAppend_SentTwice(t *testing.T) {
 	_, err = first.add(t.Context(), entry(10))
 	must(t, err)
 	proxy.Set(etcdtest.Pass)
-	if r, err = second.log.Resolve(t.Context(), at, e); err != nil || r.Outcome != etcd.Lost || r.Next.Nonce != first.applied[3] {
+	if r, err = second.log.Append(t.Context(), at, e); err != nil || r.Outcome != etcd.Lost || r.Next.Nonce != first.applied[3] {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	must(t, second.follow(t.Context(), 4))
@@ -235,7 +235,7 @@ func TestAppend_SentTwice(t *testing.T) {
 		t.Fatalf("%v, %v", r.Outcome, err)
 	}
 	proxy.Set(etcdtest.Pass)
-	if r, err = second.log.Resolve(t.Context(), at, e); err != nil || r.Outcome != etcd.Won || r.Head.Number != 5 {
+	if r, err = second.log.Append(t.Context(), at, e); err != nil || r.Outcome != etcd.Won || r.Head.Number != 5 {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	must(t, second.apply(e))

@@ -77,8 +77,8 @@ const (
 	beatAttempt    = 350 * time.Millisecond
 )
 
-// Open returns a log. Without a user it does not connect. A user is signed in, which fails while etcd
-// cannot be reached.
+// Open returns a log. Without a user it does not connect. A user is signed in; while etcd cannot be reached,
+// the first request that reaches it signs in.
 func Open(o Options) (*Log, error) {
 	prefix := strings.Trim(o.Prefix, "/")
 	if prefix == "" {
@@ -91,10 +91,13 @@ func Open(o Options) (*Log, error) {
 	if err != nil {
 		return nil, err
 	}
+	user := &signIn{needed: o.User != "" && o.Password != ""}
+	config.DialOptions = append(config.DialOptions, grpc.WithChainUnaryInterceptor(user.intercept))
 	client, err := clientv3.New(config)
 	if err != nil {
 		return nil, named(err)
 	}
+	user.opened.Store(true)
 	return &Log{client: client, prefix: prefix + "/", told: o.Turn, cluster: o.Cluster, known: o.At}, nil
 }
 

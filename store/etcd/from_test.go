@@ -235,10 +235,6 @@ func TestFrom_Compaction(t *testing.T) {
 	if r.Outcome != etcd.Refused || !errors.Is(err, etcd.ErrTrimmed) {
 		t.Errorf("%v, %v", r.Outcome, err)
 	}
-	r, err = follower.log.Resolve(t.Context(), follower.head, entry(10))
-	if r.Outcome != etcd.Unknown || !errors.Is(err, etcd.ErrTrimmed) {
-		t.Errorf("%v, %v", r.Outcome, err)
-	}
 }
 
 func setBase(t testing.TB, n *node, name string, number uint64) {

@@ -82,7 +82,7 @@ func (l *Log) grant(ctx context.Context, seconds int64) (lease Lease, err error)
 }
 
 // Join gives this node a new lease, and writes its key. The lease ends 10 seconds after the last call
-// of Join or Renew.
+// of Join or Renew. After an error, the lease that it returns may have a key: see End.
 func (l *Log) Join(ctx context.Context, n Node) (Lease, error) {
 	value, err := n.encode()
 	if err != nil {
@@ -95,10 +95,30 @@ func (l *Log) Join(ctx context.Context, n Node) (Lease, error) {
 	if _, err := l.write(ctx, transaction{
 		then: []clientv3.Op{clientv3.OpPut(l.nodeKey(lease), value, clientv3.WithLease(clientv3.LeaseID(lease)))},
 	}); err != nil {
-		return 0, err
+		return lease, err
 	}
 	l.setLease(lease)
 	return lease, nil
+}
+
+// End ends the lease of a node that does not run any more, and with it its key and its duties.
+func (l *Log) End(ctx context.Context, lease Lease) error {
+	a, err := l.read(ctx, clientv3.OpGet(l.nodeKey(lease), clientv3.WithCountOnly()))
+	if err != nil || a.Responses[0].GetResponseRange().Count == 0 { // a lease without the key may be that of another program
+		return err
+	}
+	return l.revoke(ctx, lease)
+}
+
+func (l *Log) revoke(ctx context.Context, lease Lease) error {
+	err := call(ctx, func(ctx context.Context) error {
+		_, err := l.client.Revoke(ctx, clientv3.LeaseID(lease))
+		return err
+	})
+	if errors.Is(err, ErrLease) {
+		err = nil
+	}
+	return err
 }
 
 // Renew prolongs the lease of this node. ErrLease says that it has ended: Join gives it a new one.
@@ -134,13 +154,9 @@ func (l *Log) Leave(ctx context.Context) error {
 	if lease == 0 {
 		return nil
 	}
-	err := call(ctx, func(ctx context.Context) error {
-		_, err := l.client.Revoke(ctx, clientv3.LeaseID(lease))
-		return err
-	})
-	if err == nil || errors.Is(err, ErrLease) {
+	err := l.revoke(ctx, lease)
+	if err == nil {
 		l.setLease(0)
-		return nil
 	}
 	return err
 }

@@ -107,7 +107,8 @@ func (n *node) follow(ctx context.Context, to uint64) error {
 	return err
 }
 
-// once appends an entry once, with a time limit for Append, after which it resolves it.
+// once appends an entry once, with a time limit for Append, after which it goes on with the same entry: a copy that
+// was sent before may still come, so that it is not refused before the end of ctx.
 func (n *node) once(ctx context.Context, e *etcd.Entry, limit time.Duration) (r etcd.Result, unknown int, err error) {
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -116,7 +117,9 @@ func (n *node) once(ctx context.Context, e *etcd.Entry, limit time.Duration) (r 
 	for r.Outcome == etcd.Unknown && ctx.Err() == nil {
 		unknown++
 		again, cancel := context.WithTimeout(ctx, limit)
-		r, err = n.log.Resolve(again, at, e)
+		if r, err = n.log.Append(again, at, e); r.Outcome == etcd.Refused {
+			r.Outcome = etcd.Unknown
+		}
 		cancel()
 	}
 	switch r.Outcome {

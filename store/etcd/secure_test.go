@@ -198,9 +198,34 @@ func TestOpen_UserAndPassword(t *testing.T) {
 		}
 	}
 
+	// A user who can't sign in yet does so later.
 	server.Kill()
-	if _, err := etcd.Open(o); !errors.Is(err, etcd.ErrUnreachable) {
+	l, err := etcd.Open(o)
+	must(t, err)
+	defer l.Close()
+	if _, err := l.Head(t.Context()); !errors.Is(err, etcd.ErrUnreachable) {
 		t.Errorf("signing in at no etcd: %v", err)
+	}
+	if m := l.Members(t.Context()); len(m) != 1 || !errors.Is(m[0].Err, etcd.ErrUnreachable) {
+		t.Errorf("%+v", m)
+	}
+	wrong := o
+	wrong.Password = "wrong-secret"
+	stranger, err := etcd.Open(wrong)
+	must(t, err)
+	defer stranger.Close()
+	late := &node{log: etcdtest.Open(t, o), head: n.head}
+	server.Restart(t)
+	server.Await(t)
+	following := late.start(t)
+	n.addMany(t, 5, 100)
+	following.await(t, n.head.Number) // a watch is no request of the same kind
+	head, err := l.Head(t.Context())
+	if err != nil || head != n.head {
+		t.Errorf("%v, %v", head, err)
+	}
+	if _, err := stranger.Head(t.Context()); !errors.Is(err, etcd.ErrSignIn) {
+		t.Errorf("a wrong password: %v", err)
 	}
 }
 

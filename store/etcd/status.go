@@ -4,7 +4,12 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 )
+
+// noLeader is the error of a member that finds no leader, as its state has it.
+var noLeader = rpctypes.ErrorDesc(rpctypes.ErrGRPCNoLeader)
 
 // Member is the state of a member of etcd.
 type Member struct {
@@ -13,6 +18,7 @@ type Member struct {
 	Latency  time.Duration
 	Version  string
 	Leader   bool
+	Alone    bool     // whether it finds no leader, which a majority of the members elects
 	Size     int64    // bytes of its database file
 	Used     int64    // bytes of it that are in use; defragmenting frees the others
 	Quota    int64    // size at which it accepts no more writes; 0 if it does not say
@@ -50,6 +56,12 @@ func (l *Log) member(ctx context.Context, endpoint string) Member {
 		return m
 	}
 	m.Version, m.Leader = s.Version, s.Leader == s.Header.MemberId
-	m.Size, m.Used, m.Quota, m.Faults = s.DbSize, s.DbSizeInUse, s.DbSizeQuota, s.Errors
+	m.Alone = s.Leader == 0
+	m.Size, m.Used, m.Quota = s.DbSize, s.DbSizeInUse, s.DbSizeQuota
+	for _, fault := range s.Errors {
+		if fault != noLeader { // which is no alarm, see Alone
+			m.Faults = append(m.Faults, fault)
+		}
+	}
 	return m
 }

@@ -57,6 +57,15 @@ func TestCommitLog_Upgrade(t *testing.T) {
 		}
 	}
 
+	same := filepath.Join(t.TempDir(), "same")
+	noErr(t, os.Mkdir(same, 0o700))
+	noErr(t, os.WriteFile(filepath.Join(same, keyName), key, 0o600))
+	if _, err := Join(same, base, nil, entries, Options{Schema: older()}); !errors.Is(err, ErrCurrent) {
+		t.Errorf("a base copy of the same schema: %v", err)
+	}
+	if HasDatabase(same) {
+		t.Error("it was taken")
+	}
 	newerOptions := Options{Schema: newer("first")}
 	dir := filepath.Join(t.TempDir(), "data")
 	noErr(t, os.Mkdir(dir, 0o700))

@@ -332,12 +332,3 @@ func (r *Report) addFiles(sizes map[blob.Digest]int64, refs []blobRef) {
 		}
 	}
 }
-
-// LocalContents returns the number of records whose content is in files.db and not in the bucket.
-func (db *DB) LocalContents() (n int, err error) {
-	err = db.View(engine{}, func(tx *Tx) error {
-		n, err = db.schema.countContent(tx, true)
-		return err
-	})
-	return n, err
-}

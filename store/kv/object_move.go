@@ -2,6 +2,8 @@ package kv
 
 import (
 	"context"
+	"slices"
+	"time"
 
 	"reeve/store/blob"
 )
@@ -34,6 +36,61 @@ func (db *DB) MovableContents(toBucket bool) (all []MovableContent, err error) {
 
 // HasBucket reports whether there is a bucket for the contents of files.
 func (db *DB) HasBucket() bool { return db.options.Files != nil }
+
+// FillBucket stores the contents of records that the bucket lacks, and the rows of their objects. missing are
+// those that can't be read here either.
+func (db *DB) FillBucket(ctx context.Context) (missing []blob.Digest, err error) {
+	there := map[string]int64{}
+	err = db.keeper.remote.Walk(ctx, func(name string, size int64, _ time.Time) error {
+		there[name] = size
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	err = db.View(engine{}, func(tx *Tx) error {
+		seen := map[blob.Digest]bool{}
+		for _, r := range db.schema.blobRefs(tx) {
+			if seen[r.digest] {
+				continue
+			}
+			seen[r.digest] = true
+			if size, has := int64(0), false; r.object != nil {
+				if size, has = there[r.object.Name]; has && size == r.object.Bytes {
+					continue
+				}
+			}
+			missing = append(missing, r.digest)
+		}
+		return nil
+	})
+	all := missing
+	missing = nil
+	for done := 0; done < len(all) && err == nil; done += fillSize {
+		step := all[done:min(len(all), done+fillSize)]
+		var sent []blob.Digest
+		sent, err = db.fillStep(ctx, step)
+		for _, d := range step {
+			if !slices.Contains(sent, d) {
+				missing = append(missing, d)
+			}
+		}
+		db.options.progress("store contents of files", int64(done+len(step)), int64(len(all)))
+	}
+	return missing, err
+}
+
+// fillSize is the number of contents whose rows are stored in one commit.
+const fillSize = 100
+
+func (db *DB) fillStep(ctx context.Context, ds []blob.Digest) ([]blob.Digest, error) {
+	sent, release, err := db.SendContents(ctx, ds)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	return sent, db.Update(engine{}, func(tx *Tx) error { return tx.ClaimObjects(sent) })
+}
 
 // SendContents stores contents in the bucket, unless it has them. Then ClaimObjects makes their rows.
 // done are those that the bucket has, without those that can't be read or were deleted. release must be

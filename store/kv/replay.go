@@ -3,6 +3,7 @@ package kv
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -68,6 +69,9 @@ func (in *staging) replay(instance string) error {
 	return err
 }
 
+// ErrCurrent is the error for a base copy that is to be brought to the schema of this program, and has it.
+var ErrCurrent = errors.New("the base copy has the schema of this program")
+
 func (in *staging) replayAll(db *DB, instance string) error {
 	var head stream.Head
 	schema := 0
@@ -81,6 +85,9 @@ func (in *staging) replayAll(db *DB, instance string) error {
 	})
 	if err != nil {
 		return in.blame(err)
+	}
+	if in.joins && schema == in.options.Schema.Version() {
+		return ErrCurrent
 	}
 	if head.Epoch == "" {
 		return fmt.Errorf("it has no position in the commit stream: only the moment at which it was made can be restored")

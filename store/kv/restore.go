@@ -58,7 +58,7 @@ func RestoreMoment(dir, backup string, identities []age.Identity, contents Conte
 // Join replaces the data in dir by a base copy: an archive of BackupRecords that was made of data that
 // belong to a log of commits. Unlike restored data, they go on to belong to it. The key of the data must
 // be in dir. Options.Files is needed. entries are applied to it, and bring it to the schema of this program
-// afterwards; nil for a base copy that has this schema.
+// afterwards; nil for a base copy that has this schema, for which the error with entries is ErrCurrent.
 func Join(dir, base string, identities []age.Identity, entries Entries, options Options) (done Restored, err error) {
 	return restoreAs(dir, base, options, staging{identities: identities, entries: entries, joins: true})
 }

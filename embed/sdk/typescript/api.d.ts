@@ -1581,7 +1581,7 @@ export type EtcdMember = {
   /** Size of its database */
   bytes: number
   endpoint: string
-  /** Why it does not answer; empty if it does */
+  /** Why it does not answer, or that it finds no leader; otherwise empty */
   error: string
   latency_ms: number
   leader: 0 | 1
@@ -1589,6 +1589,7 @@ export type EtcdMember = {
   quota_bytes: number
   /** Bytes of its database that are in use */
   used_bytes: number
+  /** Empty if it does not answer */
   version: string
 }
 
@@ -2655,6 +2656,10 @@ export type NodeState = {
 }
 
 export type NodesState = {
+  /** Time of the last question of this node that etcd has answered; null before the first */
+  answered_at: string | null
+  /** Number of the last entry that the node that answers has applied */
+  applied: number
   /** Number of the last entry in the newest base copy */
   base: number
   /** Time of the newest base copy; null if unknown */

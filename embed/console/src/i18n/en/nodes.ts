@@ -32,6 +32,7 @@ export const nodes = {
   'nodes.member.state': 'State',
   'nodes.member.ok': 'answers',
   'nodes.member.silent': 'does not answer',
+  'nodes.member.alone': 'no leader',
   'nodes.member.alarm': 'alarm',
   'nodes.latency': 'Response time',
   'nodes.size': 'Size',

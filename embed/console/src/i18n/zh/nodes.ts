@@ -34,6 +34,7 @@ export const nodes: Record<keyof typeof en, string> = {
   'nodes.member.state': '状态',
   'nodes.member.ok': '正常响应',
   'nodes.member.silent': '没有响应',
+  'nodes.member.alone': '没有主节点',
   'nodes.member.alarm': '警报',
   'nodes.latency': '响应时间',
   'nodes.size': '大小',

@@ -170,7 +170,7 @@ function State({ member }: { member: EtcdMember }) {
   if (!faults.length) return <Tag color="success">{t('nodes.member.ok')}</Tag>
   return (
     <Flex vertical align="start" gap={4}>
-      <Tag color="error">{t(member.error ? 'nodes.member.silent' : 'nodes.member.alarm')}</Tag>
+      <Tag color="error">{t(member.error && member.version ? 'nodes.member.alone' : member.error ? 'nodes.member.silent' : 'nodes.member.alarm')}</Tag>
       <Typography.Text style={{ overflowWrap: 'anywhere', whiteSpace: 'normal', maxWidth: 320, display: 'inline-block' }}>{joined(faults)}</Typography.Text>
     </Flex>
   )
