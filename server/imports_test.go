@@ -123,7 +123,7 @@ var mayImport = map[string][]string{
 	"reeve/store/stall":    {},
 	"reeve/store/kv": {"reeve/store/audit", "reeve/store/blob",
 		"reeve/store/disk", "reeve/store/errs", "reeve/store/fold", "reeve/store/seal", "reeve/store/stream", "reeve/store/trigram"},
-	"reeve/store/copies": {"reeve/store/audit", "reeve/store/blob", "reeve/store/disk",
+	"reeve/store/copies": {"reeve/store/audit", "reeve/store/blob", "reeve/store/disk", "reeve/store/errs",
 		"reeve/store/kv", "reeve/store/seal", "reeve/store/stall", "reeve/store/stream"},
 	"reeve/store/etcd":              {},
 	"reeve/store/etcd/etcdtest":     {"reeve/store/etcd"},
