@@ -230,14 +230,9 @@ func OneLine(ctx context.Context, target Target, m *Manifest, all []*Manifest, i
 		}
 	}
 	sortParts(parts)
-	for e, err := range follow(ctx, target, parts, *base.Stream, nil, identities) {
-		if errors.Is(err, errFork) || err == nil && e.Number == m.Stream.Number && e.Head().Hash != m.Stream.Hash {
-			return fmt.Errorf("%w from the same data, one until %s and one until %s: "+remedy, errFork, clock(all[i].Time), clock(m.Time),
-				strings.TrimSuffix(startOf(all[i].Name()), "/"), strings.TrimSuffix(startOf(m.Name()), "/"))
-		}
-		if err != nil {
-			return nil
-		}
+	if _, err := lead(ctx, target, parts, *base.Stream, *m.Stream, identities); errors.Is(err, errFork) || errors.Is(err, errNotLed) {
+		return fmt.Errorf("%w from the same data, one until %s and one until %s: "+remedy, errFork, clock(all[i].Time), clock(m.Time),
+			strings.TrimSuffix(startOf(all[i].Name()), "/"), strings.TrimSuffix(startOf(m.Name()), "/"))
 	}
 	return nil
 }
@@ -396,7 +391,26 @@ func (c *Commits) complete() error {
 	return nil
 }
 
-var errFork = errors.New("two servers have gone on")
+var (
+	errFork   = errors.New("two servers have gone on")
+	errNotLed = errors.New("they do not lead from one to the other")
+)
+
+// lead reads the commits in sorted parts that lead from one position to another one, and returns their number.
+// errNotLed says that they lead elsewhere.
+func lead(ctx context.Context, target Target, parts []part, from, to stream.Head, identities []age.Identity) (n int, err error) {
+	for e, err := range follow(ctx, target, parts, from, nil, identities) {
+		switch {
+		case err != nil:
+			return n, err
+		case e.Number == to.Number && e.Head().Hash != to.Hash:
+			return n, errNotLed
+		case e.Number <= to.Number:
+			n++
+		}
+	}
+	return n, nil
+}
 
 // follow yields the entries that follow a position, until one for which after is true, from sorted parts of
 // its epoch. Parts may overlap:

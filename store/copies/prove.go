@@ -98,17 +98,12 @@ func (r *Repository) proveCommits(ctx context.Context, s *Scan, m *Manifest) (n 
 	if later := slices.IndexFunc(parts, func(p part) bool { return p.First > last+1 }); later >= 0 {
 		return 0, fmt.Errorf("the commits from %d to %d between two copies are missing", last+1, parts[later].First-1)
 	}
-	for e, err := range follow(ctx, r.target, parts, from, nil, []age.Identity{r.server}) {
-		switch {
-		case errors.Is(err, stream.ErrOtherKey): // of an earlier secret.key: only the identities open it
-			return n, nil
-		case err != nil:
-			return n, fmt.Errorf("the commits between two copies: %w", err)
-		case e.Number == to.Number && e.Head().Hash != to.Hash:
-			return n, errors.New("the commits between two copies do not lead from one to the other")
-		case e.Number <= to.Number:
-			n++
-		}
+	n, err = lead(ctx, r.target, parts, from, to, []age.Identity{r.server})
+	switch {
+	case errors.Is(err, stream.ErrOtherKey): // of an earlier secret.key: only the identities open it
+		return n, nil
+	case err != nil:
+		return n, fmt.Errorf("the commits between two copies: %w", err)
 	}
 	return n, nil
 }
