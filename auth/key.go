@@ -76,7 +76,7 @@ func NewKey() (token, hash, hint string) {
 
 var (
 	errUnknownKey = errs.New(errs.Unauthenticated,
-		"unknown API key, or it was disabled, deleted or has expired").Coded("unknown_key")
+		"unknown API key, or it was disabled, deleted, is paused since a restore or has expired").Coded("unknown_key")
 	errNetwork = errs.New(errs.Denied, "this API key can't be used from your address").Coded("key_network")
 )
 

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"reeve/server/backup"
+	"reeve/server/local"
 	"reeve/store"
 	"reeve/store/disk"
 	"reeve/store/errs"
@@ -42,13 +43,12 @@ func (p *program) backupNow(c *client) error {
 		return p.copyNow(c, p.args[0])
 	}
 	dir, name := filepath.Join(p.config.DataDir, backupDir), ""
-	own := len(p.args) == 0 // by the user that the server runs as, which stores copies there, too
-	if !own {
+	if len(p.args) > 0 {
 		info, err := os.Stat(p.args[0])
 		if dir = p.args[0]; err != nil || !info.IsDir() {
 			dir, name = filepath.Split(p.args[0])
 		}
-	} else if err := p.makeBackupDir(dir); err != nil {
+	} else if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
 
@@ -69,28 +69,12 @@ func (p *program) backupNow(c *client) error {
 	if err != nil {
 		return fmt.Errorf("the backup was not written: %w", err)
 	}
-	if own {
-		if err := giveTo(p.config.DataDir, path); err != nil {
+	if len(p.args) == 0 { // the server stores its own copies there, too
+		if err := local.GiveToOwner(p.config.DataDir); err != nil {
 			return err
 		}
 	}
 	return p.show(map[string]any{"file": path, "size": size}, "%s, %.1f MiB", path, float64(size)/(1<<20))
-}
-
-// makeBackupDir makes the directory of backups in the data directory.
-func (p *program) makeBackupDir(dir string) error {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
-	return giveTo(p.config.DataDir, dir)
-}
-
-// giveTo gives what root has made in a data directory to its owner.
-func giveTo(dataDir, path string) error {
-	if os.Geteuid() != 0 {
-		return nil
-	}
-	return disk.GiveOwner(dataDir, path)
 }
 
 // writeNew writes a file that does not exist, durably, so that it has all of the content or is not

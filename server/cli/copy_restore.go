@@ -155,7 +155,8 @@ func (p *program) restoreCopy(target copies.Target, dir string, identities []age
 	defer func() { err = errors.Join(err, os.RemoveAll(temp)) }()
 	path := filepath.Join(temp, "copy.age")
 	if err := copies.Fetch(ctx, target, m, path); err != nil {
-		return done, fmt.Errorf("nothing is changed: %w", err)
+		return done, fmt.Errorf("nothing is changed: %w; another copy of `reeve backup list %s` may be whole: name it with --copy, and with --at the moment to which later commits are applied",
+			err, p.args[0])
 	}
 	if pid, err := kv.Holder(dir); err == nil && pid == 0 { // otherwise, the restore is refused
 		if err := p.mergeErased(ctx, target, dir, m.Instance, identities); err != nil {

@@ -193,6 +193,37 @@ func TestRestore_ByRootKeepsOwner(t *testing.T) {
 	}
 }
 
+// TestBackupNow_ByRootKeepsOwner: what root stores beside the copies of a running service belongs to the
+// service, which could store none otherwise.
+func TestBackupNow_ByRootKeepsOwner(t *testing.T) {
+	t.Parallel()
+	const service = 65534
+	dir := t.TempDir()
+	p := start(t, dir)
+	if err := os.Chown(dir, service, service); err != nil {
+		t.Skip("only root can give files to another user: ", err)
+	}
+	noErr(t, os.MkdirAll(filepath.Join(dir, "backup"), 0o700)) // as an earlier version has left it
+	if r := run(t, "backup", "now", "--data", dir); r.code != 0 {
+		t.Fatalf("%+v", r)
+	}
+	found := 0
+	noErr(t, filepath.WalkDir(filepath.Join(dir, "backup"), func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := entry.Info()
+		if found++; err == nil && info.Sys().(*syscall.Stat_t).Uid != service {
+			t.Errorf("%s is not the service's", path)
+		}
+		return err
+	}))
+	if found < 2 {
+		t.Errorf("%d files", found)
+	}
+	p.stop()
+}
+
 func TestBackup_HasFilesAndKey(t *testing.T) {
 	t.Parallel()
 	source, dir := t.TempDir(), t.TempDir()

@@ -92,6 +92,9 @@ func Fetch(ctx context.Context, target Target, m *Manifest, path string) (err er
 // fetch is Fetch at the pace of a limiter; nil for as fast as possible.
 func fetch(ctx context.Context, target Target, m *Manifest, path string, limit *Limiter) (err error) {
 	in, err := target.Get(ctx, m.Data.Object)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%s is missing", m.Data.Object)
+	}
 	if err != nil {
 		return err
 	}

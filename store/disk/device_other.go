@@ -10,9 +10,6 @@ func SameDisk(string, string) bool { return false }
 // CopyOwner is not implemented on this system.
 func CopyOwner(string, string) error { return nil }
 
-// GiveOwner is not implemented on this system.
-func GiveOwner(string, string) error { return nil }
-
 // Owner is not implemented on this system.
 func Owner(string) (user int, known bool) { return 0, false }
 

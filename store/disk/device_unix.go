@@ -48,16 +48,6 @@ func CopyOwner(from, to string) error {
 	return os.Chmod(to, mode)
 }
 
-// GiveOwner gives to the owner and group of from.
-func GiveOwner(from, to string) error {
-	info, err := os.Stat(from)
-	if err != nil {
-		return err
-	}
-	owner := statOf(info)
-	return os.Chown(to, int(owner.Uid), int(owner.Gid))
-}
-
 // Owner returns the user that owns a file; false if it is missing or the system has no such users.
 func Owner(path string) (user int, known bool) {
 	info, err := os.Stat(path)
