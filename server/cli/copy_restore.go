@@ -142,13 +142,13 @@ func (p *program) restoreCopy(target copies.Target, dir string, identities []age
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return done, err
 	}
-	left, _ := filepath.Glob(filepath.Join(dir, "fetched-*")) // of a restore that was killed
+	left, _ := filepath.Glob(filepath.Join(dir, kv.FetchedPattern)) // of a restore that was killed
 	for _, path := range left {
 		if err := os.RemoveAll(path); err != nil {
 			return done, err
 		}
 	}
-	temp, err := os.MkdirTemp(dir, "fetched-*")
+	temp, err := os.MkdirTemp(dir, kv.FetchedPattern)
 	if err != nil {
 		return done, err
 	}

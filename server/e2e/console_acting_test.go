@@ -116,7 +116,7 @@ func TestConsoleImpersonation_ReadOnly(t *testing.T) {
 	p.at("/")
 	p.banner("You (admin) are acting as bob. Read-only. Ends in 30 min.")
 	p.see("Your pages")
-	p.in("main").find("link", "Users")
+	p.in("main .ant-card:has(.ant-card-hoverable)").find("link", "Users")
 	for _, all := range []*page{p, p.in("main")} {
 		all.missing("link", "API keys") // nobody manages those for somebody else
 		all.missing("link", "Settings")

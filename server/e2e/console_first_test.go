@@ -102,6 +102,8 @@ func TestConsoleNextSteps(t *testing.T) {
 	p.noSidewaysScroll()
 	p.audit()
 	p.width(1440)
+	p.click("radio", "Operations")
+	p.find("image", "Requests")
 	var from time.Time
 	if err := evaluate(p,
 		`performance.getEntriesByType('resource').filter((e) => e.name.includes('/system/monitor/stats')).map((e) => new URL(e.name).searchParams.get('from'))[0]`, &from); err != nil || time.Since(from) > 20*time.Minute {

@@ -124,6 +124,9 @@ func (db *DB) prepare() error {
 		return err
 	}
 	if info == nil {
+		if left := unfinishedRestore(db.dir); left != "" {
+			return fmt.Errorf("a restore to %s was interrupted before it changed anything: run it again, or remove %s to start with an empty database", db.dir, left)
+		}
 		for _, name := range []string{keyName, blob.FileName} {
 			if there, err := disk.Exists(filepath.Join(db.dir, name)); err != nil || there {
 				return errors.Join(err,

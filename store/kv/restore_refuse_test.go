@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"testing"
 
+	"reeve/store/disk"
 	"reeve/store/disk/disktest"
 )
 
@@ -151,4 +152,37 @@ func TestRestore_OtherFilesRefused(t *testing.T) {
 	}
 
 	sameFiles(t, disktest.Snapshot(t, dir), before)
+}
+
+// TestOpen_AfterInterruptedRestore: in a directory without data, an error says so instead of a new database;
+// beside data, the rest of the restore is removed.
+func TestOpen_AfterInterruptedRestore(t *testing.T) {
+	for _, name := range []string{stagingName, "fetched-123"} {
+		dir := t.TempDir()
+		left := filepath.Join(dir, name)
+		if err := os.Mkdir(left, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		db, err := Open(dir, Options{Schema: &office})
+		if err == nil {
+			shut(t, db)
+		}
+		if err == nil || !strings.Contains(err.Error(), "was interrupted") || !strings.Contains(err.Error(), left) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if there, err := disk.Exists(filepath.Join(dir, dataName)); err != nil || there {
+			t.Errorf("%s: a database is there: %v", name, err)
+		}
+		if err := os.RemoveAll(left); err != nil {
+			t.Fatal(err)
+		}
+		shut(t, open(t, dir, Options{Schema: &office}))
+		if err := os.Mkdir(left, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		shut(t, open(t, dir, Options{Schema: &office}))
+		if there, err := disk.Exists(left); err != nil || there {
+			t.Errorf("%s stays beside data: %v", name, err)
+		}
+	}
 }

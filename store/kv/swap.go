@@ -180,12 +180,28 @@ func restorePending(dir string) bool {
 	return pending && err == nil
 }
 
+// FetchedPattern matches the directories into which a restore fetches a copy from a target before it begins.
+const FetchedPattern = "fetched-*"
+
+// unfinishedRestore returns the path of the rest of a restore that was killed before it changed anything; "" for none.
+func unfinishedRestore(dir string) string {
+	left, _ := filepath.Glob(filepath.Join(dir, FetchedPattern)) // the pattern is valid
+	staging := filepath.Join(dir, stagingName)
+	if there, err := disk.Exists(staging); err == nil && there {
+		left = append(left, staging)
+	}
+	if len(left) == 0 {
+		return ""
+	}
+	return left[0]
+}
+
 // sweepDir removes unfinished copies that a crash can leave behind.
 func sweepDir(dir string) error {
 	for _, pattern := range []string{
 		dataName + "*.new", blob.FileName + "*.new", markerName + ".new", markName + ".new",
 		reserveName + ".new", keyName + ".new",
-		backupPattern, backupPattern + ".new", stagingName,
+		backupPattern, backupPattern + ".new", stagingName, FetchedPattern,
 	} {
 		left, err := filepath.Glob(filepath.Join(dir, pattern))
 		for _, path := range left {

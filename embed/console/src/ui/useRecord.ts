@@ -1,4 +1,5 @@
 import { useCallback, useRef, useState } from 'react'
+import { flushSync } from 'react-dom'
 import { Failure } from '../api/request'
 import { useRequest } from './useRequest'
 
@@ -31,7 +32,7 @@ export function useRecord<T, K>(find: (key: K, signal: AbortSignal) => Promise<T
       left.current = key
       try {
         await remove()
-        setRead(undefined) // nothing else on the page asks about it either
+        flushSync(() => setRead(undefined)) // before the event arrives, since nothing else on the page may ask about it either
       } catch (cause) {
         left.current = undefined
         throw cause
