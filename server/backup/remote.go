@@ -77,6 +77,7 @@ func (k *remoteKeeper) open(ctx context.Context) (*copies.Repository, error) {
 	r, err := copies.Open(ctx, to, k.b.s.DB, copies.Options{
 		Recipients: recipients,
 		Bandwidth:  k.target.Bandwidth,
+		Nodes:      k.b.s.Config.Cluster != nil,
 		NoDelete:   k.target.NoDelete,
 		Erased:     func() ([]byte, error) { return store.ErasedList(k.b.s.DB.Dir()) },
 	})

@@ -179,11 +179,14 @@ func ofOneServer(all []*Manifest) error {
 	}
 	for _, name := range names {
 		mine := generationOf(newest)
-		if generationOf(name) == mine {
-			mine = strings.TrimSuffix(startOf(newest), "/") // the same data, maybe at another machine
-		}
-		if name == mine || name == generationOf(newest) || name != generationOf(name) && generationOf(name) != generationOf(newest) {
+		switch generation := generationOf(name); {
+		case name == mine, name != generation && generation != mine:
 			continue
+		case generation == mine: // the same data, maybe at another machine
+			mine = strings.TrimSuffix(startOf(newest), "/")
+			if processOf(name) == processOf(mine) || all[0].Nodes {
+				continue // nodes take turns, by clocks that differ; etcd orders their commits
+			}
 		}
 		if one, other := lives[mine], lives[name]; !one.precedes(other) && !other.precedes(one) {
 			return fmt.Errorf("two servers have stored copies of this data at the same time, %s %s, and %s %s: "+remedy,
@@ -203,12 +206,15 @@ func ofOneServer(all []*Manifest) error {
 	return nil
 }
 
+// compared is the age of copies, before the newest one, since which OneLine reads the commits.
+const compared = 72 * time.Hour
+
 // OneLine returns an error if the commits since the copy before m, which another start of a server has
 // stored, do not lead to m: then two servers have gone on from the same data, and m lacks what the other one
 // has done. The copies are those of List. What can't be read is left to CommitsAfter.
 func OneLine(ctx context.Context, target Target, m *Manifest, all []*Manifest, identities []age.Identity) error {
 	before := func(c *Manifest, starts ...string) bool {
-		return c.Time.Before(m.Time) && c.Stream != nil && m.Stream != nil && c.Stream.Epoch == m.Stream.Epoch && !slices.Contains(starts, startOf(c.Name()))
+		return c.Time.Before(m.Time) && m.Time.Sub(c.Time) < compared && c.Stream != nil && m.Stream != nil && c.Stream.Epoch == m.Stream.Epoch && !slices.Contains(starts, startOf(c.Name()))
 	}
 	mine := startOf(m.Name())
 	i := slices.IndexFunc(all, func(c *Manifest) bool { return before(c, mine) })

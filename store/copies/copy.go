@@ -43,6 +43,7 @@ func (r *Repository) Copy(ctx context.Context, version string, progress func(don
 		Instance: r.instance,
 		Time:     b.Time().Std().UTC(),
 		Records:  b.Records(),
+		Nodes:    r.options.Nodes,
 		LogHead:  b.LogHead(),
 		Contents: []blob.Digest{},
 	}

@@ -35,6 +35,7 @@ type Manifest struct {
 	Data     Stored        `json:"data"`              // archive of the records
 	Contents []blob.Digest `json:"contents"`          // digests of the contents of files, sorted
 	Bytes    int64         `json:"bytes"`             // size of these contents
+	Nodes    bool          `json:"nodes,omitempty"`   // whether one of several nodes made it
 
 	shipped map[string]time.Time // time of the last commit that the target has, by start; set by List
 }
@@ -94,6 +95,9 @@ func generationOf(name string) string {
 	parts := strings.SplitN(name, "/", 3)
 	return strings.Join(parts[:min(2, len(parts))], "/")
 }
+
+// processOf returns the beginning of the name of a start that all starts of one process have.
+func processOf(start string) string { return start[:strings.LastIndex(start, "-")+1] }
 
 // startOf returns the part of the name of an object that names the start of a server.
 func startOf(object string) string {

@@ -24,6 +24,7 @@ import (
 type Options struct {
 	Recipients []age.Recipient
 	Bandwidth  int64 // maximum of bytes sent a second; 0 for no limit
+	Nodes      bool  // whether the server is one of several nodes
 	NoDelete   bool  // whether nothing is deleted, because the target does that, or no one may
 	// Erased returns the list of erasures, a line for each. Nil for none.
 	Erased func() ([]byte, error)

@@ -153,6 +153,36 @@ func TestBase_RestoredElsewhere(t *testing.T) {
 	}
 }
 
+// TestBase_NodesTakeTurns: nodes whose clocks differ store copies in turns.
+func TestBase_NodesTakeTurns(t *testing.T) {
+	t.Parallel()
+	to, in := directory(t), newInstallation(t, 1)
+	dir := filepath.Join(t.TempDir(), "other")
+	in.copy(in.repository(to, Options{Nodes: true}))
+	if err := in.db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.CopyFS(dir, os.DirFS(in.dir)); err != nil {
+		t.Fatal(err)
+	}
+	in.restart()
+	one, other := in.repository(to, Options{Nodes: true}), in.another(dir)
+	in.copy(one)
+	other.copy(other.repository(to, Options{Nodes: true}))
+	newest := in.copy(one) // as if a clock were behind: its first copy is before the other's
+	all, _, err := List(t.Context(), to, []age.Identity{in.identity})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m, err := (Moment{}).Base(all); err != nil || m.Name() != newest.Name {
+		t.Errorf("%v, %v", m, err)
+	}
+	all[0].Nodes = false
+	if _, err := (Moment{}).Base(all); err == nil {
+		t.Error("two servers that are not nodes are not noticed")
+	}
+}
+
 // TestOneLine_CopiedDirectory runs two servers with copies of one directory. The last copy does not follow
 // from the other server's commits, which a restore would lose.
 func TestOneLine_CopiedDirectory(t *testing.T) {
