@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"reeve/server/backup"
-	"reeve/server/local"
 	"reeve/store"
 	"reeve/store/disk"
 	"reeve/store/errs"
@@ -70,7 +69,7 @@ func (p *program) backupNow(c *client) error {
 		return fmt.Errorf("the backup was not written: %w", err)
 	}
 	if len(p.args) == 0 { // the server stores its own copies there, too
-		if err := local.GiveToOwner(p.config.DataDir); err != nil {
+		if err := p.giveToOwner(); err != nil {
 			return err
 		}
 	}

@@ -107,6 +107,15 @@ func (p *program) restore() error {
 	return p.restoreData()
 }
 
+// giveToOwner gives what root has written to the data directory to the user who owns it.
+func (p *program) giveToOwner() error {
+	err := local.GiveToOwner(p.config.DataDir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
 // restoreData runs as root to the end, since root alone may be able to read the backup and the identity. The
 // files belong to the owner of the directory afterwards, also after an error.
 func (p *program) restoreData() (err error) {
@@ -114,11 +123,7 @@ func (p *program) restoreData() (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if given := local.GiveToOwner(p.config.DataDir); !errors.Is(given, fs.ErrNotExist) {
-			err = errors.Join(err, given)
-		}
-	}()
+	defer func() { err = errors.Join(err, p.giveToOwner()) }()
 
 	target, err := p.openTarget(p.args[0])
 	if err != nil {
