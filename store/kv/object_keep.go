@@ -48,6 +48,7 @@ type objectKeeper struct {
 	done    chan struct{}
 
 	first   time.Time // time of the first stamp, by the clock of the bucket; zero before
+	alone   time.Time // time of the first stamp since which no other process was there; zero while one is
 	checked time.Time // time of the last comparison of all objects
 
 	mu    sync.Mutex
@@ -122,7 +123,7 @@ func (k *objectKeeper) run(ctx context.Context) {
 	for {
 		duty := k.storage.OnDuty == nil || k.storage.OnDuty()
 		if !duty {
-			last, k.first = time.Time{}, time.Time{}
+			last, k.first, k.alone = time.Time{}, time.Time{}, time.Time{}
 		}
 		if duty && time.Since(last) >= k.storage.every {
 			if err := k.once(ctx); err == nil {
@@ -158,6 +159,11 @@ func (k *objectKeeper) once(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if !other.IsZero() {
+		k.alone = time.Time{}
+	} else if k.alone.IsZero() {
+		k.alone = now
+	}
 	if k.first.IsZero() {
 		k.first = now
 		return nil // others have stamped once more before the next run
@@ -173,7 +179,7 @@ func (k *objectKeeper) once(ctx context.Context) error {
 		}
 		k.checked = time.Now()
 	}
-	if now.Sub(k.first) < 2*k.storage.every || !other.IsZero() {
+	if k.alone.IsZero() || now.Sub(k.alone) < 2*k.storage.every { // one list may miss a stamp that is being replaced
 		return nil
 	}
 	return k.expire(ctx)
