@@ -269,6 +269,7 @@ func (db *DB) appendCommit(e *stream.SealedEntry, functions int) error {
 		return nil
 	case outcome == stream.Lost:
 		s.stats.lost.Add(1)
+		s.behind = s.losing // others are faster: it applies all that they have added, or it would always be late
 		s.lostTo, s.losing = e.Number, true
 		return errOvertaken
 	case outcome == stream.Refused && !errors.Is(err, stream.ErrEntryTooLarge):
@@ -322,8 +323,8 @@ func (s *commitLog) sign(e *stream.Entry) {
 	rand.Read(e.Nonce) // never fails
 }
 
-// catchUp applies the entries up to one to which a commit was lost, and those that have come after it. If
-// the log may have others, it applies all that it has by now.
+// catchUp applies the entries up to one to which a commit was lost, and some of those that have come after
+// it. If the log may have others, it applies all that it has by now.
 func (db *DB) catchUp() error {
 	s := db.commits
 	if !s.inUse() {

@@ -297,6 +297,29 @@ func TestCommitLog_Concurrent(t *testing.T) {
 	}
 }
 
+// TestCommitLog_Slow runs a write function that is so slow that another node makes hundreds of commits
+// while it runs, twice. Then it has to see all of them, not those of one batch, to be stored.
+func TestCommitLog_Slow(t *testing.T) {
+	s := newNodes(t, 2, Options{Schema: loggedOffice()})
+	runs, others := 0, 3*maxApply
+	err := s.dbs[0].Update(System, func(tx *Tx) error {
+		if runs++; runs <= 2 {
+			for n := range others {
+				name := fmt.Sprintf("other %d.%d", runs, n)
+				if err := s.dbs[1].Update(System, func(tx *Tx) error { return Users.Create(tx, &User{Username: name}) }); err != nil {
+					return err
+				}
+			}
+		}
+		return Users.Create(tx, &User{Username: "slow"})
+	})
+	noErr(t, err)
+	if runs != 3 {
+		t.Errorf("the function ran %d times", runs)
+	}
+	s.same()
+}
+
 // TestCommitLog_Join lets a node begin with a base copy: one with an empty directory and the key, one that
 // was away for longer than the log goes back, and one whose records have become others.
 func TestCommitLog_Join(t *testing.T) {

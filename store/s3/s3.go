@@ -7,15 +7,12 @@ package s3
 import (
 	"bytes"
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"net/http"
 	"net/url"
-	"os"
 	"strings"
 	"time"
 
@@ -78,7 +75,7 @@ func New(o Options) (*Bucket, error) {
 		Secure:       u.Scheme == "https",
 		Region:       o.Region,
 		BucketLookup: style,
-		Transport:    transport,
+		Transport:    sender{transport},
 		MaxRetries:   retries,
 	})
 	if err != nil {
@@ -89,26 +86,6 @@ func New(o Options) (*Bucket, error) {
 		prefix += "/"
 	}
 	return &Bucket{client, o.Bucket, prefix}, nil
-}
-
-func transport(ca string) (*http.Transport, error) {
-	t := http.DefaultTransport.(*http.Transport).Clone()
-	t.ResponseHeaderTimeout, t.IdleConnTimeout = headerTimeout, idleTimeout
-	t.TLSHandshakeTimeout = connectTimeout
-	t.DisableCompression = true
-	if ca == "" {
-		return t, nil
-	}
-	text, err := os.ReadFile(ca)
-	if err != nil {
-		return nil, err
-	}
-	pool := x509.NewCertPool()
-	if !pool.AppendCertsFromPEM(text) {
-		return nil, fmt.Errorf("%s has no PEM certificates", ca)
-	}
-	t.TLSClientConfig = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
-	return t, nil
 }
 
 // Put implements copies.Target. Services refuse to replace an object that is sent at once; for one in
