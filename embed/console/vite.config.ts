@@ -1,6 +1,7 @@
 import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
 import { packages } from './scripts/packages.ts'
+import { packed } from './scripts/packed.ts'
 import { replace, replacements } from './scripts/replacements.ts'
 import { source } from './scripts/source.ts'
 
@@ -12,7 +13,7 @@ export default defineConfig({
   // server changes the URLs in the page.
   experimental: { renderBuiltUrl: (_, { hostType }) => (hostType === 'html' ? undefined : { relative: true }) },
   html: { cspNonce: '__NONCE__' }, // which the server replaces in each page
-  plugins: [inBuild, react(), packages(), source()],
+  plugins: [inBuild, react(), packages(), packed('Meter'), source()],
   optimizeDeps: { rolldownOptions: { plugins: [inServer] } },
   build: {
     // Files import one another by names that do not change with their content; a map in the

@@ -1,9 +1,10 @@
 // Package assets sends compiled-in files whose names change with their contents, compressed for
 // clients that accept it.
 //
-// The files are stored as they are. A file is compressed with zstd or gzip when a client first asks
-// for it so, and the result stays in memory for all later requests. Each content has an ETag of its
-// own, ranges and conditions apply to the bytes of that content, and HEAD has the headers of GET.
+// The files are stored as they are, or as NAME.gz, which is unpacked when a client first asks for NAME.
+// A file is compressed with zstd or gzip when a client first asks for it so, and the result stays in
+// memory for all later requests. Each content has an ETag of its own, ranges and conditions apply to the
+// bytes of that content, and HEAD has the headers of GET.
 //
 // Invariant: a file is compressed at most once in each coding, one file at a time, and the results
 // take at most Limit bytes. So clients can neither make the server work again nor fill its memory.
@@ -20,8 +21,11 @@ import (
 	"net/http"
 	"path"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
+
+	"github.com/klauspost/compress/gzip"
 
 	"reeve/server/coding"
 	"reeve/server/web"
@@ -34,7 +38,8 @@ const Limit = 4 << 20
 // Files sends the files of a file system, which does not change.
 type Files struct {
 	source fs.FS
-	limit  int // maximum of size
+	packed map[string]func() ([]byte, error) // what unpacks a file that is stored as its name and .gz
+	limit  int                               // maximum of size
 
 	mu       sync.Mutex // guards contents
 	contents map[key]*content
@@ -56,20 +61,49 @@ type content struct {
 // New returns the files of a file system. Contents that would exceed the limit, in bytes, are sent
 // as they are.
 func New(source fs.FS, limit int) *Files {
-	return &Files{source: source, limit: limit, contents: map[key]*content{}}
+	f := &Files{source: source, packed: map[string]func() ([]byte, error){}, limit: limit, contents: map[key]*content{}}
+	packed, _ := fs.Glob(source, "assets/*.gz") // the only error is a bad pattern
+	for _, name := range packed {
+		f.packed[strings.TrimSuffix(name, ".gz")] = sync.OnceValues(func() ([]byte, error) { return unpack(source, name) })
+	}
+	return f
+}
+
+func unpack(source fs.FS, name string) ([]byte, error) {
+	file, err := source.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	r, err := gzip.NewReader(file)
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(r)
+}
+
+// open returns a file as clients see it.
+func (f *Files) open(name string) (io.ReadSeeker, bool) {
+	if unpack, ok := f.packed[name]; ok {
+		text, err := unpack()
+		return bytes.NewReader(text), err == nil
+	}
+	file, err := f.source.Open(name)
+	if err != nil {
+		return nil, false
+	}
+	plain, ok := file.(io.ReadSeeker)
+	if info, err := file.Stat(); err != nil || info.IsDir() {
+		return nil, false
+	}
+	return plain, ok // nothing has to be closed in memory
 }
 
 // Send sends a file in the coding that the client prefers. It reports false if there is no such
 // file.
 func (f *Files) Send(w http.ResponseWriter, r *http.Request, name string) bool {
-	file, err := f.source.Open(name)
-	if err != nil {
-		return false
-	}
-
-	defer file.Close()
-	plain, readable := file.(io.ReadSeeker)
-	if info, err := file.Stat(); err != nil || info.IsDir() || !readable {
+	plain, ok := f.open(name)
+	if !ok {
 		return false
 	}
 

@@ -89,6 +89,9 @@ func TestConsole_EveryFileInEveryCoding(t *testing.T) {
 		if err != nil {
 			return err
 		}
+		if stored, ok := strings.CutSuffix(name, ".gz"); ok {
+			name, text = stored, decoded(t, "gzip", text)
+		}
 
 		for _, coding := range []string{"", "gzip", "zstd"} {
 			w := get(files, "GET", name, "Accept-Encoding", coding)
@@ -115,6 +118,31 @@ func TestConsole_EveryFileInEveryCoding(t *testing.T) {
 	t.Logf("%d bytes, %d with zstd, %d with gzip", sizes[""], sizes["zstd"], sizes["gzip"])
 	if sizes[""] == 0 || max(sizes["zstd"], sizes["gzip"]) > sizes[""]/2 || files.size > Limit*3/4 {
 		t.Errorf("%v; %d bytes are kept of at most %d", sizes, files.size, Limit)
+	}
+}
+
+// TestSend_Packed sends a file that is stored compressed as one that is not, and one that is damaged not
+// at all.
+func TestSend_Packed(t *testing.T) {
+	t.Parallel()
+	text := bytes.Repeat([]byte("console.log('packed');\n"), 1000)
+	stored := compress("gzip", text)
+	files := New(fstest.MapFS{
+		"assets/1-a.js":    {Data: text},
+		"assets/2-b.js.gz": {Data: stored},
+		"assets/3-c.js.gz": {Data: stored[:len(stored)/2]},
+	}, Limit)
+	for _, coding := range []string{"", "gzip", "zstd"} {
+		plain, packed := get(files, "GET", "assets/1-a.js", "Accept-Encoding", coding), get(files, "GET", "assets/2-b.js", "Accept-Encoding", coding)
+		if packed.Code != 200 || !bytes.Equal(packed.Body.Bytes(), plain.Body.Bytes()) || !cmp.Equal(packed.Header(), plain.Header()) {
+			t.Errorf("in %q: %d %v, not %v", coding, packed.Code, packed.Header(), plain.Header())
+		}
+	}
+	if w := get(files, "GET", "assets/2-b.js", "Range", "bytes=12-17"); w.Code != 206 || w.Body.String() != string(text[12:18]) {
+		t.Errorf("a range: %d %q", w.Code, w.Body)
+	}
+	if w := get(files, "GET", "assets/3-c.js"); w.Code != 404 {
+		t.Errorf("a damaged file: %d", w.Code)
 	}
 }
 
