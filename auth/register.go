@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"reeve/store"
+	"reeve/store/errs"
 )
 
 // Register creates an app user and signs the user in, if the settings allow registration. If they
@@ -17,6 +18,9 @@ func (a *Auth) Register(u *store.AppUser, in Attempt) (*Grant, error) {
 	p := unknownCaller(in.Addr)
 	p.timing = in.Hashing
 	secret, err := a.newSecret(p, u.Username, "password", &in.Password)
+	if errs.Is(err, errs.Busy) { // nothing was tried, and the client does it again
+		a.counters.add(registrations(in), -1, time.Minute)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +94,7 @@ func (in *Attempt) mayRegister(tx *store.Tx, u *store.AppUser) (confirm bool, er
 // countRegistration counts a registration and returns how long to wait; 0 means proceed.
 func (a *Auth) countRegistration(tx *store.Tx, in Attempt) (wait time.Duration) {
 	window := time.Duration(store.LoginWindowMinutes.Get(tx)) * time.Minute
-	n, left := observedCounters{a.counters, in.Observe}.add("register "+Network(in.Addr), 1, window)
+	n, left := observedCounters{a.counters, in.Observe}.add(registrations(in), 1, window)
 	limit := a.counters.share(store.LoginTries.Get(tx) * triesPerAddress)
 	if n > limit {
 		wait = left
@@ -100,6 +104,9 @@ func (a *Auth) countRegistration(tx *store.Tx, in Attempt) (wait time.Duration) 
 	}
 	return wait
 }
+
+// registrations is the key of the counter of registrations from a network.
+func registrations(in Attempt) string { return "register " + Network(in.Addr) }
 
 // register creates an app user who can sign in at once, and opens a session.
 func register(tx *store.Tx, u store.AppUser, hash string, in Attempt) (*Grant, error) {

@@ -105,6 +105,9 @@ func TestUnconfiguredProxy_KnownDevicesStay(t *testing.T) {
 		{"a wrong password", "/admin/login", `{"username":"admin","password":"wrong wrong"}`,
 			cookie, 401},
 	} {
+		for tc.want == 429 && attempt(in, "/admin/login", `{"username":"stranger","password":"wrong wrong"}`, proxy, behindProxy).Code != 429 {
+			// on a slow machine some of the attempts that the proxy has used up have come back
+		}
 		r := attempt(in, tc.path, tc.body, proxy, behindProxy, func(r *http.Request) {
 			if tc.cookie != nil {
 				r.AddCookie(tc.cookie)
