@@ -271,7 +271,7 @@ func TestObjects_RestoredRecords(t *testing.T) {
 	shut(t, db)
 
 	bare := filepath.Join(t.TempDir(), "bare")
-	none := func(kv.Content) (io.ReadCloser, error) { return nil, os.ErrNotExist }
+	none := func(kv.Content, int) (io.ReadCloser, error) { return nil, os.ErrNotExist }
 	done, err = RestoreContents(bare, records, nil, none, options)
 	noErr(t, err)
 	if done.Missing != 1 {

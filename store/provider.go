@@ -37,9 +37,9 @@ type Provider struct {
 type Mapping struct {
 	Claim      string `json:"claim" check:"required,max=100,text" doc:"Name of a claim, such as groups; nested ones are separated by dots"`
 	Value      string `json:"value" check:"required,max=1000,text" doc:"Value that the claim has, or that is in its list"`
-	RoleIDs    []ID   `json:"role_ids" check:"max=50" doc:"IDs of the roles that such users have"`
-	AppRoleIDs []ID   `json:"app_role_ids" check:"max=50" doc:"IDs of the app roles that such app users have"`
-	DeptID     ID     `json:"dept_id" doc:"ID of the department that such users are in; 0 for no change"`
+	RoleIDs    []ID   `json:"role_ids" names:"roles,role" check:"max=50" doc:"IDs of the roles that such users have"`
+	AppRoleIDs []ID   `json:"app_role_ids" names:"app_roles,app_role" check:"max=50" doc:"IDs of the app roles that such app users have"`
+	DeptID     ID     `json:"dept_id" names:"department,department" doc:"ID of the department that such users are in; 0 for no change"`
 }
 
 // ProviderSecret is the client secret of a provider, or the password of the account that searches a

@@ -77,7 +77,7 @@ func keptIn(t testing.TB, in *servertest.Instance, identity *age.X25519Identity)
 func (k *kept) recipient() string { return k.identity.Recipient().String() }
 
 func (k *kept) examine(_ context.Context, archive, dir string, identities []age.Identity) (int, *audit.Head, error) {
-	none := func(kv.Content) (io.ReadCloser, error) { return nil, fs.ErrNotExist }
+	none := func(kv.Content, int) (io.ReadCloser, error) { return nil, fs.ErrNotExist }
 	done, err := store.RestoreContents(dir, archive, identities, none, store.Options{})
 	return done.Records, done.LogHead, err
 }

@@ -47,7 +47,7 @@ const unstored = 10 * time.Minute
 
 func (w *worker) health(r rule) (state string, message errs.Message) {
 	w.mu.Lock()
-	good := newestGood(w.copies)
+	good := newestGood(w.copies, r.now)
 	fault, failures, listed := w.now.fault, w.now.failures, w.listed
 	w.mu.Unlock()
 	name := w.target.Name
@@ -73,12 +73,17 @@ func (w *worker) health(r rule) (state string, message errs.Message) {
 func (w *worker) good() time.Time {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return newestGood(w.copies)
+	return newestGood(w.copies, w.b.now())
 }
 
-func newestGood(copies []Copy) (at time.Time) {
+// aheadBy is how far a time may be in the future because two clocks differ. One further ahead says nothing: the
+// clock was wrong then.
+const aheadBy = time.Hour
+
+// newestGood is good of some copies.
+func newestGood(copies []Copy, now time.Time) (at time.Time) {
 	for _, c := range copies {
-		if (c.State == Proven || c.State == Sent) && c.At.Std().After(at) {
+		if (c.State == Proven || c.State == Sent) && c.At.Std().After(at) && !c.At.Std().After(now.Add(aheadBy)) {
 			at = c.At.Std()
 		}
 	}

@@ -86,7 +86,7 @@ func (k *localKeeper) add(ctx context.Context, progress func(done, total int64))
 	}
 
 	path := k.path("records-" + b.Time().Std().UTC().Format(localLayout) + ".tar")
-	f, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	f, err := disk.Create(path + ".new")
 	if err != nil {
 		return err
 	}

@@ -47,7 +47,7 @@ func (b *Service) readRule() (r rule, err error) {
 func (w *worker) unproven(r rule) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	good := newestGood(w.copies)
+	good := newestGood(w.copies, r.now)
 	if good.IsZero() {
 		return (w.listed || w.now.fault != nil) && r.now.Sub(r.installed) > r.limit
 	}
@@ -62,7 +62,7 @@ func (w *worker) settled(r rule, last time.Time) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	first := w.now.attempts == 1 && w.now.phase != Waiting
-	if first || newestGood(w.copies).IsZero() && r.now.Sub(last) <= r.limit {
+	if first || newestGood(w.copies, r.now).IsZero() && r.now.Sub(last) <= r.limit {
 		wait = max(settle, r.limit)
 	}
 	return r.now.Sub(w.made) > wait
@@ -174,7 +174,7 @@ func (b *Service) Unproven(tx *store.Tx) (all []errs.Message, err error) {
 func (w *worker) mailLine() errs.Message {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	good, name := newestGood(w.copies), errs.Say("%s", w.target.Name)
+	good, name := newestGood(w.copies, w.b.now()), errs.Say("%s", w.target.Name)
 	if w.target.Name == LocalName {
 		name = errs.Say("the data directory")
 	}

@@ -121,7 +121,7 @@ func (w *worker) describe(r rule, language errs.Language) backupTargetOut {
 		Attempts:   w.now.attempts,
 		StartedAt:  timeOf(w.now.begun),
 		NextAt:     timeOf(w.now.next),
-		ProvenAt:   timeOf(newestGood(w.copies)),
+		ProvenAt:   timeOf(newestGood(w.copies, w.b.now())),
 		Unproven:   store.Flag(unproven),
 		Copies:     len(w.copies),
 		Encrypted:  store.Flag(!local),

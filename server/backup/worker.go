@@ -346,7 +346,7 @@ func (w *worker) proven() (at time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, c := range w.copies {
-		if c.State == Proven && c.ProvenAt.Std().After(at) {
+		if c.State == Proven && c.ProvenAt.Std().After(at) && !c.ProvenAt.Std().After(w.b.now().Add(aheadBy)) {
 			at = c.ProvenAt.Std()
 		}
 	}

@@ -27,7 +27,7 @@ func (p *program) configureBackups(s *server.Server) error {
 // examine restores a copy to dir, and serves one request of an operator from it. The server in it
 // does not run: it has no listener, sends nothing, and goes on with no job.
 func (p *program) examine(ctx context.Context, archive, dir string, identities []age.Identity) (records int, head *audit.Head, err error) {
-	none := func(kv.Content) (io.ReadCloser, error) { return nil, fs.ErrNotExist }
+	none := func(kv.Content, int) (io.ReadCloser, error) { return nil, fs.ErrNotExist }
 	done, err := store.RestoreContents(dir, archive, identities, none, p.storeOptions())
 	if err != nil {
 		return 0, nil, err

@@ -88,6 +88,20 @@ func (in *installation) repository(target Target, o Options) *Repository {
 	return r
 }
 
+// reopen opens the database, as after a restart.
+func (in *installation) reopen() {
+	in.t.Helper()
+	if in.db != nil {
+		if err := in.db.Close(); err != nil {
+			in.t.Fatal(err)
+		}
+	}
+	var err error
+	if in.db, err = store.Open(in.dir, in.options); err != nil {
+		in.t.Fatal(err)
+	}
+}
+
 func (in *installation) copy(r *Repository) *Copy {
 	in.t.Helper()
 	if err := r.Copy(in.t.Context(), "1.2.3", unseen); err != nil {
@@ -165,7 +179,7 @@ func contentsIn(t testing.TB, dir string) map[string]bool {
 
 // examine restores an archive and returns what is in it.
 func examine(_ context.Context, archive, dir string, identities []age.Identity) (int, *audit.Head, error) {
-	done, err := store.RestoreContents(dir, archive, identities, func(kv.Content) (io.ReadCloser, error) {
+	done, err := store.RestoreContents(dir, archive, identities, func(kv.Content, int) (io.ReadCloser, error) {
 		return nil, os.ErrNotExist
 	}, store.Options{})
 	return done.Records, done.LogHead, err

@@ -61,7 +61,7 @@ func (r *Repository) Copy(ctx context.Context, version string, progress func(don
 	w := &writer{
 		Repository: r,
 		progress:   progress,
-		limit:      NewLimiter(r.options.Bandwidth),
+		limit:      r.limit,
 		total:      2 * (total + missing), // each byte is sent and read back
 	}
 	defer func() {

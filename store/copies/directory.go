@@ -36,7 +36,7 @@ func (d Directory) Put(ctx context.Context, name string, size int64, content io.
 		return err
 	}
 
-	f, err := os.OpenFile(path+unfinished, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	f, err := disk.Create(path + unfinished)
 	if err != nil {
 		return err
 	}

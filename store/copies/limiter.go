@@ -2,14 +2,17 @@ package copies
 
 import (
 	"context"
+	"sync"
 	"time"
 )
 
 // Limiter slows bytes down to a rate, and leaves time to others: a copy is read, hashed, encrypted
 // and written as fast as the machine can, and requests wait for the same processors and the same disk.
-// So after each paceBytes it pauses for as long as they took.
+// So after each paceBytes it pauses for as long as they took. Several goroutines share its rate.
 type Limiter struct {
 	rate int64 // bytes a second; 0 for no limit
+
+	mu   sync.Mutex // guards the fields below
 	next time.Time
 
 	began time.Time // end of the last pause
@@ -34,8 +37,26 @@ func (l *Limiter) Most() int {
 
 // Wait waits until n bytes more may have been sent, or ctx ends.
 func (l *Limiter) Wait(ctx context.Context, n int) {
+	pause := l.pause(n)
+	if pause <= 0 {
+		return
+	}
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.began, l.bytes = time.Now(), 0
+}
+
+// pause counts n bytes, and returns how long to wait after them.
+func (l *Limiter) pause(n int) (pause time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	now := time.Now()
-	var pause time.Duration
 	if l.bytes += n; l.bytes >= paceBytes {
 		pause = min(now.Sub(l.began), maxPause)
 	}
@@ -46,14 +67,5 @@ func (l *Limiter) Wait(ctx context.Context, n int) {
 		l.next = l.next.Add(time.Duration(float64(n) / float64(l.rate) * float64(time.Second)))
 		pause = max(pause, l.next.Sub(now))
 	}
-	if pause == 0 {
-		return
-	}
-	timer := time.NewTimer(pause)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-	}
-	l.began, l.bytes = time.Now(), 0
+	return pause
 }

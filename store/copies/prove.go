@@ -64,7 +64,7 @@ func (r *Repository) Prove(ctx context.Context, s *Scan, c *Copy, dir string, sa
 		return nil, err
 	}
 	p.Time = time.Now().UTC()
-	w := &writer{Repository: r, progress: func(int64, int64) {}, limit: NewLimiter(r.options.Bandwidth)}
+	w := &writer{Repository: r, progress: func(int64, int64) {}, limit: r.limit}
 	if _, err := w.storeJSON(ctx, c.Name+proofSuffix, p); err != nil && !errors.Is(err, ErrExists) {
 		return nil, err
 	}

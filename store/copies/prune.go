@@ -29,7 +29,20 @@ func (r *Repository) Prune(ctx context.Context, s *Scan, keep Keep, zone *time.L
 	for i, stays := range keep.choose(times, zone) {
 		kept[sound[i]] = stays
 	}
-	past := r.window(s, sound, keep.StreamDays)
+	var own []*Copy // without those of other servers with the same data, such as a rehearsal of a restore, which take the place of none of these
+	times = times[:0]
+	for _, c := range sound {
+		if !c.Previous {
+			times, own = append(times, c.Time), append(own, c)
+		}
+	}
+	for i, stays := range keep.choose(times, zone) {
+		kept[own[i]] = kept[own[i]] || stays
+	}
+	past := r.window(s, own, keep.StreamDays)
+	for _, c := range past.unknown {
+		kept[c] = true
+	}
 	if past.base != nil {
 		kept[past.base] = true
 	}
@@ -76,22 +89,30 @@ func (r *Repository) Prune(ctx context.Context, s *Scan, keep Keep, zone *time.L
 // window is the time of which each moment can be restored.
 type window struct {
 	base     *Copy     // newest copy from before its beginning; nil for none
+	unknown  []*Copy   // newer copies, of which it is not known whether commits continue them
 	from     time.Time // time, by the clock of the target, since which what is stored belongs to it; zero for all
 	streamed bool      // whether commits continue a copy
 }
 
 // window returns the time of which each moment can be restored: it begins with the newest copy that is
-// older than so many days and that commits continue. The copies are sorted, the newest first.
+// older than so many days and that commits continue. The copies, those of this generation, are sorted, the
+// newest first.
 func (r *Repository) window(s *Scan, sound []*Copy, days int) (w window) {
-	begin := r.now(s).AddDate(0, 0, -days)
+	begin := r.now().AddDate(0, 0, -days)
 	w.from = begin
 	for _, c := range sound {
-		if c.Manifest == nil || c.Manifest.Stream == nil {
+		if c.Manifest == nil {
+			if days > 0 {
+				w.unknown = append(w.unknown, c)
+			}
+			continue
+		}
+		if c.Manifest.Stream == nil {
 			continue
 		}
 		stored := s.objects[c.Name+listSuffix].Modified
 		if stored.Before(begin) {
-			return window{c, stored.Add(-unnamedFor), true} // commits since the snapshot were stored while the copy was
+			return window{c, w.unknown, stored.Add(-unnamedFor), true} // commits since the snapshot were stored while the copy was
 		}
 		w.from, w.streamed = time.Time{}, true
 	}
@@ -129,11 +150,12 @@ func (r *Repository) pruneObjects(ctx context.Context, s *Scan, named map[blob.D
 func (r *Repository) doom(s *Scan, named map[blob.Digest]bool, w window) map[string]bool {
 	r.ship.mu.Lock()
 	defer r.ship.mu.Unlock()
-	used, now := map[string]bool{}, r.now(s)
+	used, now := map[string]bool{}, r.now()
 	for name, contents := range s.indexes {
 		shipped := w.streamed && !s.objects[name].Modified.Before(w.from)
 		for _, c := range contents {
-			if _, again := r.ship.named[c.SHA256]; again || shipped || named[c.SHA256] {
+			// What the records name is part of the next copy: the first one may take longer than unnamedFor.
+			if _, again := r.ship.named[c.SHA256]; again || shipped || named[c.SHA256] || s.contents[c.SHA256].Stored.Object == c.Stored.Object && r.db.HasBlob(c.SHA256) {
 				used[name], used[c.Stored.Object] = true, true
 			}
 		}
@@ -154,14 +176,18 @@ func (r *Repository) doom(s *Scan, named map[blob.Digest]bool, w window) map[str
 	return doomed
 }
 
-// now returns the time by the clock of the target: that of its newest object, or the time since the start
-// object was stored, if none was stored since, as on a full disk.
-func (r *Repository) now(s *Scan) time.Time {
-	newest := r.began.Add(time.Since(r.opened))
-	for _, o := range s.objects {
-		if o.Modified.After(newest) {
-			newest = o.Modified
-		}
+// longestPause is the longest time without this server that counts as age: after a longer one, the clock may be
+// wrong.
+const longestPause = 48 * time.Hour
+
+// now returns the time, by the clock of the target, by which the age of objects is told. It is not later than
+// the time since the start object was stored, nor than that since the newest object before it and a pause: a
+// clock that was wrong once must not make everything old.
+func (r *Repository) now() time.Time {
+	passed := time.Since(r.opened)
+	now := r.began.Add(passed)
+	if known := r.before.Add(passed + longestPause); !r.before.IsZero() && known.Before(now) {
+		return known
 	}
-	return newest
+	return now
 }

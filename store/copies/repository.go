@@ -45,6 +45,9 @@ type Repository struct {
 	began      time.Time           // time of the start object, by the clock of the target
 	opened     time.Time           // the same time, by the clock of this machine
 	Overwrites bool                // whether the target replaces objects that exist
+	limit      *Limiter            // of all that is sent
+	before     time.Time           // time of the newest object that the first Scan has found, without those of this process; zero for none
+	scanned    bool                // whether there was a Scan
 
 	known   map[string]*Copy // copies as they were read, by name
 	indexes map[string]index // indexes as they were read, by name
@@ -65,7 +68,7 @@ func Open(ctx context.Context, target Target, db *kv.DB, o Options) (*Repository
 	if err != nil {
 		return nil, err
 	}
-	r := &Repository{target: target, options: o, db: db, instance: db.Instance(), known: map[string]*Copy{}, indexes: map[string]index{}, lists: map[string]bool{}, damaged: map[string]bool{}, compared: map[string]uint64{}}
+	r := &Repository{target: target, options: o, db: db, instance: db.Instance(), limit: NewLimiter(o.Bandwidth), known: map[string]*Copy{}, indexes: map[string]index{}, lists: map[string]bool{}, damaged: map[string]bool{}, compared: map[string]uint64{}}
 	r.ship.objects, r.ship.whole, r.ship.pending = map[segment][]string{}, map[segment]bool{}, map[blob.Digest]segment{}
 	r.ship.named, r.ship.unlisted = map[blob.Digest]storedContent{}, map[blob.Digest]bool{}
 	if r.server, err = seal.NewKey(key, serverStanza, ""); err != nil {
@@ -168,10 +171,17 @@ func (r *Repository) Scan(ctx context.Context) (*Scan, error) {
 		if p, ok := partOf(o); ok {
 			s.parts = append(s.parts, p)
 		}
-		if !strings.HasPrefix(o.Name, r.process) && o.Modified.After(r.began) && o.Modified.After(s.Other) {
+		if strings.HasPrefix(o.Name, r.process) {
+			continue
+		}
+		if o.Modified.After(r.began) && o.Modified.After(s.Other) {
 			s.Other = o.Modified
 		}
+		if !r.scanned && o.Modified.After(r.before) {
+			r.before = o.Modified
+		}
 	}
+	r.scanned = true
 	var indexes []string
 	for _, o := range all {
 		switch name, suffix, ok := base(o.Name); {
@@ -222,7 +232,7 @@ func (r *Repository) found(s *Scan) {
 // copyAt returns a copy whose manifest is there.
 func (r *Repository) copyAt(ctx context.Context, s *Scan, name string) (*Copy, error) {
 	c := r.known[name]
-	if c == nil {
+	if c == nil || c.Manifest == nil && c.Fault != nil { // it may have been damaged on its way
 		c = &Copy{Name: name, Own: strings.HasPrefix(name, r.start), Previous: generationOf(name) != generationOf(r.start)}
 		c.Time, _ = timeOf(name)
 		c.Size = s.objects[name+dataSuffix].Size
@@ -231,7 +241,7 @@ func (r *Repository) copyAt(ctx context.Context, s *Scan, name string) (*Copy, e
 		case err == nil:
 			c.Files, m.Contents = len(m.Contents), nil
 			c.Manifest = m
-		case errors.Is(err, errOtherKey):
+		case errors.Is(err, errOtherKey), errors.Is(err, errNewer):
 		case isDamage(err):
 			c.Fault = err
 		default:
@@ -247,9 +257,13 @@ func (r *Repository) copyAt(ctx context.Context, s *Scan, name string) (*Copy, e
 			return nil, err
 		}
 	}
-	if _, there := s.objects[name+dataSuffix]; !there && c.Fault == nil { // others may be reading c
+	data, there := s.objects[name+dataSuffix]
+	if cut := there && c.Manifest != nil && data.Size != c.Manifest.Data.Size; (cut || !there) && c.Fault == nil { // others may be reading c
 		c = &Copy{Name: c.Name, Time: c.Time, Files: c.Files, Own: c.Own, Previous: c.Previous}
 		c.Fault = fmt.Errorf("its records, %s, are missing", name+dataSuffix)
+		if cut {
+			c.Fault = fmt.Errorf("its records, %s, have another size than was stored", name+dataSuffix)
+		}
 	}
 	r.known[name] = c
 	return c, nil
@@ -269,6 +283,9 @@ func (r *Repository) readList(ctx context.Context, name string) error {
 	}
 	return err
 }
+
+// errNewer is wrapped by the error of a manifest with a format that this program does not know.
+var errNewer = errors.New("it was made by a newer program")
 
 // damage is an error of the content of an object, not of the target.
 type damage struct{ error }
@@ -311,7 +328,7 @@ func readManifest(ctx context.Context, target Target, name string, identities []
 		return nil, err
 	}
 	if m.Format > formatNumber {
-		return nil, damage{fmt.Errorf("%s was made by a newer program, reeve %s", name, m.Version)}
+		return nil, fmt.Errorf("%s: %w, reeve %s", name, errNewer, m.Version)
 	}
 	if m.Data.Object != name+dataSuffix {
 		return nil, damage{fmt.Errorf("%s is the manifest of another copy", name)}

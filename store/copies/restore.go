@@ -10,6 +10,7 @@ import (
 	"os"
 	"sort"
 	"strings"
+	"syscall"
 	"time"
 
 	"filippo.io/age"
@@ -17,6 +18,7 @@ import (
 	"reeve/store/blob"
 	"reeve/store/disk"
 	"reeve/store/kv"
+	"reeve/store/seal"
 )
 
 // List returns the copies at a target that one of the identities opens, the newest first, and how
@@ -45,7 +47,7 @@ func List(ctx context.Context, target Target, identities []age.Identity) (all []
 		case err == nil:
 			m.shipped = shipped
 			all = append(all, m)
-		case errors.Is(err, errOtherKey) || isDamage(err):
+		case errors.Is(err, errOtherKey) || errors.Is(err, errNewer) || isDamage(err):
 			others++
 		default:
 			return nil, 0, err
@@ -140,23 +142,51 @@ func Contents(ctx context.Context, target Target, instance string, identities []
 		}
 	}
 
-	return func(c kv.Content) (io.ReadCloser, error) {
-		err := error(fs.ErrNotExist)
-		for _, s := range stored[c.SHA256] {
-			var in io.ReadCloser
-			if in, err = target.Get(ctx, s.Object); err != nil {
-				continue
-			}
-			opened, openErr := age.Decrypt(in, identities...)
-			if err = openErr; err != nil {
-				in.Close()
-				continue
-			}
-			return struct {
-				io.Reader
-				io.Closer
-			}{opened, in}, nil
+	return func(c kv.Content, nth int) (io.ReadCloser, error) {
+		if nth >= len(stored[c.SHA256]) {
+			return nil, fs.ErrNotExist
 		}
-		return nil, err
+		in, err := target.Get(ctx, stored[c.SHA256][nth].Object)
+		if err != nil {
+			return nil, unavailable(err)
+		}
+		read := &seal.Reader{R: in}
+		opened, err := age.Decrypt(read, identities...)
+		if read.Err != nil {
+			err = unavailable(read.Err)
+		}
+		if err != nil {
+			return nil, errors.Join(err, in.Close())
+		}
+		return &contentReader{in, read, opened}, nil
 	}, nil
+}
+
+// contentReader reads an object with a content.
+type contentReader struct {
+	io.Closer
+	stored *seal.Reader
+	opened io.Reader
+}
+
+func (r *contentReader) Read(p []byte) (int, error) {
+	n, err := r.opened.Read(p)
+	if r.stored.Err != nil {
+		err = unavailable(r.stored.Err)
+	}
+	return n, err
+}
+
+// errGone is not fs.ErrNotExist: another object may have the content.
+var errGone = errors.New("the object is missing")
+
+// unavailable returns an error of reading an object as one of the target, unless the object is missing or damaged.
+func unavailable(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return errGone
+	}
+	if errors.Is(err, syscall.EIO) { // a bad sector
+		return err
+	}
+	return fmt.Errorf("%w: %w", kv.ErrUnavailable, err)
 }

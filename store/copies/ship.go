@@ -63,14 +63,14 @@ func (r *Repository) Ship(ctx context.Context) (all bool, err error) {
 		return failed == nil, failed
 	}
 	segments := log.Segments()
+	if err := r.shipErased(ctx); err != nil { // before the commits with the erasures, or a restore could bring back what was erased
+		return false, err
+	}
 	r.forget(segments)
 	for _, s := range segments {
 		if err := r.shipSegment(ctx, log, &s); err != nil && !errors.Is(err, stream.ErrRemoved) {
 			return false, err
 		}
-	}
-	if err := r.shipErased(ctx); err != nil {
-		return false, err
 	}
 	r.ship.head = head
 	return failed == nil, failed
@@ -239,7 +239,7 @@ func (r *Repository) sameAs(ctx context.Context, name string, p *stream.Part) er
 
 // quietly returns a writer without progress.
 func (r *Repository) quietly() *writer {
-	return &writer{Repository: r, progress: func(int64, int64) {}, limit: NewLimiter(r.options.Bandwidth)}
+	return &writer{Repository: r, progress: func(int64, int64) {}, limit: r.limit}
 }
 
 // noteContents notes the contents that the entries of a part name. Those in a part that only the

@@ -11,10 +11,19 @@ import (
 // NewSuffix marks a file that is being written.
 const NewSuffix = ".new"
 
+// Create creates a file that only the user of the process can read and write, in place of what is there. If
+// that is a link, such as one that the owner of the directory has made for root to follow, it is removed.
+func Create(path string) (*os.File, error) {
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+}
+
 // WriteFile writes a small file with mode 0600 atomically: after a crash it has either its
 // old or its new content. Call SyncDir if the file is new.
 func WriteFile(path string, data []byte) error {
-	f, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	f, err := Create(path + ".new")
 	if err != nil {
 		return err
 	}

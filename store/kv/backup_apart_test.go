@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"reeve/store/blob"
 	"reeve/store/disk/disktest"
@@ -58,7 +60,7 @@ func TestBackupRecords_Restore(t *testing.T) {
 	mustPut(t, db, "later", []byte("later bytes"))
 	shut(t, db)
 
-	apart := func(c Content) (io.ReadCloser, error) {
+	apart := func(c Content, _ int) (io.ReadCloser, error) {
 		return io.NopCloser(bytes.NewReader(contents[c.SHA256])), nil
 	}
 	restore := func(dir string, from Contents, missing int) {
@@ -77,14 +79,17 @@ func TestBackupRecords_Restore(t *testing.T) {
 	restore(source, nil, 0)
 
 	var n atomic.Int64 // several goroutines ask
-	some := func(c Content) (io.ReadCloser, error) {
+	some := func(c Content, nth int) (io.ReadCloser, error) {
+		if nth > 0 {
+			return nil, fs.ErrNotExist
+		}
 		switch n.Add(1) % 3 {
 		case 0:
 			return nil, fs.ErrNotExist
 		case 1:
 			return io.NopCloser(strings.NewReader("other bytes")), nil
 		}
-		return apart(c)
+		return apart(c, 0)
 	}
 	lost := 0
 	for i := range len(contents) {
@@ -94,6 +99,28 @@ func TestBackupRecords_Restore(t *testing.T) {
 	}
 	restore(filepath.Join(t.TempDir(), "some"), some, lost)
 	restore(filepath.Join(t.TempDir(), "none"), nil, len(contents))
+
+	// The first place has other bytes, and a place can't be read for a moment, or not at all.
+	pauses := contentPauses
+	defer func() { contentPauses = pauses }()
+	contentPauses = []time.Duration{time.Millisecond, time.Millisecond}
+	n.Store(0)
+	restore(filepath.Join(t.TempDir(), "second"), func(c Content, nth int) (io.ReadCloser, error) {
+		switch {
+		case n.Add(1) == 1:
+			return nil, fmt.Errorf("%w: the network is down", ErrUnavailable)
+		case nth == 0:
+			return io.NopCloser(strings.NewReader("other bytes")), nil
+		}
+		return apart(c, nth)
+	}, 0)
+	dir := filepath.Join(t.TempDir(), "unavailable")
+	_, err := RestoreContents(dir, path, nil, func(Content, int) (io.ReadCloser, error) {
+		return nil, fmt.Errorf("%w: the network is down", ErrUnavailable)
+	}, Options{Schema: &office})
+	if !errors.Is(err, ErrUnavailable) || HasDatabase(dir) {
+		t.Errorf("contents that can't be read: %v", err)
+	}
 }
 
 // TestBackupRecords_Manifest changes the list of contents in an archive.

@@ -59,7 +59,7 @@ func (b *Backup) copyDataIn(ctx context.Context, db *DB, dir string) (refs []blo
 
 // copyTo writes a consistent copy of data.db to path, atomically.
 func (db *DB) copyTo(ctx context.Context, path string) error {
-	f, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	f, err := disk.Create(path + ".new")
 	if err != nil {
 		return err
 	}

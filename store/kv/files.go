@@ -251,6 +251,12 @@ func (db *DB) OpenBlob(d blob.Digest) (*blob.Reader, error) {
 	return b.Reader(d)
 }
 
+// HasBlob reports whether the blob with this digest is, or may be, in the files database.
+func (db *DB) HasBlob(d blob.Digest) bool {
+	_, err := db.OpenBlob(d)
+	return !errs.Is(err, errs.NotFound)
+}
+
 // Thumb returns the thumbnail that is stored with a blob under a name, or nil if there is none.
 func (db *DB) Thumb(d blob.Digest, name string) (picture []byte, err error) {
 	b, err := db.files.open()

@@ -34,9 +34,13 @@ func Restore(dir, backup string, identities []age.Identity,
 	return RestoreContents(dir, backup, identities, nil, options)
 }
 
-// Contents opens the content of a file that an archive lacks. The error is an fs.ErrNotExist if
-// there is none. It is called from several goroutines.
-type Contents func(Content) (io.ReadCloser, error)
+// Contents opens the content of a file that an archive lacks, at the nth place that may have it, from 0. The
+// error is an fs.ErrNotExist if there are no more; it, or one of reading, wraps ErrUnavailable if it says nothing
+// about the content. It is called from several goroutines.
+type Contents func(c Content, nth int) (io.ReadCloser, error)
+
+// ErrUnavailable is the error of a content that can't be read now. After some attempts the restore fails.
+var ErrUnavailable = errors.New("the contents of files can't be read now")
 
 // Entries yields the entries of the commit stream that follow a position.
 type Entries func(from stream.Head) iter.Seq2[*stream.Entry, error]
@@ -362,7 +366,7 @@ func copyFile(from, to string) error {
 		return err
 	}
 
-	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	out, err := disk.Create(to)
 	if err != nil {
 		return err
 	}

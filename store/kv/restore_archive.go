@@ -2,14 +2,17 @@ package kv
 
 import (
 	"archive/tar"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"sync"
+	"time"
 
 	"reeve/store/blob"
 	"reeve/store/disk"
@@ -87,9 +90,12 @@ func (in *staging) stageContents(all []Content, b *blob.Store) (err error) {
 		if err == nil {
 			defer old.Close() // nothing is written to it
 		}
-		open = func(c Content) (io.ReadCloser, error) {
+		open = func(c Content, nth int) (io.ReadCloser, error) {
 			if err != nil { // there is none, or it is damaged
 				return nil, err
+			}
+			if nth > 0 {
+				return nil, fs.ErrNotExist
 			}
 			r, err := old.Reader(c.SHA256)
 			return io.NopCloser(r), err
@@ -116,7 +122,7 @@ func (in *staging) stageContents(all []Content, b *blob.Store) (err error) {
 			err = stageContent(b, c, open)
 		}
 		mu.Lock()
-		if disk.IsFull(err) {
+		if disk.IsFull(err) || errors.Is(err, ErrUnavailable) {
 			failed = err
 		} else if err != nil && (!hasObject || in.options.Files == nil) {
 			in.missing[c.SHA256] = err
@@ -157,8 +163,37 @@ func (in *staging) replacedFiles() (*blob.Store, error) {
 	return blob.OpenOffline(path, blob.Options{Instance: in.instance})
 }
 
-func stageContent(b *blob.Store, c Content, open Contents) error {
-	r, err := open(c)
+// contentPauses are the pauses before a content is read again that was not available.
+var contentPauses = []time.Duration{time.Second, 3 * time.Second, 9 * time.Second}
+
+// stageContent writes a content, from the first place at which it is not damaged.
+func stageContent(b *blob.Store, c Content, open Contents) (first error) {
+	tries := 0
+	for nth := 0; ; {
+		err := stageContentFrom(b, c, nth, open)
+		switch {
+		case err == nil || disk.IsFull(err):
+			return err
+		case errors.Is(err, ErrUnavailable):
+			if tries == len(contentPauses) {
+				return err
+			}
+			time.Sleep(contentPauses[tries])
+			tries++
+			continue
+		case errors.Is(err, fs.ErrNotExist) || nth == maxPlaces:
+			return cmp.Or(first, err)
+		}
+		first = cmp.Or(first, err)
+		nth++
+	}
+}
+
+// maxPlaces bounds the places at which a content is looked for.
+const maxPlaces = 16
+
+func stageContentFrom(b *blob.Store, c Content, nth int, open Contents) error {
+	r, err := open(c, nth)
 	if err != nil {
 		return err
 	}
