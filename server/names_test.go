@@ -39,7 +39,11 @@ func TestNames_EveryFieldOfIDs(t *testing.T) {
 		if rt.Input == nil {
 			continue
 		}
-		for _, f := range rt.Input.Fields {
+		fields := rt.Input.Fields
+		for _, f := range fields { // and those of objects in them
+			fields = append(fields[:len(fields):len(fields)], f.Fields...)
+		}
+		for _, f := range fields {
 			ids := f.Typ == reflect.TypeFor[store.ID]() || f.Typ == reflect.TypeFor[[]store.ID]()
 			at := f.From + " " + f.Name
 			switch {
@@ -513,4 +517,26 @@ func TestNames_FilterDepartments(t *testing.T) {
 	in.Lists("/admin/list?role=Reader", "username", "reader", "reader") // whose name the list shows
 	in.OK("PUT", "/admin/list?all=1&department=D2", `{"status":0}`, "owner").Brief(200, `"count":2`)
 	in.OK("PUT", "/admin/list?all=1&department=D7777", `{"status":0}`, "owner").Brief(200, `"count":0`)
+}
+
+// TestNames_InObjects gives names in objects of a list.
+func TestNames_InObjects(t *testing.T) {
+	t.Parallel()
+	in := servertest.Start(t)
+	role, dept := in.Create("/admin/role", `{"name":"Support"}`), in.Create("/admin/dept", `{"name":"Sales"}`)
+	body := func(mappings string) string {
+		return `{"name":"corp","title":"Corp","kind":"keycloak","issuer":"https://id.example.org","client_id":"x","users":1,"mappings":` + mappings + `}`
+	}
+	if r := in.Call("POST", "/system/provider", body(`[{"claim":"a","value":"x","roles":["Suport"]}]`), "owner"); r.Code != 422 ||
+		!strings.Contains(r.Body, "mappings[0].roles") || !strings.Contains(r.Body, "Support") {
+		t.Errorf("an unknown name: %d %s", r.Code, r.Body)
+	}
+	if r := in.Call("POST", "/system/provider", body(`[{"claim":"a","value":"x","roles":["Support"],"role_ids":[1]}]`), "owner"); r.Code != 422 {
+		t.Errorf("both: %d %s", r.Code, r.Body)
+	}
+	var made store.Provider
+	in.OK("POST", "/system/provider", body(`[{"claim":"a","value":"x"},{"claim":"a","value":"y","roles":["Support"],"department":"Sales"}]`), "owner").Data(&made)
+	if m := made.Mappings; len(m) != 2 || len(m[0].RoleIDs) > 0 || len(m[1].RoleIDs) != 1 || uint64(m[1].RoleIDs[0]) != role || uint64(m[1].DeptID) != dept {
+		t.Errorf("%+v", m)
+	}
 }

@@ -83,7 +83,7 @@ func writeNew(path string, from io.Reader, at func(n int64)) (size int64, err er
 		return 0, fmt.Errorf("%s exists", path)
 	}
 	part := path + ".new"
-	f, err := os.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	f, err := disk.Create(part)
 	if err != nil {
 		return 0, err
 	}

@@ -72,9 +72,10 @@ type program struct {
 
 	node node // this server as one of several; nil for the only one
 
-	verified  atomic.Int64   // bytes that the latest verification of a running server has read
-	reloading sync.Mutex     // held while config is replaced
-	breached  *breached.List // leaked passwords, for serve; nil for none
+	verified  atomic.Int64                  // bytes that the latest verification of a running server has read
+	reloading sync.Mutex                    // held while reloaded is replaced
+	reloaded  atomic.Pointer[config.Config] // see inForce; nil before the first reload
+	breached  *breached.List                // leaked passwords, for serve; nil for none
 	log       zerolog.Logger
 }
 

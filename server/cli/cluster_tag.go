@@ -26,14 +26,8 @@ func init() {
 			OtherEtcd: otherEtcd,
 			Dir:       p.config.DataDir,
 			Bucket:    p.config.Files.Storage.(copies.Target), // every bucket is one
-			Config: func() map[string]string {
-				if !p.reloading.TryLock() { // a reload may wait for this node
-					return nil
-				}
-				defer p.reloading.Unlock()
-				return p.config.Shared()
-			},
-			Log: func(text string, err error) { p.log.Warn().Err(err).Msg(text) },
+			Config:    func() map[string]string { return p.inForce().Shared() },
+			Log:       func(text string, err error) { p.log.Warn().Err(err).Msg(text) },
 		})
 		return n, err
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -153,12 +154,15 @@ func (p *program) status(s *server.Server) status {
 	return out
 }
 
+// inForce returns the configuration of the start, or that of the last reload.
+func (p *program) inForce() *config.Config { return cmp.Or(p.reloaded.Load(), p.config) }
+
 // reload puts the part of the configuration in force that a running server can change, and logs what
 // has changed and what waits for a restart. After an error everything stays as it was.
 func (p *program) reload(s *server.Server) (done reloaded, err error) {
 	p.reloading.Lock()
 	defer p.reloading.Unlock()
-	next, changed, kept, err := p.config.Reload()
+	next, changed, kept, err := p.inForce().Reload()
 	var warnings []string
 	if err == nil {
 		warnings, err = p.replace(s, next)
@@ -171,7 +175,7 @@ func (p *program) reload(s *server.Server) (done reloaded, err error) {
 	if level, err := zerolog.ParseLevel(next.LogLevel); err == nil { // Load has checked it
 		zerolog.SetGlobalLevel(level)
 	}
-	p.config = next
+	p.reloaded.Store(next)
 	p.warn(warnings)
 	p.log.WithLevel(zerolog.InfoLevel).Strs("changed", changed).Strs("needs_restart", kept).
 		Msg("the configuration was reloaded")
@@ -218,11 +222,12 @@ func (p *program) replace(s *server.Server, next *config.Config) ([]string, erro
 	if err := s.Reload(settings); err != nil {
 		return nil, err
 	}
-	if err := s.Backups.Configure(set); err != nil {
-		return nil, err
-	}
 	settings.Listen = s.Config.Listen // of a socket that systemd holds, too
-	return slices.Concat(next.Warnings, server.Warnings(&settings, s.DB.Dir())), nil
+	warnings := slices.Concat(next.Warnings, server.Warnings(&settings, s.DB.Dir()))
+	if err := s.Backups.Configure(set); err != nil { // it is in force, and is tried again
+		warnings = append(warnings, fmt.Sprintf("backup: %v", err))
+	}
+	return warnings, nil
 }
 
 // setLogLevel sets the level of the log until the next reload or start.

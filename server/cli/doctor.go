@@ -128,7 +128,7 @@ func shortTime(d time.Duration) string {
 }
 
 func measureSync(path string) (took []time.Duration, err error) {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	f, err := disk.Create(path)
 	if err != nil {
 		return nil, err
 	}

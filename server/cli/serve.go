@@ -10,6 +10,7 @@ import (
 	"os/signal"
 	"runtime"
 	"syscall"
+	"time"
 
 	"reeve/auth/breached"
 	"reeve/embed"
@@ -23,6 +24,10 @@ import (
 
 // ballastBytes is the size of an allocation that delays the garbage collector.
 const ballastBytes = 24 << 20
+
+// longestStop is how long a stop may take besides the time for requests, such as on a slow disk. After that
+// systemd may end the process.
+const longestStop = 2 * time.Minute
 
 // serve runs the server until SIGTERM or SIGINT. The first start creates the database. A node whose
 // records the log of commits no longer continues starts again, with a copy.
@@ -101,7 +106,8 @@ func (p *program) serveOnce() (err error) {
 	go func() {
 		<-signalled.Done()
 		service.Stopping() // before the server stops, or the process could end first
-		service.Extend()
+		stop := service.Extend()
+		time.AfterFunc(settings.Drain+settings.StopTimeout+longestStop, stop)
 		end()
 	}()
 	go func() {

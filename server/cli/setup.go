@@ -219,6 +219,13 @@ func (p *program) exportSetup(c *client) error {
 			return err
 		}
 	}
+	for _, table := range setup.Tables() { // of an export before, whose objects are gone
+		if _, ok := out.Values[table]; !ok {
+			if err := disk.RemoveFile(filepath.Join(dir, table+".toml")); err != nil {
+				return err
+			}
+		}
+	}
 	return p.show(map[string]any{"dir": dir, "files": len(out.Values)}, "wrote %s to %s",
 		errs.Count(len(out.Values), "file"), dir)
 }

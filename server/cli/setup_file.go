@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -37,14 +38,19 @@ func readSetup(paths []string) (files []*setupFile, err error) {
 			names = append(names, path)
 			continue
 		}
-		found, err := filepath.Glob(filepath.Join(path, "*.toml"))
+		entries, err := os.ReadDir(path)
 		if err != nil {
 			return nil, err
 		}
-		if len(found) == 0 {
+		before := len(names)
+		for _, entry := range entries {
+			if filepath.Ext(entry.Name()) == ".toml" {
+				names = append(names, filepath.Join(path, entry.Name()))
+			}
+		}
+		if len(names) == before {
 			return nil, fmt.Errorf("%s has no files that end with .toml", path)
 		}
-		names = append(names, found...)
 	}
 
 	for _, path := range names {
@@ -196,7 +202,15 @@ func readSecretFile(path string) (string, error) {
 	if info.Size() > maxSecret {
 		return "", fmt.Errorf("%s has more than %d bytes", path, maxSecret)
 	}
-	text, err := os.ReadFile(path)
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close() // read only: nothing can be lost
+	if opened, err := f.Stat(); err != nil || !os.SameFile(info, opened) {
+		return "", cmp.Or(err, fmt.Errorf("%s was replaced while it was read", path))
+	}
+	text, err := io.ReadAll(io.LimitReader(f, maxSecret))
 	return strings.TrimSpace(string(text)), err
 }
 

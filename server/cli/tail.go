@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -20,6 +21,7 @@ import (
 
 // logEntry is an entry of the change log, as far as a line shows it.
 type logEntry struct {
+	raw       json.RawMessage
 	Seq       uint64    `json:"seq"`
 	At        time.Time `json:"at"`
 	Actor     logActor  `json:"actor"`
@@ -102,29 +104,22 @@ func (p *program) tailLog(c *client) error {
 		return errNotRunning
 	}
 
+	entries, err := newest(c, max(lines, 1))
+	if err != nil {
+		return err
+	}
 	var last uint64
-	ask := max(lines, 1)
-	for first := true; ; first = false {
-		var page struct{ Data []json.RawMessage }
-		err := c.get("/system/audit", url.Values{"pageSize": {fmt.Sprint(ask)}}, &page)
-		if err != nil {
-			return err
-		}
-
-		for i := len(page.Data) - 1; i >= 0; i-- {
-			var e logEntry
-			if err := json.Unmarshal(page.Data[i], &e); err != nil {
-				return err
-			}
+	if lines == 0 && len(entries) > 0 {
+		last = entries[0].Seq
+	}
+	for {
+		for _, e := range slices.Backward(entries) {
 			if e.Seq <= last {
 				continue
 			}
 			last = e.Seq
-			if first && lines == 0 {
-				continue
-			}
 			if p.json {
-				_, err = fmt.Fprintf(p.out, "%s\n", page.Data[i])
+				_, err = fmt.Fprintf(p.out, "%s\n", e.raw)
 			} else {
 				_, err = fmt.Fprintln(p.out, e.line())
 			}
@@ -137,8 +132,51 @@ func (p *program) tailLog(c *client) error {
 			return nil
 		}
 		time.Sleep(followEvery)
-		ask = 1000
+		if entries, err = newerThan(c, last); err != nil {
+			return err
+		}
 	}
+}
+
+// newest returns the newest entries of the change log, the newest first.
+func newest(c *client, n int) ([]logEntry, error) {
+	entries, _, err := logPage(c, url.Values{"pageSize": {fmt.Sprint(n)}})
+	return entries, err
+}
+
+// newerThan returns the entries after one, the newest first.
+func newerThan(c *client, last uint64) (all []logEntry, err error) {
+	asked := url.Values{"pageSize": {"1000"}}
+	for {
+		entries, next, err := logPage(c, asked)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, entries...)
+		if len(entries) == 0 || next == 0 || entries[len(entries)-1].Seq <= last+1 {
+			return all, nil
+		}
+		asked.Set("before", fmt.Sprint(next))
+	}
+}
+
+// logPage returns a page of the change log, and the position of the next one; 0 for none.
+func logPage(c *client, asked url.Values) (entries []logEntry, next uint64, err error) {
+	var page struct {
+		Data []json.RawMessage
+		Next uint64
+	}
+	if err := c.get("/system/audit", asked, &page); err != nil {
+		return nil, 0, err
+	}
+	for _, raw := range page.Data {
+		e := logEntry{raw: raw}
+		if err := json.Unmarshal(raw, &e); err != nil {
+			return nil, 0, err
+		}
+		entries = append(entries, e)
+	}
+	return entries, page.Next, nil
 }
 
 var errNotRunning = errors.New("no server is running with this data")

@@ -116,19 +116,21 @@ func (p *program) resetUser(c *client) error {
 		return err
 	}
 	path := "/admin/list/" + u.id()
-	return p.revealPassword(func() (record, error) {
-		if u.text("second_factor") == "1" {
-			if err := c.call("DELETE", path+"/factor", nil, nil, nil); err != nil {
-				return nil, err
-			}
-		}
+	var left error
+	err = p.revealPassword(func() (record, error) {
 		made, err := c.made("PUT", path+"/password", map[string]any{})
 		if err != nil {
 			return nil, err
 		}
+		if u.text("second_factor") == "1" {
+			if err := c.call("DELETE", path+"/factor", nil, nil, nil); err != nil {
+				left = fmt.Errorf("the password was reset, but the second factor was not removed: %w", err)
+			}
+		}
 		made["username"] = jsonText(u.text("username"))
 		return made, nil
 	})
+	return errors.Join(err, left)
 }
 
 func (p *program) userSessions(c *client) error {
@@ -293,10 +295,11 @@ func (c *client) key(name string) (record, error) {
 		return nil, err
 	}
 
+	var byID record
 	var found, known = []record{}, []string{}
 	for _, k := range all {
 		if k.id() == name {
-			return k, nil
+			byID = k
 		}
 		if strings.EqualFold(k.text("name"), name) {
 			found = append(found, k)
@@ -304,10 +307,14 @@ func (c *client) key(name string) (record, error) {
 		known = append(known, k.text("name"))
 	}
 
-	switch len(found) {
-	case 0:
+	switch {
+	case byID != nil && (len(found) == 0 || len(found) == 1 && found[0].id() == name):
+		return byID, nil
+	case byID != nil:
+		return nil, fmt.Errorf("%s is the name of one API key and the ID of another; rename one of them first", name)
+	case len(found) == 0:
 		return nil, fmt.Errorf("there is no API key %s%s", name, similar(name, known))
-	case 1:
+	case len(found) == 1:
 		return found[0], nil
 	}
 	return nil, fmt.Errorf("%d API keys have the name %s; give the ID", len(found), name)

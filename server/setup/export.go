@@ -11,11 +11,23 @@ import (
 
 	"reeve/server/web"
 	"reeve/store"
+	"reeve/store/errs"
 )
 
 // Exported are all objects, in the form of a file.
 type Exported struct {
 	Values map[string]any `json:"values" doc:"Tables of objects; see GET /setup.schema.json"`
+}
+
+// Tables returns the names of all tables.
+func Tables() []string {
+	all := []string{flagTable}
+	for _, k := range kinds {
+		if k.table != "" {
+			all = append(all, k.table)
+		}
+	}
+	return all
 }
 
 // defaults are the values that a new object has, besides 0, false and empty ones, by kind and field.
@@ -39,6 +51,9 @@ func export(tx *store.Tx, req *web.Request, _ *web.None) (*Exported, error) {
 	}
 	s, err := newState(tx, req.Server.Routes)
 	if err != nil {
+		return nil, err
+	}
+	if err := s.distinct(); err != nil {
 		return nil, err
 	}
 	own, err := builtin(tx)
@@ -65,6 +80,24 @@ func export(tx *store.Tx, req *web.Request, _ *web.None) (*Exported, error) {
 		}
 	}
 	return &Exported{values}, nil
+}
+
+// distinct returns an error that names objects which a file can't tell apart.
+func (s *state) distinct() error {
+	var twins []string
+	for _, k := range kinds {
+		for _, o := range s.kinds[k.name].byKey {
+			if o.twins > 0 && k.table != "" {
+				twins = append(twins, fmt.Sprintf("%s %q", k.table, o.key))
+			}
+		}
+	}
+	if len(twins) == 0 {
+		return nil
+	}
+	sort.Strings(twins)
+	return errs.New(errs.Invalid, "objects with the same name can't be told apart in a setup file: %s; rename them, or give equal departments a code",
+		strings.Join(twins, ", ")).Coded("setup_same_names")
 }
 
 // exportMemory is what the export of a large installation takes while it is made, in bytes.

@@ -28,6 +28,7 @@ func Routes(js *jobs.Runner) []web.Route {
 
 			Keys:             web.ByNoKey,
 			RequiresScopeAll: true,
+			Validates:        true,
 			Note: "The objects that a setup file can have, in its form. Values of secrets are \"unset\", " +
 				"which means unchanged. Requires the owner role.",
 		}),
@@ -35,6 +36,7 @@ func Routes(js *jobs.Runner) []web.Route {
 			"application/toml", exportFile, web.Options{
 				Keys:             web.ByNoKey,
 				RequiresScopeAll: true,
+				Validates:        true,
 				Note:             "The same as a setup file in TOML. Requires the owner role.",
 			}),
 		web.Action("POST", "/system/setup/plan", "system.setup.query", "Plan a setup", a.plan,

@@ -1125,12 +1125,18 @@ export type CreateSignInProvider = {
   mappings?: ({
   /** IDs of the app roles that such app users have */
   app_role_ids?: number[] | null
+  /** Names of the app roles, instead of app_role_ids */
+  app_roles?: string[] | null
   /** Name of a claim, such as groups; nested ones are separated by dots */
   claim: string
+  /** Path of the department, instead of dept_id; such as Sales/EU, where \/ is a slash in a name; or # and the code, such as #sales-eu */
+  department?: string | null
   /** ID of the department that such users are in; 0 for no change */
   dept_id?: number | null
   /** IDs of the roles that such users have */
   role_ids?: number[] | null
+  /** Names of the roles, instead of role_ids */
+  roles?: string[] | null
   /** Value that the claim has, or that is in its list */
   value: string
 })[] | null
@@ -4645,12 +4651,18 @@ export type UpdateSignInProvider = {
   mappings?: ({
   /** IDs of the app roles that such app users have */
   app_role_ids?: number[] | null
+  /** Names of the app roles, instead of app_role_ids */
+  app_roles?: string[] | null
   /** Name of a claim, such as groups; nested ones are separated by dots */
   claim: string
+  /** Path of the department, instead of dept_id; such as Sales/EU, where \/ is a slash in a name; or # and the code, such as #sales-eu */
+  department?: string | null
   /** ID of the department that such users are in; 0 for no change */
   dept_id?: number | null
   /** IDs of the roles that such users have */
   role_ids?: number[] | null
+  /** Names of the roles, instead of role_ids */
+  roles?: string[] | null
   /** Value that the claim has, or that is in its list */
   value: string
 })[] | null
