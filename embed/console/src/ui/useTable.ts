@@ -1,10 +1,11 @@
 import type { TablePaginationConfig, TableProps } from 'antd'
-import { useCallback } from 'react'
+import { useCallback, useState } from 'react'
 import type { Listing } from '../api/paths'
 import { request } from '../api/request'
 import { t } from '../i18n'
 import { count } from './format'
 import { keep, recall } from './kept'
+import { layoutOf } from './layout'
 import { pageButtons } from './page-buttons'
 import { useResponse } from './useResponse'
 import { useQueryParams } from './useQueryParams'
@@ -37,6 +38,7 @@ const keepSize = (path: string, size: number | undefined) => keep(kept, { ...rec
 export function useTable<T extends { id: number }>(path: Listing<T>, fixed: Record<string, string> = {}, { own = [], size = 10 }: Options = {}) {
   const parts = useQueryParams()
   const { params } = parts
+  const [layout, setLayout] = useState(() => layoutOf(path))
   const preferred = sizeOf(path) ?? size
   const asked = new URLSearchParams(params)
   for (const name of own) asked.delete(name)
@@ -87,7 +89,7 @@ export function useTable<T extends { id: number }>(path: Listing<T>, fixed: Reco
     dataSource: answer?.data,
     loading: loading && late,
     pagination,
-    size: 'middle',
+    size: layout.compact ? 'small' : 'middle',
     ...wide,
     onChange: (page, _, order) => {
       const { field, order: direction } = Array.isArray(order) ? (order[0] ?? {}) : order
@@ -104,6 +106,9 @@ export function useTable<T extends { id: number }>(path: Listing<T>, fixed: Reco
   const narrowing = [...params.keys()].filter((name) => name === 'keywordSearch' || !(ours.includes(name) || own.includes(name)))
   return {
     table,
+    path,
+    layout,
+    setLayout,
     reload,
     refresh, // reloads without that anything shows it
     set,
