@@ -1,7 +1,11 @@
-import { ArrowDownOutlined, ArrowUpOutlined } from '@ant-design/icons'
+import { ArrowDownOutlined, ArrowUpOutlined, DownloadOutlined } from '@ant-design/icons'
 import { Button, Checkbox, Divider, Flex, Grid, Segmented, type TableProps, theme, Typography } from 'antd'
 import { isValidElement, type ReactNode, useEffect, useId, useLayoutEffect, useRef, useState } from 'react'
+import { Failure, type Query } from '../api/request'
+import { useAccount } from '../app/account'
 import { t } from '../i18n'
+import { exportList, mayExport } from './export'
+import { count } from './format'
 import { keyOf, type Layout, name, ordered, stored } from './layout'
 import { useWider } from './useWider'
 
@@ -9,7 +13,7 @@ import { useWider } from './useWider'
 type Columns = NonNullable<TableProps<any>['columns']>
 
 export type Props = {
-  list: { path: string; layout: Layout; setLayout: (layout: Layout) => void }
+  list: { path: string; layout: Layout; setLayout: (layout: Layout) => void; query: () => Query; total: number }
   columns: Columns // all that the user may see
   at: HTMLElement // the button that opened it
   onClose: () => void
@@ -32,7 +36,9 @@ export function ListMenu({ list, columns, at, onClose }: Props) {
   const id = useId()
   const box = useRef<HTMLDivElement>(null)
   const pressed = useRef<{ key: string; way: 1 | -1 }>(undefined)
+  const { may } = useAccount()
   const [moved, setMoved] = useState('')
+  const [busy, setBusy] = useState(false)
   const place = usePlace(at, box)
   useLeave(at, box, onClose)
 
@@ -55,6 +61,18 @@ export function ListMenu({ list, columns, at, onClose }: Props) {
     pressed.current = { key, way }
     setMoved(t('list.moved', { name: textOf(others[from]?.title as ReactNode), n: from + way + 2, of: keys.length + 1 }))
     set({ ...layout, order })
+  }
+
+  const exportAll = async () => {
+    setBusy(true)
+    try {
+      const shown = first ? [first, ...others.filter(isShown)] : []
+      await exportList(list.path, shown.map(keyOf), list.query())
+    } catch (cause) {
+      if (!(cause instanceof Failure)) throw cause // already shown
+    } finally {
+      setBusy(false)
+    }
   }
 
   // A moved row loses the focus. At an end of the list, the other button of the row gets it.
@@ -134,17 +152,25 @@ export function ListMenu({ list, columns, at, onClose }: Props) {
       <Flex gap={8} align="center" justify="space-between" wrap>
         <Segmented
           aria-label={t('list.density')}
-          value={layout.compact ? 'compact' : 'comfortable'}
-          onChange={(to) => set({ ...layout, compact: to === 'compact' })}
+          value={layout.compact ? 'small' : 'middle'}
+          onChange={(to) => set({ ...layout, compact: to === 'small' })}
           options={[
-            { value: 'comfortable', label: t('list.comfortable') },
-            { value: 'compact', label: t('list.compact') },
+            { value: 'middle', label: t('list.comfortable') },
+            { value: 'small', label: t('list.compact') },
           ]}
         />
         <Button type="text" onClick={() => set()}>
           {t('list.reset')}
         </Button>
       </Flex>
+      {mayExport(list.path, may) && (
+        <>
+          <Divider style={{ margin: '8px 0' }} />
+          <Button block icon={<DownloadOutlined />} loading={busy} disabled={list.total === 0} title={t('list.csv.hint')} onClick={() => void exportAll()}>
+            {t('list.csv', { n: count(list.total) })}
+          </Button>
+        </>
+      )}
     </div>
   )
 }

@@ -1,4 +1,4 @@
-// Texts of what opens over a page, loaded with it.
+// Texts of parts that open over a page, and are loaded with them.
 export const overlays = {
   'palette': 'Search and commands',
   'palette.hint': 'Search pages, users, settings and commands',
@@ -34,6 +34,8 @@ export const overlays = {
   'list.comfortable': 'Comfortable',
   'list.compact': 'Compact',
   'list.reset': 'Reset',
+  'list.csv': 'Download CSV ({n} {n|row|rows})',
+  'list.csv.hint': 'All pages that match, with the shown columns in their order',
   'picture.choose': 'Photo',
   'picture.drop': 'Choose a photo, or drop one here',
   'picture.kinds': 'PNG, JPEG, GIF or WebP',

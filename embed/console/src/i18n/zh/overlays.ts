@@ -35,6 +35,8 @@ export const overlays: Record<keyof typeof en, string> = {
   'list.comfortable': '宽松',
   'list.compact': '紧凑',
   'list.reset': '重置',
+  'list.csv': '下载 CSV（{n} 行）',
+  'list.csv.hint': '所有匹配的页，只含显示的列，并按其顺序',
   'picture.choose': '头像',
   'picture.drop': '选择图片，或拖放到此处',
   'picture.kinds': 'PNG、JPEG、GIF 或 WebP',
