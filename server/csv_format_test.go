@@ -11,6 +11,7 @@ import (
 
 	"reeve/server/people"
 	"reeve/server/servertest"
+	"reeve/server/web"
 )
 
 // TestImport_EveryCharset imports a name in each character encoding, with characters beyond ASCII.
@@ -107,8 +108,8 @@ func TestCells_SafeForEverySeparator(t *testing.T) {
 			cell[i] = alphabet[random.Intn(len(alphabet))]
 		}
 
-		safe := people.SafeCell(string(cell))
-		if plain := people.PlainCell(safe); plain != string(cell) {
+		safe := web.SafeCell(string(cell))
+		if plain := web.PlainCell(safe); plain != string(cell) {
 			t.Fatalf("%q became %q and then %q", cell, safe, plain)
 		}
 
@@ -123,7 +124,7 @@ func TestCells_SafeForEverySeparator(t *testing.T) {
 	}
 
 	for _, cell := range []string{"plain", "a;b", "it's", "O'Hara; 'x'", "a-b", "x;'y"} {
-		if safe := people.SafeCell(cell); safe != cell {
+		if safe := web.SafeCell(cell); safe != cell {
 			t.Errorf("%q became %q", cell, safe)
 		}
 	}
@@ -149,7 +150,7 @@ func TestExport_Separator(t *testing.T) {
 		file := in.OK("GET", "/user/list-export?separator="+name, "", "owner").Body
 		header := strings.Join([]string{"username", "nickname", "email", "mobile", "roles",
 			"status", "fields.score", "fields.note"}, comma)
-		if !strings.HasPrefix(file, people.ByteOrderMark+header+"\n") ||
+		if !strings.HasPrefix(file, web.ByteOrderMark+header+"\n") ||
 			!strings.Contains(file, comma+"-5"+comma) {
 			t.Errorf("%s: %q", name, file)
 		}

@@ -260,6 +260,13 @@ func TestOpenAPIDocument_ListParametersWork(t *testing.T) {
 					"Order by one of "), ",")
 				query = key + "=" + `{"` + strings.Fields(sort)[0] + `":"ascend"}`
 			}
+			if key == "columns" {
+				names := strings.TrimPrefix(param["description"].(string), "Columns of a file, in their order, separated by commas: of ")
+				query = "format=csv&columns=" + names[:strings.IndexAny(names, ",;")]
+			}
+			if key == "separator" && !strings.HasSuffix(path, "-export") {
+				query = "format=csv&separator=semicolon"
+			}
 			if strings.HasSuffix(key, "[]") {
 				query = key + "=2025-05-08&" + key + "=2025-05-09"
 			}

@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -42,6 +43,9 @@ func description(rt *web.Route) string {
 		say(rt.Method == "PUT" && !several, "Returns the whole record.")
 	}
 
+	say(rt.List != nil && rt.List.Fields != nil, fmt.Sprintf(
+		"format=csv returns up to %d matching records as a file, which the change log has as an export.", web.MaxExport))
+	say(rt.ExportAccess != "", "The file also needs the permission "+rt.ExportAccess+".")
 	say(rt.ETag, "304 if If-None-Match names the current ETag.")
 	say(rt.Ranges, "Answers Range with a part.")
 	say(rt.RateLimited, "429 after too many failed attempts.")

@@ -2,6 +2,7 @@ package openapi
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 
 	"reeve/server/web"
@@ -203,7 +204,19 @@ func ListParameters(l *web.ListInfo) []any {
 		add(name, text, schema)
 	}
 
-	if l.CSV {
+	if l.Fields != nil {
+		add("format", "json for one page; csv for a file with all matching records, in which page and pageSize make no difference", Object{
+			"type":    "string",
+			"enum":    []any{"json", "csv"},
+			"default": "json",
+		})
+		columns := "Columns of a file, in their order, separated by commas: of " + strings.Join(l.Fields, ", ")
+		if slices.Contains(l.Fields, "fields") {
+			columns += ", and of fields.KEY for custom fields"
+		}
+		add("columns", columns+"; default: all", Object{"type": "string"})
+	}
+	if l.CSV || l.Fields != nil {
 		add("separator",
 			"What separates the cells: comma, semicolon or tab; spreadsheets of countries with a decimal comma expect semicolon", Object{
 				"type":    "string",

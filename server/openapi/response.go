@@ -56,6 +56,9 @@ func responses(rt *web.Route, types *Schemas) Object {
 				},
 			},
 		}}}
+		if rt.List != nil && rt.List.Fields != nil {
+			ok["content"].(Object)["text/csv"] = Object{"schema": rawSchema("text/csv")}
+		}
 	}
 	if all["200"] = ok; rt.Answers != nil {
 		delete(all, "200")

@@ -7,6 +7,7 @@ import (
 
 	"reeve/server/people"
 	"reeve/server/servertest"
+	"reeve/server/web"
 	"reeve/store"
 )
 
@@ -99,7 +100,7 @@ func TestAppUserExport(t *testing.T) {
 		return nil
 	})
 	in.Clerk("exporter", "user.list.export")
-	const header = people.ByteOrderMark + "username,nickname,email,mobile,roles,status\n"
+	const header = web.ByteOrderMark + "username,nickname,email,mobile,roles,status\n"
 	ann := "'-ann,'=1+1,'+x@example.org,'+49 1,Half\\; full;Gold,0\n"
 	for query, want := range map[string]string{
 		"?status=0":             ann,

@@ -8,6 +8,7 @@ import (
 
 	"reeve/server/people"
 	"reeve/server/servertest"
+	"reeve/server/web"
 	"reeve/store"
 	"reeve/store/errs"
 )
@@ -196,7 +197,7 @@ func TestUserExport_EqualsListAndSafe(t *testing.T) {
 		`{"username":"-ann","nickname":"@SUM(1)","email":"+x@example.org","dept_id":2,"role_ids":[2,3],"sex":2}`)
 	in.Create("/admin/list",
 		`{"username":"bert","nickname":"'quoted, \"twice\"","status":0,"dept_id":3}`)
-	const header = people.ByteOrderMark + "username,nickname,email,mobile,sex,department,roles,status\n"
+	const header = web.ByteOrderMark + "username,nickname,email,mobile,sex,department,roles,status\n"
 	admin := `admin,"'=HYPERLINK(""x"")",,'+49 1234,0,,Owner,1` + "\n"
 	ann := `'-ann,'@SUM(1),'+x@example.org,,2,Head\/Office/R\\D,Editor\; chief;Back\\slash,1` + "\n"
 	bert := `bert,"''quoted, ""twice""",,,0,Head\/Office/Sales,,0` + "\n"

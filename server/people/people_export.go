@@ -13,9 +13,6 @@ import (
 	"reeve/store/kv"
 )
 
-// ByteOrderMark makes spreadsheets read a file as UTF-8 instead of the encoding of their system.
-const ByteOrderMark = "\ufeff"
-
 // ExportChunk is the number of users that are read in one transaction.
 const ExportChunk = 1000
 
@@ -75,7 +72,7 @@ func (r *Realm[T, Out, P]) exportRoute() web.Route {
 func (r *Realm[T, Out, P]) send(req *web.Request, w http.ResponseWriter, comma rune,
 	ids []store.ID, custom []*store.CustomField) error {
 	out, header := csv.NewWriter(w), slices.Clone(r.csv.columns)
-	out.Comma, header[0] = comma, ByteOrderMark+header[0]
+	out.Comma, header[0] = comma, web.ByteOrderMark+header[0]
 	for _, f := range custom {
 		header = append(header, web.CustomPrefix+f.Key)
 	}
@@ -130,7 +127,7 @@ func (r *Realm[T, Out, P]) rows(req *web.Request, ids []store.ID,
 
 			row := r.csv.write(tx, u)
 			for i, cell := range row {
-				row[i] = SafeCell(cell)
+				row[i] = web.SafeCell(cell)
 			}
 
 			for _, f := range custom {
@@ -139,7 +136,7 @@ func (r *Realm[T, Out, P]) rows(req *web.Request, ids []store.ID,
 					cell = P(u).Member().Fields.Get(f.ID)
 				}
 				if f.Type != "number" { // which is a number in a spreadsheet, too
-					cell = SafeCell(cell)
+					cell = web.SafeCell(cell)
 				}
 				row = append(row, cell)
 			}

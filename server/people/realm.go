@@ -51,7 +51,8 @@ func routesOf[T, Out any, P person[T], In, Made, Change any](r *Realm[T, Out, P]
 	change func(*store.Tx, *web.Request, *Change) (Out, error)) []web.Route {
 	lastOwner := r.only(" 409 for the last enabled owner.", "")
 	return []web.Route{
-		web.List(r.at("/list"), r.may("list.query"), "List "+r.noun+"s", r.list),
+		web.List(r.at("/list"), r.may("list.query"), "List "+r.noun+"s", r.list,
+			web.Options{ExportAccess: r.may("list.export")}),
 		web.Get(r.at("/list/:id"), r.may("list.query"), "Get "+r.one, r.list),
 		web.Action("POST", r.at("/list"), r.may("list.create"), "Create "+r.one, create,
 			web.Options{

@@ -77,7 +77,8 @@ func (a *Reply) CheckHeaders(r *http.Request) {
 	}
 
 	a.checkPageHeaders(r, want)
-	isFile := strings.HasPrefix(r.URL.Path, "/media/") || strings.HasPrefix(r.URL.Path, "/file/")
+	isFile := strings.HasPrefix(r.URL.Path, "/media/") || strings.HasPrefix(r.URL.Path, "/file/") ||
+		r.URL.Query().Get("format") == "csv" && !strings.HasSuffix(r.URL.Path, "-export")
 	if isFile && a.Header.Get("Content-Disposition") != "" {
 		want["Content-Security-Policy"] += "; sandbox"
 	}

@@ -59,14 +59,14 @@ func (req *Request) readReason() error {
 // logUse logs the use of a route that is declared as logged. The route is not run if this fails,
 // except for want of space: a full disk must not prevent a backup. The program's log has the use
 // then.
-func (req *Request) logUse(rt *Route) error {
+func (req *Request) logUse(rt *Route, action string) error {
 	details := map[string]string{}
 	for _, p := range req.Params {
 		details[p.Key] = p.Value
 	}
 
 	err := req.DB.Essential().Update(req.Actor, func(tx *store.Tx) error {
-		tx.LogAction(rt.LoggedAs, details)
+		tx.LogAction(action, details)
 		return nil
 	})
 	if errs.Is(err, errs.Full) {

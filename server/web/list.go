@@ -46,9 +46,10 @@ type ListInfo struct {
 	Keywords []string // fields that keywordSearch searches; nil for no search
 	Order    string   // default order, in words
 	Columns  []ColumnInfo
-	Under    bool // whether the list has the children of one record, the :id of the path
-	custom   bool // whether it can be filtered by custom fields, as fields.KEY
-	CSV      bool // whether the response is a CSV file, whose separator can be chosen
+	Under    bool     // whether the list has the children of one record, the :id of the path
+	custom   bool     // whether it can be filtered by custom fields, as fields.KEY
+	CSV      bool     // whether the response is a CSV file, whose separator can be chosen
+	Fields   []string // fields of its records, if the list can be exported with format=csv; nil if not
 }
 
 func (l *ListInfo) Names(u use) []string {
@@ -127,7 +128,9 @@ type ListQuery struct {
 	AnyOf      []anyOf
 	Ranges     []timeRange
 	custom     []customFilter
-	Separator  rune // separator of a CSV file
+	Separator  rune     // separator of a CSV file
+	fields     []string // columns of a CSV file; nil for all
+	from       int      // offset of the first record of the pages, for an export
 }
 
 // anyOf is the condition that a column has one of the values.
@@ -143,14 +146,19 @@ type timeRange struct {
 	Low, High store.Time
 }
 
-func (q *ListQuery) Offset() int { return (q.Page - 1) * q.Size }
+func (q *ListQuery) Offset() int { return q.from + (q.Page-1)*q.Size }
 
 // Ask parses the query string of a list request. Empty parameters count as absent.
 func (l *ListInfo) Ask(req *Request) (*ListQuery, error) {
 	if req.HTTP.ContentLength != 0 {
 		return nil, errs.New(errs.Malformed, "a GET request must not have a body")
 	}
-	return l.parse(req, nil)
+	q, err := l.parse(req, nil)
+	if e := req.export; err == nil && e != nil {
+		e.comma, e.columns = q.Separator, q.fields
+		q.Page, q.Size, q.from = 1, exportRows, e.from
+	}
+	return q, err
 }
 
 // parse parses the parameters of a list, except those of own, the input of an operation
@@ -200,7 +208,16 @@ func (l *ListInfo) parse(req *Request, own *Input) (*ListQuery, error) {
 			l.sorter(req.HTTP.Context(), q, value, faults)
 		case "filter":
 			l.filter(req.HTTP.Context(), q, value, faults)
+		case "format":
+			if value != "json" && value != csvFormat {
+				faults.Add(name, "must be one of %s", []string{"json", csvFormat})
+			}
+		case "columns":
+			l.exported(req, q, value, faults)
 		case "separator":
+			if !l.CSV {
+				onlyCSV(req, name, faults)
+			}
 			if q.Separator = separators[value]; q.Separator == 0 {
 				faults.Add(name, "must be one of %s", []string{"comma", "semicolon", "tab"})
 			}
@@ -221,7 +238,9 @@ func (l *ListInfo) knows(name string) bool {
 	case "page", "current", "pageSize", "sorter", "filter":
 		return true
 	case "separator":
-		return l.CSV
+		return l.CSV || l.Fields != nil
+	case "format", "columns":
+		return l.Fields != nil
 	case "keywordSearch":
 		return l.Keywords != nil
 	case "tz":
@@ -237,7 +256,7 @@ func (l *ListInfo) knows(name string) bool {
 // of page and order.
 func (l *ListInfo) Selects(name string) bool {
 	return l.knows(name) &&
-		!slices.Contains([]string{"page", "current", "pageSize", "sorter"}, name)
+		!slices.Contains([]string{"page", "current", "pageSize", "sorter", "format", "columns", "separator"}, name)
 }
 
 // narrowed reports whether the query has a condition.

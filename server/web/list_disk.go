@@ -87,6 +87,7 @@ func List[T, Out any](path, access, title string, t *Resource[T, Out], options .
 	if t.Telling {
 		answer = reflect.TypeFor[scopedPage[Out]]()
 	}
+	info.Fields = fieldsOfRecords(access, answer)
 
 	rt := Route{
 		Method:  "GET",

@@ -39,6 +39,7 @@ func CachedList[T any](path, access, title string, l *MemoryList[T], options ...
 		info.Columns = append(info.Columns, infoOf(c.Name, c.Uses, c.Number != nil, c.Named)...)
 	}
 
+	info.Fields = fieldsOfRecords(access, reflect.TypeFor[Page[T]]())
 	rt := Route{
 		Method:  "GET",
 		Path:    path,

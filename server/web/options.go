@@ -20,6 +20,7 @@ type Options struct {
 	Proves            bool   // the store requires that for usual inputs, though not for all
 	Keys              keyUse // API keys that may use it
 	KeyAccess         string // permission that API keys need instead of Access; "" for the same
+	ExportAccess      string // permission that an export of the list needs, too; "" for none
 	ClientCredentials bool   // keys may also be sent as the secret of a client of OAuth 2.0
 	RateLimited       bool   // rejects wrong credentials and too many attempts
 	Closable          bool   // a setting can close it

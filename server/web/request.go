@@ -50,6 +50,7 @@ type Request struct {
 	answer      *held         // memory of the response; nil if it does not count
 	size        *atomic.Int64 // bytes of the last response of the route, 0 if it was small; nil without a route
 	turn        chan struct{} // semaphore of large responses, while the request holds a place; nil without one
+	export      *export       // list that is sent as CSV; nil for none
 	held        []func()      // release what the request holds of limits
 	Committed   []func()      // functions to run after the commit
 
@@ -97,8 +98,11 @@ func (s *Server) serve(rt *Route) httprouter.Handle {
 		req := s.NewRequest(w, r)
 		req.Route, req.Params, req.Observed.route, req.size = rt, params, monitored, size
 		place := s.running.Add(req)
-		req.Writer.headOnly = r.Method == http.MethodHead && rt.Raw != nil && !rt.Ranges
-		if rt.changes() { // reads do not pay for it
+		if rt.exports(r) {
+			req.export = new(export)
+		}
+		req.Writer.headOnly = r.Method == http.MethodHead && (rt.Raw != nil || req.export != nil) && !rt.Ranges
+		if rt.changes() || req.export != nil { // reads do not pay for it
 			req.setOrigin(rt)
 			req.DB = req.DB.For(operation, req.AuthorizeWrite).From(&req.Origin).Noting(&req.entry)
 			if len(r.Header[IdempotencyHeader]) > 0 {
@@ -108,7 +112,7 @@ func (s *Server) serve(rt *Route) httprouter.Handle {
 				req.DB = req.DB.Essential()
 			}
 		}
-		if rt.Raw != nil || rt.Page {
+		if rt.Raw != nil || rt.Page || req.export != nil {
 			DocumentHeaders(w.Header())
 		}
 		if rt.Embeddable {
@@ -184,7 +188,7 @@ func (s *Server) run(rt *Route, req *Request) (err error) {
 func (s *Server) make(rt *Route, req *Request, out *Envelope) (sent bool, err error) {
 	defer req.leaveTurn()
 	req.takeTurn()
-	if rt.changes() {
+	if rt.changes() || req.export != nil {
 		if err := req.readReason(); err != nil {
 			return false, err
 		}
@@ -199,9 +203,9 @@ func (s *Server) make(rt *Route, req *Request, out *Envelope) (sent bool, err er
 			return false, err
 		}
 	}
-	if err = s.view(rt, req, out); err == nil && rt.LoggedAs != "" &&
-		req.HTTP.Method != http.MethodHead {
-		err = req.logUse(rt)
+	err = s.view(rt, req, out)
+	if action := req.loggedAs(rt); err == nil && action != "" {
+		err = req.logUse(rt, action)
 	}
 	if err == nil {
 		err = req.readIdempotency(rt)
@@ -210,6 +214,9 @@ func (s *Server) make(rt *Route, req *Request, out *Envelope) (sent bool, err er
 	switch {
 	case err != nil:
 		return false, err
+	case req.export != nil:
+		req.leaveTurn() // the client decides how long it takes
+		return true, s.sendList(rt, req, out)
 	case req.Rest != nil:
 		return false, req.Rest(out)
 	case rt.Raw != nil:
@@ -242,6 +249,9 @@ func (s *Server) viewOnce(rt *Route, req *Request, out *Envelope, newTokens bool
 		}
 		if err == nil {
 			err = req.Prove(tx, rt)
+		}
+		if err == nil {
+			err = req.permitExport(tx, rt)
 		}
 		if limited := req.limitRate(tx); limited != nil { // refused requests count, too
 			err = limited

@@ -24,9 +24,9 @@ import { Menus } from './Menus'
 import { pages } from './pages'
 import { SignInAgain } from './SignInAgain'
 
-const Palette = late(async () => (await Promise.all([import('./Palette'), loadTexts('builtins')]))[0].Palette)
+const Palette = late(async () => (await Promise.all([import('./Palette'), loadTexts('builtins', 'overlays')]))[0].Palette)
 const PhoneMenu = late(async () => (await import('./PhoneMenu')).PhoneMenu)
-const Help = late(async () => (await import('./Help')).Help)
+const Help = late(async () => (await Promise.all([import('./Help'), loadTexts('overlays')]))[0].Help)
 
 const FactorDue = late(async () => (await Promise.all([import('../pages/factor/FactorDue'), loadTexts('factor')]))[0].FactorDue)
 const AccountNotices = late(async () => (await Promise.all([import('../pages/factor/AccountNotices'), loadTexts('factor')]))[0].AccountNotices)

@@ -11,6 +11,7 @@ type Files = {
   dashboard: typeof import('./en/dashboard')
   info: typeof import('./en/info')
   people: typeof import('./en/people')
+  overlays: typeof import('./en/overlays')
   providers: typeof import('./en/providers')
   rights: typeof import('./en/rights')
   security: typeof import('./en/security')

@@ -1,18 +1,22 @@
-import { ReloadOutlined, SearchOutlined } from '@ant-design/icons'
+import { ReloadOutlined, SearchOutlined, SettingOutlined } from '@ant-design/icons'
 import { Button, Flex, Input, Typography } from 'antd'
-import type { ReactNode } from 'react'
-import { t } from '../i18n'
+import { type ReactNode, useState } from 'react'
+import { late } from '../app/late'
+import { loadTexts, t } from '../i18n'
 import { clear } from './clear'
+import type { Props as MenuProps } from './ListMenu'
 import { useDebounced } from './useDebounced'
 import { useWider } from './useWider'
 
+const ListMenu = late(async () => (await Promise.all([import('./ListMenu'), loadTexts('overlays')]))[0].ListMenu)
+
 type List = { params: URLSearchParams; set: (values: Record<string, string | undefined>) => void; reload: () => Promise<void>; damaged?: number[] }
 
-type Props = { title?: string; list: List; search?: boolean; filters?: ReactNode; actions?: ReactNode }
+type Props = { title?: string; list: List; search?: boolean; filters?: ReactNode; actions?: ReactNode; menu?: Omit<MenuProps, 'at' | 'onClose'> }
 
 // Bar is the header of a list: title, unless shown above, actions, search and filters. The actions come
 // first, so that a few Tabs reach them. A phone shows the rest below.
-export function Bar({ title, list, search = true, filters, actions }: Props) {
+export function Bar({ title, list, search = true, filters, actions, menu }: Props) {
   const md = useWider('md')
   const room = <span style={{ flex: '1 1 auto' }} />
   const head =
@@ -23,7 +27,12 @@ export function Bar({ title, list, search = true, filters, actions }: Props) {
         {title}
       </Typography.Title>
     )
-  const reload = <Button icon={<ReloadOutlined />} aria-label={t('reload')} title={t('reload')} onClick={() => void list.reload()} />
+  const end = (
+    <>
+      {menu && <Menu {...menu} />}
+      <Button icon={<ReloadOutlined />} aria-label={t('reload')} title={t('reload')} onClick={() => void list.reload()} />
+    </>
+  )
   const damaged = list.damaged && list.damaged.length > 0 && (
     <Typography.Paragraph type="danger" role="alert">
       {t('list.damaged', { ids: list.damaged.join(', ') })}
@@ -37,7 +46,7 @@ export function Bar({ title, list, search = true, filters, actions }: Props) {
         {room}
         {search && <Search list={list} />}
         {filters}
-        {reload}
+        {end}
       </Flex>
       {damaged}
     </>
@@ -46,7 +55,7 @@ export function Bar({ title, list, search = true, filters, actions }: Props) {
       <Flex wrap gap={8} align="center" justify="end" style={{ marginBottom: 12 }}>
         {head}
         {actions}
-        {reload}
+        {end}
       </Flex>
       {(search || filters) && (
         <div className="bar-filters">
@@ -55,6 +64,23 @@ export function Bar({ title, list, search = true, filters, actions }: Props) {
         </div>
       )}
       {damaged}
+    </>
+  )
+}
+
+// Menu is loaded when it is first opened.
+function Menu(props: Omit<MenuProps, 'at' | 'onClose'>) {
+  const [at, setAt] = useState<HTMLElement>()
+  return (
+    <>
+      <Button
+        icon={<SettingOutlined />}
+        aria-label={t('list.menu')}
+        title={t('list.menu')}
+        aria-expanded={Boolean(at)}
+        onClick={(e) => setAt(at ? undefined : e.currentTarget)}
+      />
+      {at && <ListMenu {...props} at={at} onClose={() => setAt(undefined)} />}
     </>
   )
 }

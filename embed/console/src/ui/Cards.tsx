@@ -14,7 +14,18 @@ type Order = 'ascend' | 'descend'
 
 // Cards replaces a table on narrow screens: the first column is the head of each card, the
 // others are lines below. It takes the same props, with selection, sorting and actions.
-export function Cards({ columns = [], dataSource = [], rowKey = 'id', rowSelection, pagination, loading, locale, onChange, onRow }: TableProps<Row>) {
+export function Cards({
+  columns = [],
+  dataSource = [],
+  rowKey = 'id',
+  rowSelection,
+  pagination,
+  loading,
+  locale,
+  onChange,
+  onRow,
+  size: density,
+}: TableProps<Row>) {
   const id = useId()
   const [turned, setTurned] = useState(1)
   const all = (columns as unknown as Column[]).filter((column) => !column.responsive)
@@ -84,7 +95,7 @@ export function Cards({ columns = [], dataSource = [], rowKey = 'id', rowSelecti
           )}
         </div>
       )}
-      <ul className="cards">
+      <ul className={density === 'small' ? 'cards compact' : 'cards'}>
         {rows.map((row, i) => {
           const key = keyOf(row)
           const { style, onClick } = onRow?.(row, i) ?? {}

@@ -4,13 +4,14 @@ import { type ReactNode, useContext, useEffect, useMemo, useState } from 'react'
 import { t } from '../i18n'
 import { Bar } from './Bar'
 import { count } from './format'
+import { arrange } from './layout'
 import { Records } from './Records'
 import type { useTable } from './useTable'
 
 type Props<T extends { id: number }> = {
   title?: string // undefined if the page around it has one
   list: ReturnType<typeof useTable<T>>
-  columns: TableProps<T>['columns']
+  columns: NonNullable<TableProps<T>['columns']>
   search?: boolean
   filters?: ReactNode // between search and actions
   actions?: ReactNode
@@ -54,7 +55,7 @@ export function List<T extends { id: number }>({ title, list, columns, search, f
   )
   return (
     <>
-      <Bar title={title} list={list} search={search} filters={filters} actions={actions} />
+      <Bar title={title} list={list} search={search} filters={filters} actions={actions} menu={{ list, columns }} />
       {note && <Typography.Paragraph type="secondary">{note}</Typography.Paragraph>}
       {batch && chosen.length > 0 && (
         <Flex
@@ -81,7 +82,7 @@ export function List<T extends { id: number }>({ title, list, columns, search, f
       )}
       <Records<T>
         {...list.table}
-        columns={columns}
+        columns={arrange(columns, list.layout)}
         locale={{ emptyText: list.table.loading ? ' ' : nothing }}
         rowSelection={
           batch && {

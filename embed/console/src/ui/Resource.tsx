@@ -28,7 +28,7 @@ type Props<P extends string, T extends Stored, V extends object> = {
   create: string // the button for a new record, and the title of its form
   edit?: string // the title of a record's form, if it says more than the button
   name: (record: T) => string
-  columns: (list: Table<T>) => TableProps<T>['columns'] // without the actions
+  columns: (list: Table<T>) => NonNullable<TableProps<T>['columns']> // without the actions
   filters?: (list: Table<T>) => ReactNode
   search?: boolean
   empty?: ReactNode
@@ -90,7 +90,7 @@ export function Resource<P extends string, T extends Stored, V extends object>(p
         search={props.search}
         filters={props.filters?.(list)}
         empty={props.empty}
-        columns={[...(props.columns(list) ?? []), actions]}
+        columns={[...props.columns(list), actions]}
         actions={able('create') && <CreateButton onClick={() => setEdited('new')}>{props.create}</CreateButton>}
       />
       <Suspense>

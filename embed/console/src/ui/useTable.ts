@@ -1,10 +1,11 @@
 import type { TablePaginationConfig, TableProps } from 'antd'
-import { useCallback } from 'react'
+import { useCallback, useState } from 'react'
 import type { Listing } from '../api/paths'
 import { request } from '../api/request'
 import { t } from '../i18n'
 import { count } from './format'
 import { keep, recall } from './kept'
+import { layoutOf } from './layout'
 import { pageButtons } from './page-buttons'
 import { useResponse } from './useResponse'
 import { useQueryParams } from './useQueryParams'
@@ -34,9 +35,17 @@ const sizeOf = (path: string): number | undefined => sizes.find((size) => size =
 
 const keepSize = (path: string, size: number | undefined) => keep(kept, { ...recall(kept)?.values, [path]: size })
 
+const queryOf = (always: string, search: string) => {
+  const query: Record<string, string | string[]> = JSON.parse(always) as Record<string, string>
+  const sent = new URLSearchParams(search)
+  for (const name of sent.keys()) query[name] = name.endsWith('[]') ? sent.getAll(name) : (sent.get(name) ?? '')
+  return query
+}
+
 export function useTable<T extends { id: number }>(path: Listing<T>, fixed: Record<string, string> = {}, { own = [], size = 10 }: Options = {}) {
   const parts = useQueryParams()
   const { params } = parts
+  const [layout, setLayout] = useState(() => layoutOf(path))
   const preferred = sizeOf(path) ?? size
   const asked = new URLSearchParams(params)
   for (const name of own) asked.delete(name)
@@ -49,9 +58,7 @@ export function useTable<T extends { id: number }>(path: Listing<T>, fixed: Reco
 
   const question = useCallback(
     async (signal: AbortSignal, quiet: boolean) => {
-      const query: Record<string, string | string[]> = { ...(JSON.parse(always) as Record<string, string>) }
-      const sent = new URLSearchParams(search)
-      for (const name of sent.keys()) query[name] = name.endsWith('[]') ? sent.getAll(name) : (sent.get(name) ?? '')
+      const query = queryOf(always, search)
       const page = await request<Page<T>>('GET', path, { query, signal, quiet })
       const last = Math.ceil(page.total / page.pageSize)
       if (page.data.length > 0 || last === 0 || page.current <= last) return page
@@ -87,7 +94,7 @@ export function useTable<T extends { id: number }>(path: Listing<T>, fixed: Reco
     dataSource: answer?.data,
     loading: loading && late,
     pagination,
-    size: 'middle',
+    size: layout.compact ? 'small' : 'middle',
     ...wide,
     onChange: (page, _, order) => {
       const { field, order: direction } = Array.isArray(order) ? (order[0] ?? {}) : order
@@ -104,6 +111,10 @@ export function useTable<T extends { id: number }>(path: Listing<T>, fixed: Reco
   const narrowing = [...params.keys()].filter((name) => name === 'keywordSearch' || !(ours.includes(name) || own.includes(name)))
   return {
     table,
+    path,
+    layout,
+    setLayout,
+    query: () => queryOf(always, search), // of the page that is shown
     reload,
     refresh, // reloads without that anything shows it
     set,

@@ -17,12 +17,4 @@ export const account = {
   'account.sex.1': 'Male',
   'account.sex.2': 'Female',
   'picture.change': 'Change photo',
-  'picture.choose': 'Photo',
-  'picture.drop': 'Choose a photo, or drop one here',
-  'picture.kinds': 'PNG, JPEG, GIF or WebP',
-  'picture.another': 'Choose another photo',
-  'picture.unreadable': 'This file isn’t a supported image.',
-  'picture.how': 'Drag to move; scroll or pinch to zoom.',
-  'picture.stage': 'Visible area: arrow keys move the photo, + and − zoom',
-  'picture.zoom': 'Zoom',
 } as const

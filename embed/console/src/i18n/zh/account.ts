@@ -19,12 +19,4 @@ export const account: Record<keyof typeof en, string> = {
   'account.sex.1': '男',
   'account.sex.2': '女',
   'picture.change': '更换头像',
-  'picture.choose': '头像',
-  'picture.drop': '选择图片，或拖放到此处',
-  'picture.kinds': 'PNG、JPEG、GIF 或 WebP',
-  'picture.another': '选择其他图片',
-  'picture.unreadable': '不支持此图片文件。',
-  'picture.how': '拖动移动；滚轮或双指缩放。',
-  'picture.stage': '显示区域：方向键移动图片，+ 和 − 缩放',
-  'picture.zoom': '缩放',
 }

@@ -1,10 +1,10 @@
 import { Button, Flex } from 'antd'
 import { lazy, Suspense, useState } from 'react'
 import type { User } from '../../api/types'
-import { t } from '../../i18n'
+import { loadTexts, t } from '../../i18n'
 import { Face } from '../../ui/Face'
 
-const Crop = lazy(async () => ({ default: (await import('./Crop')).Crop }))
+const Crop = lazy(async () => ({ default: (await Promise.all([import('./Crop'), loadTexts('overlays')]))[0].Crop }))
 
 // Picture shows and changes the user's photo.
 export function Picture({ user, onChange }: { user: User; onChange: () => Promise<void> }) {

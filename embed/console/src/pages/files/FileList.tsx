@@ -7,6 +7,7 @@ import { type Key, t } from '../../i18n'
 import { Bar } from '../../ui/Bar'
 import { dock } from '../../ui/dock'
 import { count } from '../../ui/format'
+import { arrange } from '../../ui/layout'
 import { useTable } from '../../ui/useTable'
 import { useWider } from '../../ui/useWider'
 import { AfterUploads } from './AfterUploads'
@@ -14,7 +15,7 @@ import { BatchBar } from './BatchBar'
 import { Details } from './Details'
 import { DropZone } from './DropZone'
 import { FileGrid } from './FileGrid'
-import { FileTable } from './FileTable'
+import { FileTable, fileColumns } from './FileTable'
 import { GroupSelect, GroupSide } from './GroupSide'
 import { MoveDialog } from './MoveDialog'
 import { Preview } from './Preview'
@@ -54,7 +55,7 @@ export function FileList() {
   }
 
   const side = { groups: groups.all, value: group, onChange: setGroup }
-  const View = view === 'grid' ? FileGrid : FileTable
+  const columns = fileColumns({ order: list.order, groups, open: setPreviewed, actions })
   return (
     <>
       <AfterUploads reload={reload} />
@@ -79,23 +80,16 @@ export function FileList() {
             />
           </>
         }
+        menu={view === 'list' ? { list, columns } : undefined}
         actions={may('file.list.create') && <UploadButton onFiles={upload} />}
       />
       <div className="file-page">
         {lg && <GroupSide {...side} />}
         <section aria-label={t('menu.file.list')} aria-busy={Boolean(list.table.loading)}>
           <BatchBar chosen={chosen} actions={actions} />
-          {rows.length > 0 && (
-            <View
-              files={rows}
-              chosen={chosen}
-              open={setPreviewed}
-              actions={actions}
-              selectable={selectable}
-              table={list.table}
-              order={list.order}
-              groups={groups}
-            />
+          {rows.length > 0 && view === 'grid' && <FileGrid files={rows} chosen={chosen} open={setPreviewed} actions={actions} selectable={selectable} />}
+          {rows.length > 0 && view === 'list' && (
+            <FileTable table={list.table} columns={arrange(columns, list.layout)} chosen={chosen} selectable={selectable} />
           )}
           {rows.length === 0 && !list.table.loading && <Nothing list={list} />}
           {rows.length > 0 && list.hidden > 0 && (

@@ -222,9 +222,10 @@ const cases: [string, Partial<LogEntry>, string, string?][] = [
   [
     'an export of app users',
     { action: 'export', operation: { method: 'GET', route: '/user/list-export', title: 'Export app users' } },
-    'ada exported app users',
+    'ada exported “App users”',
   ],
-  ['an export', { action: 'export', operation: { method: 'GET', route: '/admin/list-export', title: 'Export users' } }, 'ada exported users'],
+  ['an export', { action: 'export', operation: { method: 'GET', route: '/admin/list-export', title: 'Export users' } }, 'ada exported “Users”'],
+  ['an export of a list', { action: 'export', operation: { method: 'GET', route: '/system/session', title: 'List sessions' } }, 'ada exported “Sessions”'],
   ['an export of something else', { action: 'export', operation: { title: 'Export orders' } }, 'ada exported data'],
   [
     'the data of a person',

@@ -119,8 +119,10 @@ function action(entry: LogEntry, t: Texts, first?: LogChange[]): string | undefi
       const did = t('audit.did.undo', { ...by, seq: detail(details, 'seq') })
       return first ? t('audit.did.how', { did, how: things(first, t) }) : did
     }
-    case 'export':
-      return some(t, `audit.did.export.${operation.route}`, by) ?? t('audit.did.export', by)
+    case 'export': {
+      const list = some(t, `menu${operation.route?.replace('-export', '').replaceAll('/', '.')}`)
+      return list ? t('audit.did.export.list', { ...by, list }) : t('audit.did.export', by)
+    }
     case 'export_person':
     case 'erase':
       return t(`audit.did.${action}`, { ...by, things: number(person) })
