@@ -38,7 +38,7 @@ const Limit = 4 << 20
 // Files sends the files of a file system, which does not change.
 type Files struct {
 	source fs.FS
-	packed map[string]func() ([]byte, error) // what unpacks a file that is stored as its name and .gz
+	packed map[string]func() ([]byte, error) // unpacks a file that is stored as its name and .gz
 	limit  int                               // maximum of size
 
 	mu       sync.Mutex // guards contents

@@ -45,7 +45,7 @@ type Repository struct {
 	began      time.Time           // time of the start object, by the clock of the target
 	opened     time.Time           // the same time, by the clock of this machine
 	Overwrites bool                // whether the target replaces objects that exist
-	limit      *Limiter            // of all that is sent
+	limit      *Limiter            // rate of all that is sent
 	before     time.Time           // time of the newest object that the first Scan has found, without those of this process; zero for none
 	scanned    bool                // whether there was a Scan
 

@@ -11,8 +11,8 @@ import (
 // NewSuffix marks a file that is being written.
 const NewSuffix = ".new"
 
-// Create creates a file that only the user of the process can read and write, in place of what is there. If
-// that is a link, such as one that the owner of the directory has made for root to follow, it is removed.
+// Create creates a file that only the user of the process can read and write, and removes one that
+// is there before. So no link is followed, such as one that the owner of the directory has made for root.
 func Create(path string) (*os.File, error) {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err

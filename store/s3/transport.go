@@ -38,7 +38,7 @@ type sender struct{ *http.Transport }
 
 // RoundTrip implements http.RoundTripper.
 func (s sender) RoundTrip(r *http.Request) (*http.Response, error) {
-	if r.Body == nil || r.Body == http.NoBody {
+	if r.Body == nil || r.ContentLength == 0 {
 		return s.Transport.RoundTrip(r)
 	}
 	sent := *r

@@ -5,7 +5,7 @@ import { loadTexts, t } from '../i18n'
 import { late } from './late'
 import { useNotices } from './notices'
 
-const BellPanel = late(async () => (await Promise.all([import('./BellPanel'), loadTexts('factor', 'info')]))[0].BellPanel)
+const BellPanel = late(async () => (await Promise.all([import('./BellPanel'), loadTexts('factor', 'info', 'overlays')]))[0].BellPanel)
 
 // Bell says how many kinds of notices there are, and opens them.
 export function Bell() {

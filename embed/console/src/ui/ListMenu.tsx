@@ -13,7 +13,7 @@ import { useWider } from './useWider'
 type Columns = NonNullable<TableProps<any>['columns']>
 
 export type Props = {
-  list: { path: string; layout: Layout; setLayout: (layout: Layout) => void; query: () => Query; total: number }
+  list: { path: string; layout: Layout; setLayout: (layout: Layout) => void; fixed: Query; search: string; total: number }
   columns: Columns // all that the user may see
   at: HTMLElement // the button that opened it
   onClose: () => void
@@ -67,7 +67,7 @@ export function ListMenu({ list, columns, at, onClose }: Props) {
     setBusy(true)
     try {
       const shown = first ? [first, ...others.filter(isShown)] : []
-      await exportList(list.path, shown.map(keyOf), list.query())
+      await exportList(list.path, shown.map(keyOf), list.fixed, list.search)
     } catch (cause) {
       if (!(cause instanceof Failure)) throw cause // already shown
     } finally {

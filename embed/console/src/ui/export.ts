@@ -53,7 +53,10 @@ const exporting: Record<string, Access> = { '/admin/list': 'admin.list.export', 
 export const mayExport = (path: string, may: (access: Access) => boolean): boolean => !exporting[path] || may(exporting[path])
 
 // exportList downloads all records of a list that match, with the fields that columns show.
-export async function exportList(path: string, keys: string[], query: Query): Promise<void> {
+export async function exportList(path: string, keys: string[], fixed: Query, search: string): Promise<void> {
+  const asked = new URLSearchParams(search)
+  const query: Query = {}
+  for (const name of asked.keys()) query[name] = name.endsWith('[]') ? asked.getAll(name) : asked.get(name)
   const columns = [...new Set(keys.flatMap((one) => lists[path]?.[one] ?? [one]))].join(',')
-  save(await download(path as Path<'GET'>, { ...query, page: undefined, pageSize: undefined, format: 'csv', columns }))
+  save(await download(path as Path<'GET'>, { ...fixed, ...query, page: undefined, pageSize: undefined, format: 'csv', columns }))
 }

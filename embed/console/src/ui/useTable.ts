@@ -35,13 +35,6 @@ const sizeOf = (path: string): number | undefined => sizes.find((size) => size =
 
 const keepSize = (path: string, size: number | undefined) => keep(kept, { ...recall(kept)?.values, [path]: size })
 
-const queryOf = (always: string, search: string) => {
-  const query: Record<string, string | string[]> = JSON.parse(always) as Record<string, string>
-  const sent = new URLSearchParams(search)
-  for (const name of sent.keys()) query[name] = name.endsWith('[]') ? sent.getAll(name) : (sent.get(name) ?? '')
-  return query
-}
-
 export function useTable<T extends { id: number }>(path: Listing<T>, fixed: Record<string, string> = {}, { own = [], size = 10 }: Options = {}) {
   const parts = useQueryParams()
   const { params } = parts
@@ -58,7 +51,9 @@ export function useTable<T extends { id: number }>(path: Listing<T>, fixed: Reco
 
   const question = useCallback(
     async (signal: AbortSignal, quiet: boolean) => {
-      const query = queryOf(always, search)
+      const query: Record<string, string | string[]> = { ...(JSON.parse(always) as Record<string, string>) }
+      const sent = new URLSearchParams(search)
+      for (const name of sent.keys()) query[name] = name.endsWith('[]') ? sent.getAll(name) : (sent.get(name) ?? '')
       const page = await request<Page<T>>('GET', path, { query, signal, quiet })
       const last = Math.ceil(page.total / page.pageSize)
       if (page.data.length > 0 || last === 0 || page.current <= last) return page
@@ -114,7 +109,8 @@ export function useTable<T extends { id: number }>(path: Listing<T>, fixed: Reco
     path,
     layout,
     setLayout,
-    query: () => queryOf(always, search), // of the page that is shown
+    fixed,
+    search, // the query of the page that is shown, as text
     reload,
     refresh, // reloads without that anything shows it
     set,

@@ -135,7 +135,6 @@ export const frame = {
   'form.lose.ok': 'Discard',
   'notices': 'Notices',
   'notices.n': 'Notices ({n})',
-  'notices.none': 'No notices.',
   'form.restored': 'Your unsaved changes from {at} were restored.',
   'form.waiting': 'Not saved yet: can’t reach the server. It will be saved when the server answers.',
   'form.stale': 'Someone else changed this. Reload to see the latest version; your changes will be lost.',

@@ -26,6 +26,7 @@ export const overlays = {
   'help.lists.edit': 'Edit',
   'help.lists.open': 'Open',
   'help.single': 'Enable single-key shortcuts',
+  'notices.none': 'No notices.',
   'list.columns': 'Columns',
   'list.up': 'Move up',
   'list.down': 'Move down',

@@ -137,7 +137,6 @@ export const frame: Record<keyof typeof en, string> = {
   'form.lose.ok': '放弃',
   'notices': '通知',
   'notices.n': '通知（{n}）',
-  'notices.none': '没有通知。',
   'form.restored': '已恢复您在 {at} 未保存的更改。',
   'form.waiting': '尚未保存：无法连接服务器。服务器恢复后将自动保存。',
   'form.stale': '其他人已修改此记录。请重新加载以查看最新版本，您的更改将丢失。',

@@ -27,6 +27,7 @@ export const overlays: Record<keyof typeof en, string> = {
   'help.lists.edit': '编辑',
   'help.lists.open': '打开',
   'help.single': '启用单键快捷键',
+  'notices.none': '没有通知。',
   'list.columns': '列',
   'list.up': '上移',
   'list.down': '下移',
