@@ -344,6 +344,8 @@ func TestLocal_ThreeKept(t *testing.T) {
 	for i := range 5 {
 		servertest.Must(t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("records-2026010%d-030000.tar", i+1)), content, 0o600))
 	}
+	killed := filepath.Join(dir, "records-20260101-010000.tar.new")
+	servertest.Must(t, os.WriteFile(killed, content[:100], 0o600))
 	own := filepath.Join(dir, "reeve-20260101-000000.tar") // of a command
 	servertest.Must(t, os.WriteFile(own, content, 0o600))
 	if s := k.now("local"); s.Error != "" || s.Copies != 3 && s.Copies != 4 {
@@ -351,6 +353,9 @@ func TestLocal_ThreeKept(t *testing.T) {
 	}
 	if _, err := os.Stat(own); err != nil {
 		t.Error("a backup of a command was deleted:", err)
+	}
+	if _, err := os.Stat(killed); err == nil {
+		t.Error("the beginning of a copy that was killed is left")
 	}
 	if bytes.Contains(content, []byte("content of a file")) {
 		t.Error("the copy has the content of files")

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"sort"
+	"strings"
 	"time"
 
 	"reeve/store"
@@ -130,6 +131,17 @@ func (k *localKeeper) prune(ctx context.Context, _ copies.Keep) error {
 	all, err := k.list(ctx)
 	if err != nil {
 		return err
+	}
+	entries, err := os.ReadDir(localDir(k.b))
+	if err != nil {
+		return err
+	}
+	for _, e := range entries { // leftovers of copies that were killed
+		if strings.HasPrefix(e.Name(), "records-") && strings.HasSuffix(e.Name(), ".tar.new") {
+			if err := os.Remove(k.path(e.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+		}
 	}
 	proven := slices.IndexFunc(all, func(c Copy) bool { return c.State == Proven })
 	for i, c := range all {

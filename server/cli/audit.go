@@ -44,10 +44,9 @@ func (p *program) verifyLog() error {
 		return errors.New("the change log has no entries, which proves nothing")
 	}
 
-	_, err = fmt.Fprintf(p.out, "%s from %d to %d intact, head %s:%d:%s\n",
-		errs.Count(int(result.Entries), "entry"), result.First, result.Head.Seq, result.Head.Generation, result.Head.Seq,
-		result.Head.Hash)
-	return err
+	head := fmt.Sprintf("%s:%d:%s", result.Head.Generation, result.Head.Seq, result.Head.Hash)
+	return p.show(map[string]any{"entries": result.Entries, "first": result.First, "last": result.Head.Seq, "head": head},
+		"%s from %d to %d intact, head %s", errs.Count(int(result.Entries), "entry"), result.First, result.Head.Seq, head)
 }
 
 // verifiedLog is what the running server says about its change log.

@@ -238,6 +238,7 @@ var dataCommands = []command{
 		help:  "The same as restore",
 		run:   (*program).restore,
 		flags: restoreFlags,
+		json:  true,
 	},
 	{
 		name: "backup targets",
@@ -256,6 +257,7 @@ var dataCommands = []command{
 		help:  "Replace the data with a copy at a target or a backup; the server must be stopped",
 		run:   (*program).restore,
 		flags: restoreFlags,
+		json:  true,
 	},
 	{
 		name: "verify",
@@ -268,6 +270,7 @@ var dataCommands = []command{
 		args: "[FILE…]",
 		help: "Check that no entry of the change log, or of exported files of it, was altered",
 		run:  (*program).verifyLog,
+		json: true,
 		flags: func(f *pflag.FlagSet, p *program) {
 			f.StringVar(&p.head, "head", "", "the log must contain this entry, a "+
 				"`GENERATION:NUMBER:HASH` from a backup or the server's log")
@@ -288,6 +291,7 @@ var dataCommands = []command{
 		name: "compact",
 		help: "Reclaim free space by rewriting both database files, also beside a running server",
 		run:  (*program).compact,
+		json: true,
 	},
 	{
 		name: "salvage",

@@ -96,7 +96,10 @@ func (p *program) chooseCopy(target copies.Target, moment copies.Moment, identit
 		}
 	}
 	if len(named) > 0 {
-		if m, err = moment.Base(named); err == nil && wanted == "" {
+		if m, err = moment.Base(named); err == nil && others > 0 && wanted == "" {
+			err = p.warnNewer(target, all[0])
+		}
+		if err == nil && wanted == "" {
 			err = copies.OneLine(context.Background(), target, m, all, identities)
 		}
 		return m, all, err
@@ -108,6 +111,19 @@ func (p *program) chooseCopy(target copies.Target, moment copies.Moment, identit
 		return nil, nil, fmt.Errorf("this identity opens none of the copies, %d: they are for another recipient, or damaged", others)
 	}
 	return nil, nil, errors.New("there are no copies at this target")
+}
+
+// warnNewer says that the newest copy of an installation is newer than the newest that can be opened.
+func (p *program) warnNewer(target copies.Target, newest *copies.Manifest) error {
+	names, err := copies.Names(context.Background(), target)
+	for _, c := range names {
+		if c.Time.After(newest.Time) && strings.HasPrefix(c.Name, newest.Instance+"/") {
+			fmt.Fprintf(p.err, "the copy of %s, %s, is newer than those that this identity opens: it is for another recipient, damaged, or of a newer program\n",
+				c.Time.Local().Format(time.DateTime), c.Name)
+			break
+		}
+	}
+	return err
 }
 
 // restoreCopy restores a moment from a target to a data directory.

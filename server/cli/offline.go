@@ -138,6 +138,12 @@ func (p *program) restoreData() (err error) {
 	if err != nil {
 		return err
 	}
+	if p.json {
+		return p.printJSON(map[string]any{
+			"data": p.config.DataDir, "kept": done.Kept, "secrets_to_enter": nonNil(done.Unopened), "stay_withdrawn": nonNil(done.Withdrawn),
+			"withdrawn_known": done.RightsUnread == nil, "missing_files": done.Missing, "other_secret_key": done.WrongKey,
+		})
+	}
 	if done.Kept != "" {
 		fmt.Fprintln(p.out, "the previous data is kept in", done.Kept)
 	}
@@ -169,6 +175,9 @@ func (p *program) restoreData() (err error) {
 	_, err = fmt.Fprintln(p.out, "restored; all users must sign in again")
 	return err
 }
+
+// nonNil returns a list that JSON has as one, even if it is empty.
+func nonNil(list []string) []string { return append([]string{}, list...) }
 
 // identities reads the file of --identity. Without the flag it returns none.
 func (p *program) identities() ([]age.Identity, error) {
@@ -265,11 +274,29 @@ func (p *program) compact() (err error) {
 		return err
 	}
 	done, err := store.Compact(p.config.DataDir, p.storeOptions())
+	files := []compactedFile{}
 	for _, c := range done {
-		fmt.Fprintf(p.out, "%s: %.1f MiB before, %.1f MiB after\n", c.Name,
-			float64(c.Before)/(1<<20), float64(c.After)/(1<<20))
+		files = append(files, compactedFile{c.Name, c.Before, c.After})
 	}
-	return err
+	return errors.Join(err, p.showCompacted(files))
+}
+
+// compactedFile is a database file that was rewritten.
+type compactedFile struct {
+	Name   string `json:"name"`
+	Before int64  `json:"before_bytes"`
+	After  int64  `json:"after_bytes"`
+}
+
+func (p *program) showCompacted(files []compactedFile) error {
+	if p.json {
+		return p.printJSON(files)
+	}
+	for _, f := range files {
+		fmt.Fprintf(p.out, "%s: %.1f MiB before, %.1f MiB after\n", f.Name,
+			float64(f.Before)/(1<<20), float64(f.After)/(1<<20))
+	}
+	return nil
 }
 
 // compactLive lets the running server compact its files, and waits.
@@ -279,15 +306,11 @@ func (p *program) compactLive(c *client) error {
 	}
 	for {
 		var now struct {
-			State string `json:"state"`
-			Done  int64  `json:"done_bytes"`
-			Total int64  `json:"total_bytes"`
-			Files []struct {
-				Name   string `json:"name"`
-				Before int64  `json:"before_bytes"`
-				After  int64  `json:"after_bytes"`
-			} `json:"files"`
-			Error string `json:"error"`
+			State string          `json:"state"`
+			Done  int64           `json:"done_bytes"`
+			Total int64           `json:"total_bytes"`
+			Files []compactedFile `json:"files"`
+			Error string          `json:"error"`
 		}
 		if err := c.get("/system/compact", nil, &now); err != nil {
 			return err
@@ -299,13 +322,10 @@ func (p *program) compactLive(c *client) error {
 		}
 
 		p.progress.end()
-		for _, f := range now.Files {
-			fmt.Fprintf(p.out, "%s: %.1f MiB before, %.1f MiB after\n", f.Name,
-				float64(f.Before)/(1<<20), float64(f.After)/(1<<20))
-		}
+		err := p.showCompacted(now.Files)
 		if now.State == "failed" {
-			return errors.New(now.Error)
+			err = errors.New(now.Error)
 		}
-		return nil
+		return err
 	}
 }

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -80,4 +81,25 @@ func TestCopies_WrongIdentity(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	same("a copy that does not exist", two.data, data)
+
+	// A restore says that it is not of the newest copy, which is damaged, and, for programs, what it has done.
+	manifests, err := filepath.Glob(filepath.Join(target, "*", "*", "*", "copies", "*.manifest"))
+	noErr(t, err)
+	instance, err := os.ReadFile(filepath.Join(two.data, "instance"))
+	noErr(t, err)
+	newest := ""
+	for _, name := range manifests {
+		if strings.Contains(name, strings.TrimSpace(string(instance))) && filepath.Base(name) > filepath.Base(newest) {
+			newest = name
+		}
+	}
+	noErr(t, os.WriteFile(newest, []byte("damaged"), 0o600))
+	r = two.must(t, "restore", "offsite", "--identity", two.identity, "--json")
+	var done struct {
+		Kept    string
+		Missing *int `json:"missing_files"`
+	}
+	if err := json.Unmarshal([]byte(r.out), &done); err != nil || done.Kept == "" || done.Missing == nil || !strings.Contains(r.err, "is newer than those that this identity opens") {
+		t.Errorf("%+v: %v", r, err)
+	}
 }

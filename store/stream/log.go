@@ -109,8 +109,6 @@ func OpenLog(dir string, o Options) (*Log, error) {
 		l.head = head // the zero Head if it can't be opened
 		l.segments = append(l.segments, s)
 	}
-	if len(l.segments) > 0 {
-	}
 	return l, nil
 }
 
