@@ -176,6 +176,7 @@ func (c *client) do(method, path string, query url.Values, body any) (*http.Resp
 		req.Header.Set("X-Reason", url.PathEscape(c.reason))
 	}
 
+	local.SetLogin(req.Header)
 	resp, err := c.http.Do(req)
 	if err != nil {
 		return nil, errors.Unwrap(err) // without the URL, which means nothing here

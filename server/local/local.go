@@ -38,10 +38,27 @@ func WithCaller(ctx context.Context, name string) context.Context {
 }
 
 // Caller returns the name of the user of the machine who has sent a request by a local connection;
-// "" if it came by another one.
+// "" if it came by another one. Root, who may do everything, says itself who has signed in: a service may not
+// be allowed to see its processes.
 func Caller(r *http.Request) string {
 	name, _ := r.Context().Value(callerKey{}).(string)
+	if name != "root" {
+		return name
+	}
+	if login, err := user.LookupId(r.Header.Get(loginHeader)); err == nil {
+		return login.Username
+	}
 	return name
+}
+
+const loginHeader = "Reeve-Login"
+
+// SetLogin adds to a request the ID of the user who has signed in on the machine and started this process, if
+// the system knows.
+func SetLogin(h http.Header) {
+	if id, ok := loginUser(os.Getpid()); ok {
+		h.Set(loginHeader, strconv.Itoa(id))
+	}
 }
 
 // Self returns the name of the user of the machine who runs this process.

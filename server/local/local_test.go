@@ -7,8 +7,10 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
+	"os/user"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -209,5 +211,28 @@ func TestCaller_NoneByNetwork(t *testing.T) {
 	})
 	if got != "caller " {
 		t.Errorf("got %q", got)
+	}
+}
+
+// TestCaller_LoginBehindRoot: only root can say who has signed in.
+func TestCaller_LoginBehindRoot(t *testing.T) {
+	t.Parallel()
+	self, err := user.LookupId("1")
+	if err != nil {
+		t.Skip("this system has no user 1: ", err)
+	}
+	for _, test := range []struct{ caller, login, want string }{
+		{"root", self.Uid, self.Username},
+		{"root", "", "root"},
+		{"root", "999999", "root"},
+		{"root", "../1", "root"},
+		{"alice", self.Uid, "alice"},
+		{"", self.Uid, ""},
+	} {
+		r := httptest.NewRequest("GET", "/", nil).WithContext(local.WithCaller(t.Context(), test.caller))
+		r.Header.Set("Reeve-Login", test.login)
+		if got := local.Caller(r); got != test.want {
+			t.Errorf("%+v: %q", test, got)
+		}
 	}
 }
