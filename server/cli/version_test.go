@@ -23,8 +23,12 @@ func inProject(t *testing.T, path string) string {
 // example of containers, the note of the schema, and the versions that the clients are tested with.
 func TestVersion_SameEverywhere(t *testing.T) {
 	version := regexp.MustCompile(`const version = "(.*)"`).FindStringSubmatch(inProject(t, "main.go"))[1]
+	head := inProject(t, "embed/manual/changelog.md")
+	if !regexp.MustCompile(`^# Changelog\n\n## .*\n\n- Incompatible: `).MatchString(head) {
+		t.Error("the first entry of the newest version does not say what is incompatible; nothing, if nothing is")
+	}
 	var released []string
-	for _, m := range regexp.MustCompile(`(?m)^## (.*)$`).FindAllStringSubmatch(inProject(t, "embed/manual/changelog.md"), -1) {
+	for _, m := range regexp.MustCompile(`(?m)^## (.*)$`).FindAllStringSubmatch(head, -1) {
 		of, isNext := strings.CutPrefix(m[1], "Unreleased: ")
 		if !isNext {
 			of, _, _ = strings.Cut(m[1], " ")
