@@ -52,6 +52,9 @@ const moving = () => document.getAnimations().filter((a) => ['running', 'paused'
 const clicked = Symbol.for('clicked')
 const reached = (e) => e[clicked] !== false
 
+// leave takes the pointer from what it is over, as a person does who moves it to something that a tooltip covers.
+const leave = () => [...document.querySelectorAll(':hover')].at(-1)?.dispatchEvent(new MouseEvent('mouseout', { bubbles: true, relatedTarget: document.body }))
+
 // place is where an element is clicked, once it stays there, can be used and is under
 // nothing else.
 async function place(e) {
@@ -67,6 +70,7 @@ async function place(e) {
   const x = left + width / 2, y = top + height / 2
   const hit = document.elementFromPoint(x, y)
   const whole = e.closest('label, .ant-select, .ant-picker, .ant-input-number') ?? e
+  if (hit?.closest('[role=tooltip]')) leave()
   if (!hit || !whole.contains(hit)) throw new Error(`it is under ${hit?.outerHTML.slice(0, 200)}`)
   e[clicked] = false
   document.addEventListener('click', (click) => { if (whole.contains(click.target)) e[clicked] = true }, { capture: true, once: true })

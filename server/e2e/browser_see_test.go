@@ -63,6 +63,9 @@ const sessionCookie = "reeve_session"
 // signIn signs in through the sign-in page, which must be open.
 func (p *page) signIn(username, password string) {
 	p.t.Helper()
+	p.watch.mu.Lock()
+	p.watch.ended = false
+	p.watch.mu.Unlock()
 	p.fill("Username", username)
 	p.fill("Password", password)
 	p.click("button", "Sign in")

@@ -28,6 +28,7 @@ type witness struct {
 	under    map[network.RequestID]cdp.LoaderID // requests that have not ended, with the document that sent them
 	expected []*expectation
 	offline  bool
+	ended    bool // whether the session of the page was ended elsewhere, see sessionEnds
 }
 
 // eventPath is the path of the event stream, which every page of the console has open.
@@ -76,6 +77,15 @@ func (p *page) expect(status int64, path string) {
 	p.watch.mu.Lock()
 	defer p.watch.mu.Unlock()
 	p.watch.expected = append(p.watch.expected, &expectation{status: status, path: path})
+}
+
+// sessionEnds allows requests to be rejected with 401 until the next sign-in, also those that were: what a page
+// asks for in the moment in which its session is ended elsewhere may come too late.
+func (w *witness) sessionEnds() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.ended = true
+	w.faults = slices.DeleteFunc(w.faults, func(fault string) bool { return strings.HasSuffix(fault, ": 401 ") })
 }
 
 // loading returns the number of running requests.
@@ -173,6 +183,9 @@ func (w *witness) failed(id network.RequestID, status int64, why string) {
 			(x.path == request.path ||
 				strings.HasSuffix(x.path, "/") && strings.HasPrefix(request.path, x.path))
 	})
+	if i < 0 && status == 401 && w.ended {
+		return
+	}
 	if i < 0 {
 		w.fault("%s %s: %d %s", request.method, request.path, status, why)
 		return

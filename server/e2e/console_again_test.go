@@ -21,6 +21,7 @@ func (p *page) typesUser(username string) {
 func (p *page) expires() {
 	p.t.Helper()
 	p.see("Your session expired. Sign in to continue: what you typed is still here.")
+	p.watch.sessionEnds()
 	p.settle()
 }
 
