@@ -80,7 +80,7 @@ func (w *worker) good() time.Time {
 // clock was wrong then.
 const aheadBy = time.Hour
 
-// newestGood is good of some copies.
+// newestGood returns the time of the newest copy that is proven or was sent; zero for none.
 func newestGood(copies []Copy, now time.Time) (at time.Time) {
 	for _, c := range copies {
 		if (c.State == Proven || c.State == Sent) && c.At.Std().After(at) && !c.At.Std().After(now.Add(aheadBy)) {

@@ -110,4 +110,10 @@ func TestExport_OnlyWhatThereIs(t *testing.T) {
 	if err := p.exportSetup(c); err == nil || !strings.Contains(err.Error(), `can't be told apart in a setup file: keys "ci"; rename them`) {
 		t.Errorf("two keys with one name: %v", err)
 	}
+	for i := range 2 * 15 {
+		in.Create("/admin/key", fmt.Sprintf(`{"name":"many %d","role_ids":[%d]}`, i/2, role))
+	}
+	if err := p.exportSetup(c); err == nil || strings.Count(err.Error(), "keys ") != 10 || !strings.Contains(err.Error(), "…") {
+		t.Errorf("many keys with the same names: %v", err)
+	}
 }

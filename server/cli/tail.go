@@ -104,7 +104,7 @@ func (p *program) tailLog(c *client) error {
 		return errNotRunning
 	}
 
-	entries, err := newest(c, max(lines, 1))
+	entries, _, err := logPage(c, url.Values{"pageSize": {fmt.Sprint(max(lines, 1))}})
 	if err != nil {
 		return err
 	}
@@ -138,12 +138,6 @@ func (p *program) tailLog(c *client) error {
 	}
 }
 
-// newest returns the newest entries of the change log, the newest first.
-func newest(c *client, n int) ([]logEntry, error) {
-	entries, _, err := logPage(c, url.Values{"pageSize": {fmt.Sprint(n)}})
-	return entries, err
-}
-
 // newerThan returns the entries after one, the newest first.
 func newerThan(c *client, last uint64) (all []logEntry, err error) {
 	asked := url.Values{"pageSize": {"1000"}}
@@ -160,7 +154,7 @@ func newerThan(c *client, last uint64) (all []logEntry, err error) {
 	}
 }
 
-// logPage returns a page of the change log, and the position of the next one; 0 for none.
+// logPage returns a page of the change log, the newest entries first, and the position of the next one; 0 for none.
 func logPage(c *client, asked url.Values) (entries []logEntry, next uint64, err error) {
 	var page struct {
 		Data []json.RawMessage

@@ -38,8 +38,8 @@ func WithCaller(ctx context.Context, name string) context.Context {
 }
 
 // Caller returns the name of the user of the machine who has sent a request by a local connection;
-// "" if it came by another one. Root, who may do everything, says itself who has signed in: a service may not
-// be allowed to see its processes.
+// "" if it came by another one. If it was root, the request says who has signed in: a service may not see the
+// processes of root, which may do everything anyway.
 func Caller(r *http.Request) string {
 	name, _ := r.Context().Value(callerKey{}).(string)
 	if name != "root" {

@@ -82,6 +82,9 @@ func export(tx *store.Tx, req *web.Request, _ *web.None) (*Exported, error) {
 	return &Exported{values}, nil
 }
 
+// namedTwins is how many objects with the same name an error has.
+const namedTwins = 10
+
 // distinct returns an error that names objects which a file can't tell apart.
 func (s *state) distinct() error {
 	var twins []string
@@ -96,6 +99,9 @@ func (s *state) distinct() error {
 		return nil
 	}
 	sort.Strings(twins)
+	if len(twins) > namedTwins {
+		twins = append(twins[:namedTwins], "…")
+	}
 	return errs.New(errs.Invalid, "objects with the same name can't be told apart in a setup file: %s; rename them, or give equal departments a code",
 		strings.Join(twins, ", ")).Coded("setup_same_names")
 }

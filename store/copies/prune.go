@@ -29,7 +29,7 @@ func (r *Repository) Prune(ctx context.Context, s *Scan, keep Keep, zone *time.L
 	for i, stays := range keep.choose(times, zone) {
 		kept[sound[i]] = stays
 	}
-	var own []*Copy // without those of other servers with the same data, such as a rehearsal of a restore, which take the place of none of these
+	var own []*Copy // copies of this generation, which those of another server, such as a rehearsal of a restore, must not replace
 	times = times[:0]
 	for _, c := range sound {
 		if !c.Previous {
@@ -180,9 +180,9 @@ func (r *Repository) doom(s *Scan, named map[blob.Digest]bool, w window) map[str
 // wrong.
 const longestPause = 48 * time.Hour
 
-// now returns the time, by the clock of the target, by which the age of objects is told. It is not later than
-// the time since the start object was stored, nor than that since the newest object before it and a pause: a
-// clock that was wrong once must not make everything old.
+// now returns the time from which the age of objects counts, by the clock of the target: that of the start object
+// and the time since, but at most longestPause more than the newest object before it. So a clock that was wrong
+// once does not make everything old.
 func (r *Repository) now() time.Time {
 	passed := time.Since(r.opened)
 	now := r.began.Add(passed)
