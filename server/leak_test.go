@@ -1,7 +1,6 @@
 package server_test
 
 import (
-	"bytes"
 	"fmt"
 	"net/url"
 	"strings"
@@ -16,7 +15,7 @@ import (
 // every route in every place where a client could put them by mistake.
 func TestSecret_NeitherLoggedNorReturned(t *testing.T) {
 	t.Parallel()
-	var log bytes.Buffer
+	var log servertest.Log
 	in := servertest.Start(t, func(su *servertest.Setup) { su.Log = &log })
 	in.Clerk("none")
 	const password, token = "Pa55word-in-the-clear", "rv_Token-in-the-clear-0123456789"

@@ -1,7 +1,6 @@
 package server_test
 
 import (
-	"bytes"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
@@ -32,7 +31,7 @@ const leakMark = "Zq7Xk9Wv"
 type leaks struct {
 	*servertest.Instance
 	*rand.Rand
-	log  bytes.Buffer
+	log  servertest.Log
 	real []string
 	sent int
 }

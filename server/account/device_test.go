@@ -1,7 +1,6 @@
 package account_test
 
 import (
-	"bytes"
 	"crypto/tls"
 	"fmt"
 	"net/http"
@@ -70,7 +69,7 @@ func TestDeviceToken_InCookieAndBody(t *testing.T) {
 // proxy that the configuration does not name.
 func TestUnconfiguredProxy_KnownDevicesStay(t *testing.T) {
 	t.Parallel()
-	var log bytes.Buffer
+	var log servertest.Log
 	in := servertest.Start(t, func(su *servertest.Setup) { su.Log = &log })
 	customer := in.AppUser("customer")
 	body := fmt.Sprintf(`{"username":"admin","password":%q}`, servertest.OwnerPassword)
@@ -146,7 +145,7 @@ func TestUnconfiguredProxy_KnownDevicesStay(t *testing.T) {
 // TestUnconfiguredProxy_NotSuspected has clients without any sign of a proxy.
 func TestUnconfiguredProxy_NotSuspected(t *testing.T) {
 	t.Parallel()
-	var log bytes.Buffer
+	var log servertest.Log
 	in := servertest.Start(t, func(su *servertest.Setup) {
 		su.Log = &log
 		su.Config.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("203.0.113.2/32")}

@@ -120,7 +120,7 @@ func TestPasswordHistory_HostedPage(t *testing.T) {
 // TestPasswordHistory_NotReadable searches responses, exports, the change log and the log.
 func TestPasswordHistory_NotReadable(t *testing.T) {
 	t.Parallel()
-	var log strings.Builder
+	var log servertest.Log
 	in := servertest.Start(t, func(su *servertest.Setup) { su.Log = &log })
 	in.OK("PUT", "/system/setting", `{"values":{"security.password_history":10}}`, "owner")
 	id := in.Clerk("ann").ID

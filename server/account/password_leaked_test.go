@@ -1,7 +1,6 @@
 package account_test
 
 import (
-	"bytes"
 	"crypto/sha1"
 	"fmt"
 	"os"
@@ -22,7 +21,7 @@ const leakedSecret = "correct leaked battery"
 
 // withLeaked gives an instance a list of leaked passwords, and returns a function that writes it
 // again.
-func withLeaked(t *testing.T, log *bytes.Buffer) (path string, option func(*servertest.Setup)) {
+func withLeaked(t *testing.T, log *servertest.Log) (path string, option func(*servertest.Setup)) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "leaked.txt")
 	writeLeaked(t, path)
@@ -112,7 +111,7 @@ func passwordWays(in *servertest.Instance) []passwordWay {
 // read, every password is refused.
 func TestLeakedPassword_Refused(t *testing.T) {
 	t.Parallel()
-	var log bytes.Buffer
+	var log servertest.Log
 	path, leaked := withLeaked(t, &log)
 	in := servertest.Start(t, leaked)
 	ways := passwordWays(in)

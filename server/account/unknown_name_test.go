@@ -1,7 +1,6 @@
 package account_test
 
 import (
-	"bytes"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -17,7 +16,7 @@ import (
 func TestUnknownLoginName_NotRecorded(t *testing.T) {
 	t.Parallel()
 	const typed = "Hunter2-is-my-password"
-	var log bytes.Buffer
+	var log servertest.Log
 	in := servertest.Start(t, func(s *servertest.Setup) { s.Log = &log })
 	for range 7 { // the sixth and seventh are throttled
 		in.Call("POST", "/admin/login", `{"username":"`+typed+`","password":"wrong"}`, "nobody")

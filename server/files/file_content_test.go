@@ -251,7 +251,7 @@ func TestThumbs(t *testing.T) {
 // 404, and is not reported as damage of the disk.
 func TestDownload_FileDeletedMeanwhile(t *testing.T) {
 	t.Parallel()
-	var log bytes.Buffer
+	var log servertest.Log
 	in := servertest.Start(t, func(su *servertest.Setup) { su.Log = &log })
 	f := in.Keep("owner", "x", "soon gone")
 	record := &store.File{Ident: f.Ident, Digest: f.SHA256, Kind: f.Kind, MIME: f.MIME,

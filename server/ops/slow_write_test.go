@@ -1,7 +1,6 @@
 package ops_test
 
 import (
-	"bytes"
 	"strings"
 	"testing"
 	"time"
@@ -13,7 +12,7 @@ import (
 // TestSlowWrite_Reported checks that the report names the operation.
 func TestSlowWrite_Reported(t *testing.T) {
 	t.Parallel()
-	var log bytes.Buffer
+	var log servertest.Log
 	in := servertest.Start(t, func(su *servertest.Setup) { su.Log = &log })
 	write := func(operation string, hold time.Duration) {
 		servertest.Must(t,

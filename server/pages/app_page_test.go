@@ -1,7 +1,6 @@
 package pages_test
 
 import (
-	"bytes"
 	"maps"
 	"net/http"
 	"net/url"
@@ -201,7 +200,7 @@ func TestHostedPages_EscapeInput(t *testing.T) {
 // log.
 func TestHostedPages_SecretsAreNotRecorded(t *testing.T) {
 	t.Parallel()
-	var log bytes.Buffer
+	var log servertest.Log
 	in := servertest.Start(t, func(su *servertest.Setup) { su.Log = &log })
 	in.Hosted(`"app.registration":1`, `"security.login_tries":50`)
 	v := in.GuestBrowser()

@@ -1,7 +1,6 @@
 package pages_test
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
@@ -360,7 +359,7 @@ func TestReturn_AfterMail(t *testing.T) {
 // TestReturn_NothingRecorded searches the log and the monitoring for codes, verifiers and tokens.
 func TestReturn_NothingRecorded(t *testing.T) {
 	t.Parallel()
-	var log bytes.Buffer
+	var log servertest.Log
 	in := servertest.Start(t, func(su *servertest.Setup) { su.Log = &log })
 	shops(in)
 	v := in.SignedIn("ann")

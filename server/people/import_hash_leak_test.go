@@ -1,7 +1,6 @@
 package people_test
 
 import (
-	"bytes"
 	"fmt"
 	"io/fs"
 	"os"
@@ -64,7 +63,7 @@ func everyText(in *servertest.Instance) map[string]string {
 func TestImportedHash_StaysInRecord(t *testing.T) {
 	t.Parallel()
 	const secret = "92IXUNpkjO0rOQ5byMi"
-	var log bytes.Buffer
+	var log servertest.Log
 	in := servertest.Start(t, func(s *servertest.Setup) { s.Log = &log })
 	in.Flush()
 	in.OK("POST", "/system/monitor/trace", `{"user_id":1,"minutes":5}`, "owner")

@@ -2,7 +2,6 @@ package servertest
 
 import (
 	"encoding/json"
-	"io"
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
@@ -73,7 +72,7 @@ type Instance struct {
 // Setup is the configuration that differs between instances.
 type Setup struct {
 	Config  web.Config
-	Log     io.Writer // destination of the log, at debug level; nil for none
+	Log     *Log // destination of the log, at debug level; nil for none
 	Seed    fs.FS
 	Must    bool // whether the first user must change the password
 	cost    int

@@ -1,7 +1,6 @@
 package settings_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -310,7 +309,7 @@ func TestConfigRead_Headers(t *testing.T) {
 // TestConfigRead_SecretsLeaveNoTrace: they are in the response and nowhere else.
 func TestConfigRead_SecretsLeaveNoTrace(t *testing.T) {
 	t.Parallel()
-	log := &bytes.Buffer{}
+	log := &servertest.Log{}
 	in := readable(t, func(su *servertest.Setup) { su.Log = log })
 	withSecrets(in)
 	in.Flush()

@@ -1,7 +1,6 @@
 package settings_test
 
 import (
-	"bytes"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -9,8 +8,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/rs/zerolog"
 
 	"reeve/server/servertest"
 )
@@ -113,9 +110,8 @@ func TestFlagStream_LinkEnds(t *testing.T) {
 // is refused either.
 func TestFlagStream_LinkIsNotRecorded(t *testing.T) {
 	t.Parallel()
-	in := servertest.Start(t)
-	var lines bytes.Buffer
-	in.Server.Log = zerolog.New(zerolog.SyncWriter(&lines)).Level(zerolog.TraceLevel)
+	var lines servertest.Log
+	in := servertest.Start(t, func(su *servertest.Setup) { su.Log = &lines })
 	base := in.Live()
 	signed := flagStream(in, "owner")
 	at, err := url.Parse(signed)

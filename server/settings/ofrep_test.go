@@ -1,7 +1,6 @@
 package settings_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -12,7 +11,6 @@ import (
 
 	provider "github.com/open-feature/go-sdk-contrib/providers/ofrep"
 	"github.com/open-feature/go-sdk/openfeature"
-	"github.com/rs/zerolog"
 
 	"reeve/server/servertest"
 	"reeve/server/settings"
@@ -396,9 +394,8 @@ func TestOFREP_BulkEqualsSingle(t *testing.T) {
 // event or the monitoring for others.
 func TestFlag_RulesAreNotDisclosed(t *testing.T) {
 	t.Parallel()
-	in := servertest.Start(t)
-	var lines bytes.Buffer
-	in.Server.Log = zerolog.New(zerolog.SyncWriter(&lines))
+	var lines servertest.Log
+	in := servertest.Start(t, func(su *servertest.Setup) { su.Log = &lines })
 	const canary = "Canary7391"
 	group := in.FlagGroup("open", true)
 	in.Member("clerk", 0, in.Role("Clerks", func(r *store.Role) {

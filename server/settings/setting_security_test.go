@@ -1,7 +1,6 @@
 package settings_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -125,7 +124,7 @@ func TestSecuritySettings_PermissionAtChange(t *testing.T) {
 
 func TestSecuritySettings_ChangesLogged(t *testing.T) {
 	t.Parallel()
-	var log bytes.Buffer
+	var log servertest.Log
 	in := servertest.Start(t, func(su *servertest.Setup) { su.Log = &log })
 	entries := func() (all []map[string]any) {
 		for line := range strings.Lines(log.String()) {

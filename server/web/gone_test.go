@@ -1,7 +1,6 @@
 package web_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -11,8 +10,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/rs/zerolog"
 
 	"reeve/server/monitor"
 	"reeve/server/picture/picturetest"
@@ -36,8 +33,8 @@ func counts(in *servertest.Instance, method, path string) (classes [len(web.Stat
 // thumbnails are being made.
 func TestClientGone_ThumbnailIsNoFailure(t *testing.T) {
 	t.Parallel()
-	var log bytes.Buffer
-	in := servertest.Start(t, func(su *servertest.Setup) { su.Log = zerolog.SyncWriter(&log) })
+	var log servertest.Log
+	in := servertest.Start(t, func(su *servertest.Setup) { su.Log = &log })
 	f := in.Keep("owner", "a.png",
 		string(picturetest.PNG(t,
 			picturetest.Quarters(64, 32, picturetest.Red, picturetest.Lime, picturetest.Blue,
@@ -132,9 +129,9 @@ func TestClientGone_DownloadIsNoFailure(t *testing.T) {
 	} {
 		for _, left := range []int{0, 1} {
 			t.Run(fmt.Sprint(path, " after ", left), func(t *testing.T) {
-				var log bytes.Buffer
+				var log servertest.Log
 				in := servertest.Start(t, func(su *servertest.Setup) {
-					su.Log = zerolog.SyncWriter(&log)
+					su.Log = &log
 				})
 				func() {
 					defer func() {
@@ -160,8 +157,8 @@ func TestClientGone_DownloadIsNoFailure(t *testing.T) {
 // ignored.
 func TestClientGone_FailureStillCounts(t *testing.T) {
 	t.Parallel()
-	var log bytes.Buffer
-	in := servertest.Start(t, func(su *servertest.Setup) { su.Log = zerolog.SyncWriter(&log) })
+	var log servertest.Log
+	in := servertest.Start(t, func(su *servertest.Setup) { su.Log = &log })
 	rt := web.Action("POST", "/t", web.Public, "T",
 		func(*web.Request, *web.None) (web.Nothing, error) {
 			return web.Nothing{}, errors.New("disk gone")

@@ -1,7 +1,6 @@
 package web_test
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"net/http"
@@ -16,7 +15,7 @@ import (
 
 func TestInternalError_NotSent(t *testing.T) {
 	t.Parallel()
-	var log bytes.Buffer
+	var log servertest.Log
 	in := servertest.Start(t, func(su *servertest.Setup) { su.Log = &log })
 	before := in.Dump()
 	all := servertest.FailingRoutes()

@@ -364,8 +364,8 @@ func TestWebhook_RetriesInOrder(t *testing.T) {
 
 func TestWebhook_PauseResume(t *testing.T) {
 	t.Parallel()
-	in, r := servertest.Start(t, local), receive(t)
-	var log bytes.Buffer
+	var log servertest.Log
+	in, r := servertest.Start(t, local, func(su *servertest.Setup) { su.Log = &log }), receive(t)
 	sends(in)
 	url, _ := hookTo(in, r, "owner", "role.*", "dict.*")
 	r.answers(always(410))
@@ -522,7 +522,7 @@ func TestWebhook_TakingOver(t *testing.T) {
 
 func TestWebhookSecrets(t *testing.T) {
 	t.Parallel()
-	var log bytes.Buffer
+	var log servertest.Log
 	in, r := servertest.Start(t, local, func(su *servertest.Setup) { su.Log = &log }), receive(t)
 	sends(in)
 	url, first := hookTo(in, r, "owner", "role.*")
