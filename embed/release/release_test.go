@@ -24,9 +24,6 @@ import (
 	"time"
 
 	"aead.dev/minisign"
-	"go.yaml.in/yaml/v3"
-
-	"reeve/server/config"
 )
 
 const (
@@ -620,37 +617,6 @@ func TestRelease_RefusesChanges(t *testing.T) {
 	}
 	if _, err := emptyDir(r.root); err == nil {
 		t.Error("a directory with files is accepted")
-	}
-}
-
-// TestCompose_MatchesProgram checks that the example names the version and keys of the program.
-func TestCompose_MatchesProgram(t *testing.T) {
-	text, err := os.ReadFile("compose.yaml")
-	must(t, err)
-	var compose struct {
-		Services map[string]struct {
-			Image       string
-			Environment map[string]string
-		}
-	}
-	must(t, yaml.Unmarshal(text, &compose))
-	r := &release{root: "../.."}
-	must(t, r.readCheckout(true))
-	if image := compose.Services["reeve"].Image; image != "reeve:"+r.version ||
-		!strings.Contains(string(text), "reeve_"+r.version+"_oci.tar") {
-		t.Errorf("the image is %s, the version %s", image, r.version)
-	}
-
-	for name := range compose.Services["reeve"].Environment {
-		table, key, _ := strings.Cut(strings.ToLower(strings.TrimPrefix(name, "REEVE_")), "__")
-		if _, keys, found := strings.Cut(config.Example(), "\n["+table+"]\n"); !found ||
-			!strings.Contains(keys, "\n"+key+" = ") {
-			t.Errorf("%s is no key", name)
-		}
-	}
-
-	if len(compose.Services["reeve"].Environment) == 0 {
-		t.Error("the environment is empty")
 	}
 }
 

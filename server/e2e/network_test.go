@@ -140,6 +140,12 @@ func TestWarningOfPlainHTTP(t *testing.T) {
 		"every interface, short": {[]string{"--listen", ":0"}, true},
 		"every interface, TLS": {[]string{"--listen", "0.0.0.0:0",
 			"REEVE_SERVER__TLS_CERT=" + cert, "REEVE_SERVER__TLS_KEY=" + key}, false},
+		"behind a TLS proxy": {[]string{"--listen", "0.0.0.0:0",
+			"REEVE_SERVER__TRUSTED_PROXIES=127.0.0.1", "REEVE_SERVER__PUBLIC_URL=https://reeve.example.org"}, false},
+		"behind another proxy": {[]string{"--listen", "0.0.0.0:0",
+			"REEVE_SERVER__TRUSTED_PROXIES=127.0.0.1", "REEVE_SERVER__PUBLIC_URL=http://reeve.example.org"}, true},
+		"a URL without a proxy": {[]string{"--listen", "0.0.0.0:0",
+			"REEVE_SERVER__PUBLIC_URL=https://reeve.example.org"}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

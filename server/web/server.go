@@ -232,10 +232,12 @@ func (s *Server) clientAddr(r *http.Request) netip.Addr {
 	return auth.ClientAddr(peer.Addr(), r.Header.Values("X-Forwarded-For"), proxies)
 }
 
-// PlainBeyondLoopback reports whether passwords would cross a network unencrypted.
+// PlainBeyondLoopback reports whether passwords would cross a network unencrypted: there is neither a
+// certificate nor a trusted proxy in front of an HTTPS URL.
 func (c *Config) PlainBeyondLoopback() bool {
 	host, _, err := net.SplitHostPort(c.Listen)
-	if err != nil || c.TLSCert != "" || host == "localhost" {
+	proxied := len(c.TrustedProxies) > 0 && strings.HasPrefix(c.PublicURL, "https://")
+	if err != nil || c.TLSCert != "" || proxied || host == "localhost" {
 		return false
 	}
 	addr, err := netip.ParseAddr(host)
