@@ -68,7 +68,7 @@ mount --bind hosts /etc/hosts
 mount -t tmpfs tmpfs /usr/local/share # where Caddy adds its authority to those of the system
 export HOME=$PWD XDG_DATA_HOME=$PWD XDG_CONFIG_HOME=$PWD REEVE_ADMIN_PASSWORD='correct horse battery'
 ./reeve serve --listen 10.77.0.2:8080 --data data 2> reeve.log &
-$CADDY 2> caddy.log &
+$CADDY > caddy.log 2>&1 &
 ask() { curl -sS --fail-with-body --cacert caddy/pki/authorities/local/root.crt -H "Authorization: Bearer ${token-}" "$@"; }
 for i in $(seq 300); do
 	ask https://localhost/health/ready > ready 2>&1 && break
