@@ -45,8 +45,9 @@ func (v olderVersion) source(t *testing.T, dirs ...string) string {
 // useClients makes the calls of testdata/sdk with clients of a directory against a server.
 func useClients(t *testing.T, p *process, sdk, version string) {
 	c := signedIn(t, p)
+	c.define(c.group("shop"), "new", "flag", `{"enabled":true,"variants":{"on":true,"off":false},"default":"on"}`)
 	key := c.programKey("program", "auth.check", "system.dict.query", "system.dict.create",
-		"system.dict.update", "system.dict.delete")
+		"system.dict.update", "system.dict.delete", "system.setting.read.shop")
 	c.create("/user/list", "username", "zoe", "password", password)
 	env := append(os.Environ(), "SERVER="+p.url, "PROXY="+newPlanned(t, p.url).URL, "KEY="+key,
 		"PASSWORD="+password)
@@ -63,16 +64,21 @@ func useClients(t *testing.T, p *process, sdk, version string) {
 	dir := t.TempDir()
 	noErr(t, os.MkdirAll(dir+"/node_modules/@reeve", 0o700))
 	noErr(t, os.Symlink(filepath.Join(sdk, "typescript"), dir+"/node_modules/@reeve/client"))
-	for _, name := range []string{"calls.mjs", "webhook.mjs"} {
+	for _, name := range []string{"calls.mjs", "webhook.mjs", "routes.mjs"} {
 		noErr(t,
 			os.WriteFile(filepath.Join(dir, name),
 				[]byte(known(readText(t, "testdata/sdk/"+name), version)), 0o600))
 		run(dir, "node", name)
 	}
 
-	noErr(t,
-		os.WriteFile(dir+"/main.go", []byte(readText(t, "testdata/sdk/go/main.go.txt")), 0o600))
 	client := filepath.Join(sdk, "go")
+	programs := []string{"main.go"}
+	if _, err := os.Stat(client + "/events.go"); err == nil {
+		programs = append(programs, "streams.go")
+	}
+	for _, name := range programs {
+		noErr(t, os.WriteFile(filepath.Join(dir, name), []byte(readText(t, "testdata/sdk/go/"+name+".txt")), 0o600))
+	}
 	if _, err := os.Stat(client + "/go.mod"); err != nil { // the server adds it when it serves the module
 		client = t.TempDir()
 		noErr(t, os.CopyFS(client, os.DirFS(filepath.Join(sdk, "go"))))
