@@ -6,7 +6,6 @@ import (
 	"context"
 	"io"
 	"net"
-	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -38,37 +37,6 @@ func dialAs(dir string) int {
 	}
 	io.Copy(os.Stdout, conn)
 	return 0
-}
-
-// serve listens in a directory and answers each request with its caller.
-func serve(t *testing.T, l net.Listener) {
-	srv := &http.Server{
-		ConnContext: local.ConnContext,
-		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			io.WriteString(w, "caller "+local.Caller(r))
-		}),
-	}
-	go srv.Serve(l)
-	t.Cleanup(func() { srv.Close() })
-}
-
-// ask returns the answer to a request.
-func ask(t *testing.T, dial func(context.Context) (net.Conn, error)) string {
-	t.Helper()
-	client := http.Client{Transport: &http.Transport{
-		DisableKeepAlives: true,
-		DialContext:       func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) },
-	}}
-	resp, err := client.Get("http://localhost/")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	text, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
 }
 
 // TestSocket_NamesCaller has short and long paths, and a socket that a killed process has left.
