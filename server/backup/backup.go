@@ -137,7 +137,7 @@ func Stream(dir string, set target.Set) (*kv.StreamOptions, error) {
 
 func keeperOf(b *Service, t target.Config) keeper {
 	if t.Kind() == target.Command {
-		return &commandKeeper{b: b, target: t}
+		return newCommandKeeper(b, t)
 	}
 	return &remoteKeeper{b: b, target: t}
 }

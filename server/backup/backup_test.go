@@ -323,6 +323,57 @@ func TestCommand_TakesWholeBackup(t *testing.T) {
 	}
 }
 
+// TestCommand_RestartSendsNothing starts targets again with the same command, with another one, with a damaged note and
+// with other data: only the same command of the same data gets no copy before it is due.
+func TestCommand_RestartSendsNothing(t *testing.T) {
+	t.Parallel()
+	k, dir := newKept(t), t.TempDir()
+	taken := func() int {
+		files, err := filepath.Glob(filepath.Join(dir, "*", "*.age"))
+		servertest.Must(t, err)
+		return len(files)
+	}
+	runs := 0
+	command := func(option string) target.Set {
+		runs++ // each in a directory of its own, since copies of one second have one name
+		into := filepath.Join(dir, fmt.Sprint(runs))
+		servertest.Must(t, os.Mkdir(into, 0o700))
+		servertest.Must(t, os.Remove(filepath.Join(k.Dir, "into")))
+		servertest.Must(t, os.Symlink(into, filepath.Join(k.Dir, "into")))
+		return target.Set{Targets: []target.Config{{Name: "a/pipe", Command: []string{"sh", "-c", `cat > "$0/into/$REEVE_BACKUP_NAME"`, k.Dir, option}}}}
+	}
+	servertest.Must(t, os.Symlink(dir, filepath.Join(k.Dir, "into")))
+	note := filepath.Join(k.Dir, "backup-sent-a%2Fpipe")
+	for _, c := range []struct {
+		what, option string
+		before       func()
+		sends        bool
+	}{
+		{"the first start", "", func() {}, true},
+		{"a restart", "", func() {}, false},
+		{"another command", "-v", func() {}, true},
+		{"a restart with it", "-v", func() {}, false},
+		{"a damaged note", "-v", func() { servertest.Must(t, os.WriteFile(note, []byte("{"), 0o600)) }, true},
+		{"a note of other data", "-v", func() {
+			text, err := os.ReadFile(note)
+			servertest.Must(t, err)
+			other := strings.Replace(string(text), k.DB.LogHead().Generation, "other", 1)
+			servertest.Must(t, os.WriteFile(note, []byte(other), 0o600))
+		}, true},
+	} {
+		k.run(target.Set{}) // what is known of the target is forgotten
+		c.before()
+		before := taken()
+		k.run(command(c.option))
+		s := k.until(c.what, func(s targetState) bool {
+			return s.NewestAt != nil && s.NextAt != nil && s.Phase == backup.Waiting
+		})
+		if sent := taken() - before; sent > 1 || (sent == 1) != c.sends || s.Error != "" {
+			t.Errorf("%s: %d copies are sent, %+v", c.what, sent, s)
+		}
+	}
+}
+
 // TestLocal_ThreeKept makes copies in the data directory, of which three stay, and restores one beside
 // the files of the directory.
 func TestLocal_ThreeKept(t *testing.T) {

@@ -2,12 +2,21 @@ package backup
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
 	"sync"
 
 	"reeve/server/target"
 	"reeve/store/copies"
+	"reeve/store/disk"
 	"reeve/store/errs"
 )
 
@@ -17,7 +26,52 @@ type commandKeeper struct {
 	target target.Config
 
 	mu   sync.Mutex
-	last *Copy // last copy since the start; nil for none
+	last *Copy // last copy that the command has taken; nil for none
+}
+
+// sentCopy is the last copy that a command has taken, in a file of the data directory: the command can't be
+// asked, and a restart is no reason for another copy.
+type sentCopy struct {
+	Command    string // hash of its words, which may contain secrets; another command needs a copy
+	Generation string // generation of the data; others need a copy
+	Copy       Copy
+}
+
+func newCommandKeeper(b *Service, t target.Config) *commandKeeper {
+	k := &commandKeeper{b: b, target: t}
+	text, err := os.ReadFile(k.path())
+	if errors.Is(err, fs.ErrNotExist) {
+		return k
+	}
+	var s sentCopy
+	if err = errors.Join(err, json.Unmarshal(text, &s)); err != nil {
+		b.s.Log.Warn().Err(err).Str("target", t.Name).Msg("the last copy is unknown, and another one is made")
+	} else if s.Command == k.hash() && s.Generation == b.s.DB.LogHead().Generation {
+		k.last = &s.Copy
+	}
+	return k
+}
+
+func (k *commandKeeper) path() string {
+	return filepath.Join(k.b.s.DB.Dir(), "backup-sent-"+url.PathEscape(k.target.Name))
+}
+
+func (k *commandKeeper) hash() string {
+	return fmt.Sprintf("%x", sha256.Sum256([]byte(strings.Join(k.target.Command, "\x00"))))
+}
+
+// note keeps the last copy, also if it can't be written: the command has taken it.
+func (k *commandKeeper) note(c Copy) {
+	k.mu.Lock()
+	k.last = &c
+	k.mu.Unlock()
+	text, err := json.Marshal(sentCopy{k.hash(), k.b.s.DB.LogHead().Generation, c})
+	if err == nil {
+		err = disk.WriteFile(k.path(), text)
+	}
+	if err != nil {
+		k.b.s.Log.Warn().Err(err).Str("target", k.target.Name).Msg("the next start makes another copy")
+	}
 }
 
 func (k *commandKeeper) list(context.Context) ([]Copy, error) {
@@ -50,9 +104,7 @@ func (k *commandKeeper) add(ctx context.Context, progress func(done, total int64
 	if err != nil {
 		return err
 	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.last = &Copy{Target: k.target.Name, Name: name, At: b.Time(), Size: size, Files: b.Files(), State: Sent}
+	k.note(Copy{Target: k.target.Name, Name: name, At: b.Time(), Size: size, Files: b.Files(), State: Sent})
 	return nil
 }
 
