@@ -17,6 +17,7 @@ import (
 
 	"reeve/server"
 	"reeve/server/local"
+	"reeve/server/web"
 	"reeve/store/kv"
 )
 
@@ -85,16 +86,33 @@ func newClient(dial func(context.Context) (net.Conn, error)) *client {
 }
 
 // serveItself returns a client of a server in this process, which does what the command asks for,
-// the jobs that it begins included, and nothing else: it sends no mails and no webhooks.
+// the jobs that it begins included, and nothing else: it sends no mails and no webhooks. If root has started the
+// command, the server has the rights of the owner of the data directory, while the files that the command names are
+// opened with those of root.
 func (p *program) serveItself() (*client, error) {
 	settings, err := p.settings(nil)
 	if err == nil {
-		err = local.Become(p.config.DataDir)
+		err = local.Divide(p.config.DataDir)
 	}
 	if err != nil {
 		return nil, err
 	}
 	settings.Monitor.Off = true
+	type result struct {
+		c   *client
+		err error
+	}
+	started := make(chan result)
+	go func() {
+		c, err := p.serveCommand(settings)
+		started <- result{c, err}
+	}()
+	r := <-started
+	return r.c, r.err
+}
+
+// serveCommand starts the server of serveItself.
+func (p *program) serveCommand(settings web.Config) (*client, error) {
 	s, err := p.newServer(settings)
 	if err != nil {
 		return nil, err
@@ -104,18 +122,17 @@ func (p *program) serveItself() (*client, error) {
 	}
 
 	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan struct{})
+	ended := make(chan error, 1)
 	go func() {
-		defer close(ended)
 		s.Jobs.Keep(ctx)
+		ended <- s.DB.Close()
 	}()
 	c := p.clientOf(s)
 	stop := c.close
 	c.close = func() error {
 		stop()
 		cancel()
-		<-ended
-		return s.DB.Close()
+		return <-ended
 	}
 	return c, nil
 }

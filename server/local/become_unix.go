@@ -16,6 +16,9 @@ func Become(path string) error {
 	if uid == 0 || err != nil {
 		return err
 	}
+	if divided {
+		return becomeAlone(uid, gid)
+	}
 	if err := syscall.Setgroups(nil); err != nil {
 		return err
 	}
@@ -25,10 +28,10 @@ func Become(path string) error {
 	return syscall.Setuid(uid)
 }
 
-// ownerForRoot returns the user and the group of a file if the process is run by root; 0 otherwise.
+// ownerForRoot returns the user and the group of a file if root has started the process; 0 otherwise.
 func ownerForRoot(path string) (uid, gid int, err error) {
 	info, err := os.Stat(path)
-	if err != nil || os.Geteuid() != 0 {
+	if err != nil || os.Geteuid() != 0 && !divided {
 		return 0, 0, err
 	}
 	owner, ok := info.Sys().(*syscall.Stat_t)
