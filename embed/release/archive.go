@@ -40,6 +40,9 @@ func (r *release) archive(t target) error {
 		{dir + "completions/reeve.fish", 0o644, r.extra.fish},
 		{dir + "config.example.toml", 0o644, r.extra.config},
 	}
+	if t.os == "linux" {
+		files = append(files, file{dir + "compose.yaml", 0o644, r.extra.compose}, file{dir + "reeve.service", 0o644, r.extra.unit})
+	}
 	for _, name := range slices.Sorted(maps.Keys(r.extra.man)) {
 		files = append(files, file{dir + "man/" + name, 0o644, r.extra.man[name]})
 	}

@@ -33,7 +33,10 @@ show() {
 }
 chroot root dpkg -i /one.deb >&2
 calls
+mkdir -p root/var/lib/reeve/backup
+touch root/var/lib/reeve/backup/records.tar
 chroot root dpkg -i /one.deb >&2
+chroot root stat -c '%U %n' /var/lib/reeve/backup /var/lib/reeve/backup/records.tar
 echo '== again'
 calls
 echo '# mine' >> root/etc/reeve/config.toml
@@ -72,7 +75,8 @@ func TestDeb_Replaces(t *testing.T) {
 	const fresh, update, gone = "enable --now reeve.service\n", "is-active --quiet reeve.service\nrestart reeve.service\n", "disable --now reeve.socket reeve.service\n"
 	exchange := "== /several.deb\n" + gone + fresh + "with the client of etcd\nreeve config-files\nreeve-cluster installed\n# mine\n" + unit +
 		"== /one.deb\n" + gone + fresh + "for one node\nreeve installed\nreeve-cluster config-files\n# mine\n" + unit
-	want := fresh + "== again\n" + update + exchange + exchange +
+	const given = "reeve /var/lib/reeve/backup\nreeve /var/lib/reeve/backup/records.tar\n"
+	want := fresh + given + "== again\n" + update + exchange + exchange +
 		"== purged\nfor one node\nreeve installed\nreeve-cluster not-installed\n# mine\n" + unit
 	if err != nil || string(out) != want {
 		t.Errorf("%v\n%s\nwant\n%s\n%s", err, out, want, &log)

@@ -17,7 +17,7 @@ import (
 
 // extras are the files that go with the program.
 type extras struct {
-	license, notice, readme, config []byte
+	license, notice, readme, config, compose, unit []byte
 
 	bash, zsh, fish []byte            // completion scripts
 	man             map[string][]byte // manual pages of section 1, by name
@@ -32,6 +32,9 @@ func (r *release) writeExtras() error {
 		"embed/NOTICE":        &r.extra.notice,
 		"README.md":           &r.extra.readme,
 		"config.example.toml": &r.extra.config,
+
+		"embed/release/compose.yaml":        &r.extra.compose,
+		"embed/release/files/reeve.service": &r.extra.unit,
 	} {
 		content, err := os.ReadFile(filepath.Join(r.root, filepath.FromSlash(name)))
 		if err != nil {
@@ -40,7 +43,9 @@ func (r *release) writeExtras() error {
 		*into = content
 	}
 
-	r.extra.readme = bytes.ReplaceAll(r.extra.readme, []byte("](embed/manual/"), []byte("](manual/"))
+	for _, inArchive := range [][2]string{{"](embed/manual/", "](manual/"}, {"' go run .   #", "' ./reeve   #"}} {
+		r.extra.readme = bytes.ReplaceAll(r.extra.readme, []byte(inArchive[0]), []byte(inArchive[1]))
+	}
 	r.extra.manual = map[string][]byte{}
 	for _, from := range []string{"embed/manual", "docs"} {
 		dir := filepath.Join(r.root, filepath.FromSlash(from))

@@ -208,7 +208,7 @@ func unpacked(t *testing.T, archive string) string {
 	}
 
 	for _, name := range []string{"LICENSE", "NOTICE", "config.example.toml", "man/reeve.1",
-		"man/reeve-restore.1", "completions/reeve.bash"} {
+		"man/reeve-restore.1", "completions/reeve.bash", "compose.yaml", "reeve.service"} {
 		if info, err := os.Stat(filepath.Join(filepath.Dir(found[0]), name)); err != nil ||
 			info.Size() == 0 {
 			t.Errorf("%s: %v", name, err)

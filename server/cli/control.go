@@ -241,6 +241,6 @@ func (p *program) setLogLevel(body interface{ Read([]byte) (int, error) }) (any,
 		return nil, fmt.Errorf("the level must be debug, info, warn or error")
 	}
 	zerolog.SetGlobalLevel(level)
-	p.log.WithLevel(zerolog.InfoLevel).Str("level", level.String()).Msg("the level of the log was changed")
+	p.log.WithLevel(zerolog.InfoLevel).Stringer("log_level", level).Msg("the level of the log was changed")
 	return nil, nil
 }

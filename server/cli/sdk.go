@@ -70,10 +70,13 @@ func (p *program) writeSDK() error {
 		return err
 	}
 
-	use := "npm install ./" + filepath.ToSlash(dir)
+	from := filepath.ToSlash(dir)
+	if !filepath.IsAbs(dir) {
+		from = "./" + from
+	}
+	use := "npm install " + from
 	if kind == "go" {
-		use = fmt.Sprintf("go mod edit -require=%s@v0.0.0 -replace=%[1]s=./%s", clientModule,
-			filepath.ToSlash(dir))
+		use = fmt.Sprintf("go mod edit -require=%s@v0.0.0 -replace=%[1]s=%s", clientModule, from)
 	}
 	_, err = fmt.Fprintf(p.out, "wrote %s of version %s; use them with: %s\n", errs.Count(len(names), "file"),
 		p.Version, use)
