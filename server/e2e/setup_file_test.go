@@ -353,3 +353,74 @@ func TestExport_AppliedIsSame(t *testing.T) {
 		}
 	}
 }
+
+// TestExport_EmptyInstallation exports an installation without objects of its own: its files can be
+// planned and applied, and a later export replaces them.
+func TestExport_EmptyInstallation(t *testing.T) {
+	t.Parallel()
+	data, out := t.TempDir(), filepath.Join(t.TempDir(), "out")
+	start(t, data).stop()
+	command := func(want string, words ...string) {
+		t.Helper()
+		if r := run(t, append(words, "--data", data)...); r.code != 0 || !strings.HasPrefix(r.out, want) {
+			t.Errorf("%q: %+v, want %s", words, r, want)
+		}
+	}
+	command("wrote 1 file to ", "export", out)
+	if files := names(t, out); !slices.Equal(files, []string{"settings.toml"}) {
+		t.Errorf("it wrote %q", files)
+	}
+	command("no changes\n", "plan", out)
+	command("no changes\n", "apply", out)
+
+	file := filepath.Join(t.TempDir(), "shop.toml")
+	noErr(t, os.WriteFile(file, []byte("roles.Support = {}\n"), 0o600))
+	command("+ role Support\n", "apply", file)
+	command("wrote 1 file to ", "export", out)
+	if files := names(t, out); !slices.Equal(files, []string{"roles.toml"}) {
+		t.Errorf("the second export wrote %q", files)
+	}
+	if r := run(t, "plan", t.TempDir(), "--data", data); r.code != 1 || !strings.Contains(r.err, "has no files that end with .toml") {
+		t.Errorf("an empty directory: %+v", r)
+	}
+}
+
+// TestApply_SaysHowToUndo applies a small setup and one that needs a job. The entry that the command
+// names undoes each.
+func TestApply_SaysHowToUndo(t *testing.T) {
+	t.Parallel()
+	data, file := t.TempDir(), filepath.Join(t.TempDir(), "shop.toml")
+	p := start(t, data)
+	hint := regexp.MustCompile(`\napplied (\d+) changes?: entry (\d+) of the change log; to undo: reeve audit undo (\d+)\n$`)
+	for _, n := range []int{1, 250} {
+		var text strings.Builder
+		for i := range n {
+			fmt.Fprintf(&text, "roles.\"R%d of %d\" = { sort = %[1]d, permissions = [\"system.info\"] }\n", i, n)
+		}
+		noErr(t, os.WriteFile(file, []byte(text.String()), 0o600))
+		before := changesIn(t, data, file)
+		if before != n {
+			t.Fatalf("%d changes are planned, want %d", before, n)
+		}
+
+		r := run(t, "apply", file, "--data", data)
+		found := hint.FindStringSubmatch(r.out)
+		if r.code != 0 || found == nil || found[1] != fmt.Sprint(n) || found[2] != found[3] {
+			t.Fatalf("%d roles: code %d, %.300s", n, r.code, r.out[max(0, len(r.out)-300):])
+		}
+		if r := run(t, "audit", "undo", found[2], "--data", data); r.code != 0 {
+			t.Fatalf("undo: %+v", r)
+		}
+		if after := changesIn(t, data, file); after != n {
+			t.Errorf("after the undo %d changes are planned, want %d", after, n)
+		}
+
+		r = run(t, "apply", file, "--json", "--data", data)
+		var done struct{ Applied, Entry int }
+		noErr(t, json.Unmarshal([]byte(r.out), &done))
+		if r.code != 0 || done.Applied != n || done.Entry == 0 {
+			t.Errorf("JSON: code %d, %+v", r.code, done)
+		}
+	}
+	p.stop()
+}

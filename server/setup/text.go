@@ -43,6 +43,9 @@ func Parse(text []byte) (*Text, error) {
 		}
 		return nil, errs.New(errs.Invalid, "%s", err)
 	}
+	if t.Values == nil { // only comments
+		t.Values = map[string]any{}
+	}
 	if err := checkValues(t.Values, "", 0); err != nil {
 		return t, err
 	}
