@@ -1,9 +1,11 @@
 package e2e
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -308,50 +310,68 @@ func TestApply_OriginsAndCredentials(t *testing.T) {
 	p.stop()
 }
 
-// TestExport_AppliedIsSame exports random states, applies the files to an empty installation, and
-// exports that.
+// TestExport_AppliedIsSame exports random states, of which the files are planned without a change, applies
+// the files to an empty installation, and exports that.
 func TestExport_AppliedIsSame(t *testing.T) {
 	t.Parallel()
 	r := random(t)
 	const public = "REEVE_SERVER__PUBLIC_URL=https://reeve.example.org" // without which no provider can be used
-	for range size(1, 1, 30) {
-		dir, from, to := t.TempDir(), t.TempDir(), t.TempDir()
-		values := servertest.RandomSetup(r)
-		for _, table := range setup.SecretTables() {
-			for name, row := range values[table.Name].(map[string]any) {
-				row := row.(map[string]any)
-				delete(row, "secret")
-				row["secret_file"] = name
-			}
-		}
-		text, err := setup.TOML(values)
-		noErr(t, err)
-		noErr(t, os.WriteFile(filepath.Join(dir, "s3cr3t"), []byte("s3cr3t"), 0o600))
+	empty := t.TempDir()
+	start(t, empty, public).stop()
+	for range size(2, 10, 30) {
+		dir := t.TempDir()
 		file := filepath.Join(dir, "random.toml")
-		noErr(t, os.WriteFile(file, []byte(strings.NewReplacer("'s3cr3t'", "'file:s3cr3t'", `"s3cr3t"`, "'file:s3cr3t'").Replace(string(text))), 0o600))
+		text := randomFile(t, r, dir)
+		noErr(t, os.WriteFile(file, text, 0o600))
 
-		exported := func(data, file, name string) (texts map[string]string) {
+		exported := func(file, name string) (texts map[string]string) {
 			t.Helper()
-			start(t, data, public).stop()
-			if r := run(t, "apply", file, "--data", data, public); r.code != 0 {
-				t.Fatalf("%s: %+v\n%s", name, r, text)
-			}
-			out := filepath.Join(dir, name)
-			if r := run(t, "export", out, "--data", data, public); r.code != 0 {
-				t.Fatalf("%s: %+v", name, r)
+			data, out := filepath.Join(dir, "data "+name), filepath.Join(dir, name)
+			noErr(t, os.CopyFS(data, os.DirFS(empty)))
+			for _, words := range [][]string{{"apply", file}, {"export", out}, {"plan", out}} {
+				if r := run(t, append(words, "--data", data, public)...); r.code != 0 {
+					t.Fatalf("%q: %+v\n%s", words, r, text)
+				}
 			}
 			texts = map[string]string{}
 			for _, name := range names(t, out) {
-				texts[name] = readText(t, filepath.Join(out, name))
+				if strings.HasSuffix(name, ".toml") {
+					texts[name] = readText(t, filepath.Join(out, name))
+				}
 			}
 			return texts
 		}
-		first := exported(from, file, "first")
-		second := exported(to, filepath.Join(dir, "first"), "second")
+		first := exported(file, "first")
+		second := exported(filepath.Join(dir, "first"), "second")
 		if len(first) < 8 || !maps.Equal(first, second) {
 			t.Fatalf("exported %q, then %q", first, second)
 		}
 	}
+}
+
+// randomFile returns a random setup as a file, whose secrets are in files in a directory.
+func randomFile(t *testing.T, r *rand.Rand, dir string) []byte {
+	t.Helper()
+	values := servertest.RandomSetup(r)
+	for _, table := range setup.SecretTables() {
+		i := 0
+		for _, row := range values[table.Name].(map[string]any) {
+			row := row.(map[string]any)
+			delete(row, "secret")
+			row["secret_file"] = fmt.Sprint(table.Name, i)
+			i++
+		}
+	}
+	noErr(t, os.WriteFile(filepath.Join(dir, "text"), []byte("s3cr3t"), 0o600))
+	noErr(t, os.WriteFile(filepath.Join(dir, "url"), []byte("https://example.org/s3cr3t"), 0o600))
+	text, err := setup.TOML(values)
+	noErr(t, err)
+	return regexp.MustCompile(`secret = ['"](https:)?[^'"]*['"]`).ReplaceAllFunc(text, func(match []byte) []byte {
+		if bytes.Contains(match, []byte("https:")) {
+			return []byte("secret = 'file:url'")
+		}
+		return []byte("secret = 'file:text'")
+	})
 }
 
 // TestExport_EmptyInstallation exports an installation without objects of its own: its files can be

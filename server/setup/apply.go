@@ -235,6 +235,9 @@ func placed(op *operation, err error) error {
 		if about.Fields == nil {
 			about.Fields = errs.Faults{}
 		}
+		if op.Kind == "setting" && name == "values" {
+			name = "value" // in files
+		}
 		about.Fields.Add(at+"."+name, "%s", fault)
 	}
 	return &about

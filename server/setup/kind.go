@@ -59,7 +59,7 @@ func allKinds() []*kind {
 		{
 			name: "department", table: "departments", records: store.Depts,
 			create: "POST /admin/dept", update: "PUT /admin/dept/:id", remove: "DELETE /admin/dept/:id",
-			fold: fold.Key, load: loadDepts, body: deptBody,
+			fold: fold.Key, load: loadDepts, body: deptBody, form: deptForm,
 		},
 		{
 			name: "setting group", table: "setting_groups", records: store.SettingGroups,

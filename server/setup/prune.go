@@ -121,7 +121,11 @@ func (r *reader) pruned(in *filesIn, items, changes []*Change) (all []*Change, e
 // they refer, and the parents of new ones.
 func (r *reader) named() map[string]bool {
 	named := map[string]bool{}
-	add := func(kindName, key string) { named[kindName+" "+kindOf(kindName).folded(key)] = true }
+	add := func(kindName, key string) {
+		k := kindOf(kindName)
+		named[kindName+" "+k.folded(key)] = true
+		named[kindName+" "+k.folded(r.s.keyOf(k, key))] = true
+	}
 	for _, w := range r.all {
 		add(w.Kind, w.Key)
 		k := kindOf(w.Kind)

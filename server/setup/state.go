@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -25,7 +26,8 @@ type state struct {
 // objects are the objects of one kind.
 type objects struct {
 	byKey map[string]*current // objects by folded key
-	keys  map[store.ID]string
+	other map[string]*current // objects by another key that a file can have
+	keys  map[store.ID]string // keys in exports
 }
 
 // current is an object of the installation.
@@ -43,7 +45,7 @@ func newState(tx *store.Tx, routes []web.Route) (*state, error) {
 		s.routes[routes[i].Method+" "+routes[i].Path] = &routes[i]
 	}
 	for _, k := range kinds {
-		s.kinds[k.name] = &objects{byKey: map[string]*current{}, keys: map[store.ID]string{}}
+		s.kinds[k.name] = &objects{byKey: map[string]*current{}, other: map[string]*current{}, keys: map[store.ID]string{}}
 	}
 	for _, k := range kinds {
 		if err := k.load(s); err != nil {
@@ -65,7 +67,22 @@ func (s *state) add(kindName string, id store.ID, key string, fields object) {
 }
 
 // find returns the object with a key; nil for none.
-func (s *state) find(k *kind, key string) *current { return s.kinds[k.name].byKey[k.folded(key)] }
+func (s *state) find(k *kind, key string) *current {
+	all, folded := s.kinds[k.name], k.folded(key)
+	if o := all.byKey[folded]; o != nil {
+		return o
+	}
+	return all.other[folded]
+}
+
+// keyOf returns the key that exports have for the object with a key; the key itself for one that is not
+// there yet.
+func (s *state) keyOf(k *kind, key string) string {
+	if o := s.find(k, key); o != nil && o.twins == 0 {
+		return s.kinds[k.name].keys[o.id]
+	}
+	return key
+}
 
 // namesOf returns the keys of the objects with some IDs, sorted. IDs of none are left out.
 func (s *state) namesOf(kindName string, ids []store.ID) []any {
@@ -181,17 +198,53 @@ func loadTree[T any](s *state, kindName string, of *kv.Collection[T],
 
 func loadDepts(s *state) error {
 	k, policy := kindOf("department"), store.PolicyCache.Get(s.tx)
-	return each(s.tx, store.Depts, func(d *store.Dept) error {
-		fields, ref := s.fieldsOf(k, d), policy.DeptRef(d.ID)
-		if strings.HasPrefix(ref, "#") {
-			fields["parent"] = policy.DeptRef(d.ParentID)
-			delete(fields, "code")
-		} else {
-			delete(fields, "name")
+	other := s.kinds[k.name].other
+	err := each(s.tx, store.Depts, func(d *store.Dept) error {
+		ref, parent, byPath := policy.DeptRef(d.ID), policy.DeptRef(d.ParentID), s.fieldsOf(k, d)
+		byCode := maps.Clone(byPath)
+		byCode["parent"] = parent
+		delete(byCode, "code")
+		delete(byPath, "name")
+		if strings.HasPrefix(parent, "#") { // which does not follow from the path
+			byPath["parent"] = parent
 		}
-		s.add(k.name, d.ID, ref, fields)
+
+		if strings.HasPrefix(ref, "#") {
+			s.add(k.name, d.ID, ref, byCode)
+			path := k.folded(policy.DeptPath(d.ID))
+			if other[path] == nil {
+				other[path] = &current{}
+			} else {
+				other[path].twins++
+			}
+			return nil
+		}
+		s.add(k.name, d.ID, ref, byPath)
+		if d.Code != "" {
+			code := "#" + d.Code
+			other[k.folded(code)] = &current{id: d.ID, key: code, fields: byCode}
+		}
 		return nil
 	})
+	for path, equal := range other { // some of those with a path have no code
+		if o := s.kinds[k.name].byKey[path]; o != nil {
+			o.twins += 1 + equal.twins
+		}
+	}
+	return err
+}
+
+// deptForm brings the parent of a department into the form in which it is exported. A path has it
+// already, unless several departments have the path of the parent.
+func deptForm(s *state, w *wanted, fields object) {
+	parent, sent := fields["parent"].(string)
+	if !sent {
+		return
+	}
+	fields["parent"] = s.keyOf(kindOf("department"), parent)
+	if above, _ := store.SplitDeptPath(w.Key); !strings.HasPrefix(w.Key, "#") && fields["parent"] == above {
+		delete(fields, "parent")
+	}
 }
 
 func loadGroups(s *state) error {
