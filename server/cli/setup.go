@@ -134,9 +134,16 @@ type setupAnswer struct {
 
 func (p *program) askSetup(c *client, what string, files []*setupFile) (*setupAnswer, error) {
 	prune, _ := p.flags.GetBool("prune")
-	in, done := map[string]any{"files": files, "prune": prune}, &setupAnswer{}
-	err := p.besideJob(c, func() (err error) {
-		done.entry, err = c.write("POST", "/system/setup/"+what, nil, in, &done.raw)
+	in, err := json.Marshal(map[string]any{"files": files, "prune": prune})
+	if err == nil && len(in) > setup.MaxBody {
+		err = fmt.Errorf("the files have %d bytes as JSON, without comments; at most %d are allowed: divide them, and apply the parts one after the other", len(in), setup.MaxBody)
+	}
+	if err != nil {
+		return nil, err
+	}
+	done := &setupAnswer{}
+	err = p.besideJob(c, func() (err error) {
+		done.entry, err = c.write("POST", "/system/setup/"+what, nil, json.RawMessage(in), &done.raw)
 		return err
 	})
 	if err != nil {

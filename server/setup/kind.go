@@ -100,7 +100,7 @@ func allKinds() []*kind {
 			name: itemKind, records: store.DictItems,
 			create: "POST /system/dict/:id/item", update: "PUT /system/dict/:id/item/:item_id",
 			remove: "DELETE /system/dict/:id/item/:item_id",
-			load:   loadNothing, body: itemBody,
+			load:   loadItems, body: itemBody,
 		},
 		{
 			name: "custom field", table: "fields", records: store.CustomFields,

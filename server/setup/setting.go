@@ -18,11 +18,13 @@ func loadSettings(s *state) error {
 		fields := s.fieldsOf(k, v)
 		delete(fields, "key")
 		delete(fields, "values")
-		value, err := s.valueOf(v)
-		if err != nil {
-			return err
+		if !s.keysOnly {
+			value, err := s.valueOf(v)
+			if err != nil {
+				return err
+			}
+			fields["value"] = value
 		}
-		fields["value"] = value
 		s.add(k.name, v.ID, s.kinds["setting group"].keys[v.GroupID]+"."+v.Key, fields)
 		return nil
 	})

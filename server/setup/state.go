@@ -20,6 +20,8 @@ type state struct {
 	routes map[string]*web.Route // routes by method and path
 	kinds  map[string]*objects   // objects by the name of the kind
 
+	keysOnly bool // whether current objects have no fields
+
 	planned func(k *kind, key string) bool // whether files have an object, while a plan is made; else nil
 }
 
@@ -38,9 +40,14 @@ type current struct {
 	twins  int // number of other objects with this key, so that none can be addressed by it
 }
 
-// newState reads the objects.
+// newState reads all objects.
 func newState(tx *store.Tx, routes []web.Route) (*state, error) {
-	s := &state{tx: tx, routes: map[string]*web.Route{}, kinds: map[string]*objects{}}
+	return readState(tx, routes, func(*kind) bool { return true }, false)
+}
+
+// readState reads the objects of some kinds; only their keys if keysOnly is true.
+func readState(tx *store.Tx, routes []web.Route, of func(*kind) bool, keysOnly bool) (*state, error) {
+	s := &state{tx: tx, routes: map[string]*web.Route{}, kinds: map[string]*objects{}, keysOnly: keysOnly}
 	for i := range routes {
 		s.routes[routes[i].Method+" "+routes[i].Path] = &routes[i]
 	}
@@ -48,6 +55,9 @@ func newState(tx *store.Tx, routes []web.Route) (*state, error) {
 		s.kinds[k.name] = &objects{byKey: map[string]*current{}, other: map[string]*current{}, keys: map[store.ID]string{}}
 	}
 	for _, k := range kinds {
+		if !of(k) {
+			continue
+		}
 		if err := k.load(s); err != nil {
 			return nil, fmt.Errorf("read the objects of the kind %s: %w", k.name, err)
 		}
@@ -102,6 +112,9 @@ func (s *state) namesOf(kindName string, ids []store.ID) []any {
 
 // fieldsOf returns the fields of a record that a request can set, as in files, without references.
 func (s *state) fieldsOf(k *kind, v any) object {
+	if s.keysOnly {
+		return object{}
+	}
 	text, err := json.Marshal(v)
 	if err != nil {
 		panic(err) // a stored record can be encoded
@@ -148,8 +161,6 @@ func each[T any](tx *store.Tx, of *kv.Collection[T], load func(v *T) error) erro
 	}
 	return nil
 }
-
-func loadNothing(*state) error { return nil }
 
 // builtin are the permissions that Reeve itself has: it creates them again where they are missing.
 func builtin(tx *store.Tx) (map[string]bool, error) {
@@ -286,22 +297,21 @@ func loadAppRoles(s *state) error {
 }
 
 func loadDicts(s *state) error {
-	k, items := kindOf("dictionary"), kindOf(itemKind)
-	codes := map[store.ID]string{}
-	err := each(s.tx, store.Dicts, func(d *store.Dict) error {
+	k := kindOf("dictionary")
+	return each(s.tx, store.Dicts, func(d *store.Dict) error {
 		fields := s.fieldsOf(k, d)
 		delete(fields, "code")
-		codes[d.ID] = d.Code
 		s.add(k.name, d.ID, d.Code, fields)
 		return nil
 	})
-	if err != nil {
-		return err
-	}
+}
+
+func loadItems(s *state) error {
+	k, codes := kindOf(itemKind), s.kinds["dictionary"].keys
 	return each(s.tx, store.DictItems, func(i *store.DictItem) error {
-		fields := s.fieldsOf(items, i)
+		fields := s.fieldsOf(k, i)
 		delete(fields, "value")
-		s.add(items.name, i.ID, itemKey(codes[i.DictID], i.Value), fields)
+		s.add(k.name, i.ID, itemKey(codes[i.DictID], i.Value), fields)
 		return nil
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"reeve/auth"
 	"reeve/server/servertest"
 	"reeve/server/setup"
+	"reeve/server/web"
 	"reeve/server/webhook"
 	"reeve/store/disk/disktest"
 )
@@ -198,7 +199,7 @@ func FuzzParse(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		parsed, err := setup.Parse(text)
+		parsed, err := setup.Parse(text, web.MaxValues)
 		if err != nil {
 			return
 		}
