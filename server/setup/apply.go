@@ -228,9 +228,10 @@ func usedBy(all []operation) func(*kind) bool {
 		switch {
 		case op.Kind == itemKind:
 			used["dictionary"] = true // whose ID is in the path
-		case op.Kind == providerKind, op.Kind == "setting":
-			used["role"], used["app role"], used["department"] = true, true, true // named by mappings and flags
-			used["setting group"] = true
+		case op.Kind == providerKind:
+			used["role"], used["app role"], used["department"] = true, true, true // named by mappings
+		case op.Kind == "setting":
+			used["setting group"] = true // whose key is in those of settings
 		}
 	}
 	return func(k *kind) bool { return used[k.name] }

@@ -102,12 +102,8 @@ func settingBody(s *state, w *wanted, body map[string]any, create bool) error {
 			return nil
 		}
 		value = text
-	} else if flag, ok := value.(map[string]any); ok {
-		text, err := json.Marshal(flag) // a copy
-		if err != nil {
-			return err
-		}
-		if value, err = s.renamed(decoded(text), s.idIn); err != nil {
+	} else if s.planned != nil && s.isFlag(w) { // later, the route finds the IDs
+		if err := s.checkRules(value); err != nil {
 			return err
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"reeve/server/web"
 	"reeve/store"
+	"reeve/store/names"
 )
 
 // schema sends the JSON Schema of setup files.
@@ -193,10 +194,10 @@ func ruleSchema() described {
 	text, object := described{"type": "string"}, described{"type": "object"}
 	time := described{"type": "string", "format": "date-time"}
 	fields := described{"name": text, "attributes": object, "from": time, "until": time, "variant": text, "percent": object}
-	for name, kindName := range ruleNames {
-		fields[name] = described{
+	for _, of := range names.RuleFields {
+		fields[of.Field] = described{
 			"type":        "array",
-			"description": "Each is the name of one " + kindName + ", or its ID",
+			"description": names.Of(of.Kind).Doc + ", or its ID",
 			"items":       described{"type": []string{"string", "integer"}},
 		}
 	}
