@@ -136,7 +136,7 @@ func (p *program) askSetup(c *client, what string, files []*setupFile) (*setupAn
 	prune, _ := p.flags.GetBool("prune")
 	in, err := json.Marshal(map[string]any{"files": files, "prune": prune})
 	if err == nil && len(in) > setup.MaxBody {
-		err = fmt.Errorf("the files have %d bytes as JSON, without comments; at most %d are allowed: divide them, and apply the parts one after the other", len(in), setup.MaxBody)
+		err = fmt.Errorf("the files have more than %d bytes as JSON, without comments: divide them, and apply the parts one after the other", setup.MaxBody)
 	}
 	if err != nil {
 		return nil, err

@@ -54,7 +54,7 @@ func TestApply_BadFiles(t *testing.T) {
 		"deep tables":              {"roles" + strings.Repeat(".a", 2000) + " = 1\n", "shop.toml: line 1 roles.a.a.a"},
 		"deep arrays":              {"roles.A.permissions = " + strings.Repeat("[", 500) + strings.Repeat("]", 500), "is nested deeper than"},
 		"large file":               {"#" + strings.Repeat("x", 8<<20), "shop.toml has more than 8388608 bytes"},
-		"large body":               {"settings.\"a.b\" = { type = \"textarea\", value = \"" + strings.Repeat("<", 3<<19) + "\" }", "the files have 9\\d{6} bytes as JSON, without comments; at most 8388608 are allowed"},
+		"large body":               {"settings.\"a.b\" = { type = \"textarea\", value = \"" + strings.Repeat("<", 3<<19) + "\" }", "the files have more than 8388608 bytes as JSON, without comments"},
 		"many objects":             {lines(100_000, "\"R%d\" = {sort = 1}\n"), "shop.toml: the file must have at most 200000 values"},
 		"many values":              {lines(200_000, "R%d = {}\n"), "shop.toml: the file must have at most 200000 values"},
 		"terminal control":         {"\"ro\\u001b[2Jles\" = {}\n", "shop.toml: line 1 ro .2Jles: unknown table"},
