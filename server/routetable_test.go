@@ -16,6 +16,7 @@ import (
 	"reeve/server/account"
 	"reeve/server/openapi"
 	"reeve/server/servertest"
+	"reeve/server/setup"
 	"reeve/server/web"
 	"reeve/store"
 )
@@ -435,6 +436,8 @@ func TestRoutes_BodyLimit(t *testing.T) {
 		"POST /api/login/passkey":     account.MaxAssertion,
 		"POST /api/user/passkey":      account.MaxCredential,
 		"POST /admin/reauth":          account.MaxAssertion,
+		"POST /system/setup/plan":     setup.MaxBody,
+		"POST /system/setup/apply":    setup.MaxBody,
 	}
 
 	chosen := third(t)

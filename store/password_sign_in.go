@@ -115,7 +115,7 @@ func mayTurnPasswords(tx *Tx, app, off bool) error {
 	if a.system {
 		return nil
 	}
-	if err := RequireProof(tx); err != nil || !off || app {
+	if err := RequireProof(tx); err != nil || !off || app || a.IsOperator() { // which needs no password
 		return err
 	}
 	other, err := hasOtherWay(tx, a.Account())

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -216,19 +217,28 @@ func (c *client) do(method, path string, query url.Values, body any) (*http.Resp
 
 // call sends a request and decodes the data of the response into to, unless it is nil.
 func (c *client) call(method, path string, query url.Values, body, to any) error {
+	_, err := c.write(method, path, query, body, to)
+	return err
+}
+
+// write is call for a request that changes something. It returns the number of the entry of the change
+// log; 0 if there is none.
+func (c *client) write(method, path string, query url.Values, body, to any) (entry uint64, err error) {
 	resp, err := c.do(method, path, query, body)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer resp.Body.Close()
 	var envelope struct{ Data json.RawMessage }
 	if err := json.NewDecoder(resp.Body).Decode(&envelope); err != nil {
-		return err
+		return 0, err
 	}
+	_, seq, _ := strings.Cut(resp.Header.Get("Reeve-Entry"), "-")
+	entry, _ = strconv.ParseUint(seq, 10, 64) // 0 without the header
 	if to == nil {
-		return nil
+		return entry, nil
 	}
-	return json.Unmarshal(envelope.Data, to)
+	return entry, json.Unmarshal(envelope.Data, to)
 }
 
 func (c *client) get(path string, query url.Values, to any) error {

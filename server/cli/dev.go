@@ -149,7 +149,7 @@ func (p *program) setUpDev(c *client, files []*setupFile, out *devServer) error 
 		return err
 	}
 	if len(files) > 0 {
-		if _, _, err := p.askSetup(c, "apply", files); err != nil {
+		if _, err := p.askSetup(c, "apply", files); err != nil {
 			return err
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -39,82 +40,136 @@ func setupFlags(f *pflag.FlagSet, _ *program) {
 
 // plan prints what apply would change. The exit code is 2 if that is something.
 func (p *program) plan(c *client) error {
-	_, raw, changes, err := p.planFiles(c, p.args)
+	_, planned, err := p.planFiles(c, p.args)
 	if err != nil {
 		return err
 	}
-	if err := p.printPlan(raw, changes); err != nil {
+	if err := p.printPlan(planned.raw, planned.changes); err != nil {
 		return err
 	}
-	if len(changes) > 0 {
-		return exit{errors.New(errs.Count(len(changes), "change")), foundCode}
+	if n := len(planned.changes); n > 0 {
+		return exit{errors.New(errs.Count(n, "change")), foundCode}
 	}
 	return nil
 }
 
 // planFiles reads files, with the secrets that an earlier run has written for them, and asks the
 // server what they change.
-func (p *program) planFiles(c *client, paths []string) (files []*setupFile, raw json.RawMessage, changes []change, err error) {
+func (p *program) planFiles(c *client, paths []string) (files []*setupFile, planned *setupAnswer, err error) {
 	if files, err = readSetup(paths); err != nil {
-		return nil, nil, nil, err
+		return nil, nil, err
 	}
 	for _, f := range files {
 		if err := f.readSecrets(); err != nil {
-			return nil, nil, nil, err
+			return nil, nil, err
 		}
 	}
-	raw, changes, err = p.askSetup(c, "plan", files)
-	return files, raw, changes, err
+	planned, err = p.askSetup(c, "plan", files)
+	return files, planned, err
 }
 
-// apply makes the installation as the files say.
+// apply makes the installation as the files say, and prints what it has changed.
 func (p *program) apply(c *client) error {
-	raw, changes, err := p.applyFiles(c, p.args)
+	done, err := p.applyFiles(c, p.args)
 	if err != nil {
 		return err
 	}
-	return p.printPlan(raw, changes)
+	if p.json {
+		all := record{}
+		if err := json.Unmarshal(done.raw, &all); err != nil {
+			return err
+		}
+		all["applied"] = json.RawMessage(strconv.Itoa(len(done.changes)))
+		if done.entry > 0 {
+			all["entry"] = json.RawMessage(strconv.FormatUint(done.entry, 10))
+		}
+		return p.printJSON(all)
+	}
+
+	if err := p.printPlan(done.raw, done.changes); err != nil || len(done.changes) == 0 {
+		return err
+	}
+	_, err = fmt.Fprintf(p.out, "applied %s%s\n", errs.Count(len(done.changes), "change"), undoHint(done.entry, c.reason))
+	return err
 }
 
-func (p *program) applyFiles(c *client, paths []string) (raw json.RawMessage, changes []change, err error) {
-	files, _, changes, err := p.planFiles(c, paths)
+// undoHint returns how an entry of the change log is undone; "" for none.
+func undoHint(entry uint64, reason string) string {
+	if entry == 0 {
+		return ""
+	}
+	if reason != "" {
+		reason = " (" + oneLine(reason) + ")"
+	}
+	return fmt.Sprintf(": entry %d of the change log%s; to undo: reeve audit undo %[1]d", entry, reason)
+}
+
+func (p *program) applyFiles(c *client, paths []string) (done *setupAnswer, err error) {
+	files, planned, err := p.planFiles(c, paths)
 	if err == nil {
-		err = writeSecrets(files, changes)
+		err = writeSecrets(files, planned.changes)
 	}
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	return p.askSetup(c, "apply", files)
 }
 
 // applyAtStart applies the setup files of --apply before the server is ready.
 func (p *program) applyAtStart(c *client, paths []string) error {
-	_, changes, err := p.applyFiles(c, paths)
+	done, err := p.applyFiles(c, paths)
 	if err != nil {
 		return fmt.Errorf("apply the setup: %w", err)
 	}
-	p.log.Info().Int("changes", len(changes)).Strs("files", paths).Msg("the setup was applied")
+	p.log.Info().Int("changes", len(done.changes)).Uint64("entry", done.entry).Strs("files", paths).Msg("the setup was applied")
 	return nil
 }
 
-func (p *program) askSetup(c *client, what string, files []*setupFile) (raw json.RawMessage, changes []change, err error) {
+// setupAnswer is what the server says about a plan, or about applying it.
+type setupAnswer struct {
+	raw     json.RawMessage
+	changes []change
+	entry   uint64 // an entry of the change log, which undoes all changes; 0 if there is none
+}
+
+func (p *program) askSetup(c *client, what string, files []*setupFile) (*setupAnswer, error) {
 	prune, _ := p.flags.GetBool("prune")
-	in := map[string]any{"files": files, "prune": prune}
-	err = p.besideJob(c, func() error { return c.call("POST", "/system/setup/"+what, nil, in, &raw) })
+	in, err := json.Marshal(map[string]any{"files": files, "prune": prune})
+	if err == nil && len(in) > setup.MaxBody {
+		err = fmt.Errorf("the files have more than %d bytes as JSON, without comments: divide them, and apply the parts one after the other", setup.MaxBody)
+	}
 	if err != nil {
-		return nil, nil, named(files, err)
+		return nil, err
+	}
+	done := &setupAnswer{}
+	err = p.besideJob(c, func() (err error) {
+		done.entry, err = c.write("POST", "/system/setup/"+what, nil, json.RawMessage(in), &done.raw)
+		return err
+	})
+	if err != nil {
+		return nil, named(files, err)
 	}
 	var out struct {
 		Changes []change
 		Job     *struct{ ID uint64 }
 	}
-	if err := json.Unmarshal(raw, &out); err != nil {
-		return nil, nil, err
+	if err := json.Unmarshal(done.raw, &out); err != nil {
+		return nil, err
 	}
-	if out.Job != nil {
-		err = p.besideJob(c, func() error { return c.finishJob(out.Job.ID) })
+	done.changes = out.Changes
+	if out.Job == nil {
+		return done, nil
 	}
-	return raw, out.Changes, err
+
+	if err := p.besideJob(c, func() error { return c.finishJob(out.Job.ID) }); err != nil {
+		return nil, err
+	}
+	done.entry = 0 // that of the request
+	query := url.Values{"job": {fmt.Sprint(out.Job.ID)}, "pageSize": {"1"}}
+	if entries, _, err := logPage(c, query); err == nil && len(entries) > 0 { // on error, only the hint is missing
+		done.entry = entries[0].Seq
+	}
+	return done, nil
 }
 
 // besideJob shows how far the job of a setup is, of which there is at most one, until do returns.
@@ -204,28 +259,32 @@ func (p *program) exportSetup(c *client) error {
 	if err := c.get("/system/setup", url.Values{}, &out); err != nil {
 		return err
 	}
-	dir := p.args[0]
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
-
-	for _, table := range slices.Sorted(maps.Keys(out.Values)) {
-		text, err := setup.TOML(map[string]any{table: out.Values[table]})
+	dir, texts := p.args[0], map[string][]byte{}
+	for table, rows := range out.Values {
+		text, err := setup.TOML(map[string]any{table: rows})
 		if err != nil {
 			return err
 		}
-		path := filepath.Join(dir, table+".toml")
-		if err := disk.WriteFile(path, text); err != nil {
+		texts[table] = text
+	}
+	if len(texts) == 0 { // a directory without files can't be planned: it may be the wrong one
+		texts["settings"] = []byte("# This installation has only the objects that every installation has.\n")
+	}
+
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	for _, table := range slices.Sorted(maps.Keys(texts)) {
+		if err := disk.WriteFile(filepath.Join(dir, table+".toml"), texts[table]); err != nil {
 			return err
 		}
 	}
-	for _, table := range setup.Tables() { // of an export before, whose objects are gone
-		if _, ok := out.Values[table]; !ok {
+	for _, table := range setup.Tables() { // of an earlier export, whose objects are gone
+		if texts[table] == nil {
 			if err := disk.RemoveFile(filepath.Join(dir, table+".toml")); err != nil {
 				return err
 			}
 		}
 	}
-	return p.show(map[string]any{"dir": dir, "files": len(out.Values)}, "wrote %s to %s",
-		errs.Count(len(out.Values), "file"), dir)
+	return p.show(map[string]any{"dir": dir, "files": len(texts)}, "wrote %s to %s", errs.Count(len(texts), "file"), dir)
 }

@@ -11,8 +11,6 @@ import (
 	"reeve/server/setup"
 )
 
-const maxSetupFile = 2 << 20 // bytes
-
 // readText reads a setup file.
 func readText(path string) ([]byte, error) {
 	file, err := os.Open(path)
@@ -20,13 +18,13 @@ func readText(path string) ([]byte, error) {
 		return nil, err
 	}
 	defer file.Close() // opened for reading only, so Close loses nothing
-	text, err := io.ReadAll(io.LimitReader(file, maxSetupFile+1))
+	text, err := io.ReadAll(io.LimitReader(file, setup.MaxBody+1))
 	if err != nil {
 		return nil, err
 	}
-	if len(text) > maxSetupFile {
+	if len(text) > setup.MaxBody {
 		return nil, fmt.Errorf("%s has more than %d bytes: divide it, and apply the parts one after the other",
-			path, maxSetupFile)
+			path, setup.MaxBody)
 	}
 	return text, nil
 }

@@ -72,7 +72,7 @@ func readSetupFile(path string) (*setupFile, error) {
 		return nil, err
 	}
 	f := &setupFile{Name: strings.TrimSuffix(filepath.Base(path), ".toml"), path: path}
-	text, err := setup.Parse(content)
+	text, err := setup.Parse(content, setup.MaxValues)
 	if err == nil {
 		err = text.Resolve(f.secret)
 	}

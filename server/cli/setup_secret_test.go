@@ -12,7 +12,7 @@ import (
 // deleted after the plan is not created with a secret that is in no file.
 func TestSetupFile_SecretOnlyOfFile(t *testing.T) {
 	t.Parallel()
-	text, err := setup.Parse([]byte("keys.new = { secret_file = \"new\" }\nkeys.old = { secret_file = \"old\" }\nkeys.kept = { secret_file = \"kept\" }\n"))
+	text, err := setup.Parse([]byte("keys.new = { secret_file = \"new\" }\nkeys.old = { secret_file = \"old\" }\nkeys.kept = { secret_file = \"kept\" }\n"), 100)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func TestSetupFile_SecretOfAnotherRun(t *testing.T) {
 	t.Parallel()
 	for _, of := range setup.SecretTables() {
 		for _, operation := range []string{"create", "update"} {
-			text, err := setup.Parse([]byte(of.Name + ".shop = { secret_file = \"secret\" }\n"))
+			text, err := setup.Parse([]byte(of.Name+".shop = { secret_file = \"secret\" }\n"), 100)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,9 +1,11 @@
 package e2e
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -51,10 +53,10 @@ func TestApply_BadFiles(t *testing.T) {
 		"date of expiry":           {"roles.R = {}\nkeys.k = { roles = [\"R\"], secret_file = \"s\", expires_at = 2030-01-01 }\n", "shop.toml: line 2 keys.k.expires_at: must not be a date"},
 		"deep tables":              {"roles" + strings.Repeat(".a", 2000) + " = 1\n", "shop.toml: line 1 roles.a.a.a"},
 		"deep arrays":              {"roles.A.permissions = " + strings.Repeat("[", 500) + strings.Repeat("]", 500), "is nested deeper than"},
-		"large file":               {"#" + strings.Repeat("x", 2<<20), "shop.toml has more than 2097152 bytes"},
-		"large body":               {"settings.\"a.b\" = { type = \"textarea\", value = \"" + strings.Repeat("x", 1<<20) + "\" }", "shop.toml: the body is "},
-		"many objects":             {lines(100_000, "\"R%d\" = {sort = 1}\n"), "shop.toml has more than 2097152 bytes|shop.toml: the file must have at most 20000 values"},
-		"many values":              {lines(20_000, "R%d = {}\n"), "shop.toml: the file must have at most 20000 values"},
+		"large file":               {"#" + strings.Repeat("x", 8<<20), "shop.toml has more than 8388608 bytes"},
+		"large body":               {"settings.\"a.b\" = { type = \"textarea\", value = \"" + strings.Repeat("<", 3<<19) + "\" }", "the files have more than 8388608 bytes as JSON, without comments"},
+		"many objects":             {lines(100_000, "\"R%d\" = {sort = 1}\n"), "shop.toml: the file must have at most 200000 values"},
+		"many values":              {lines(200_000, "R%d = {}\n"), "shop.toml: the file must have at most 200000 values"},
 		"terminal control":         {"\"ro\\u001b[2Jles\" = {}\n", "shop.toml: line 1 ro .2Jles: unknown table"},
 
 		"link":                    {fmt.Sprintf(key, "link"), "shop.toml: line 2 keys.k.secret_file: .*link is not a regular file"},
@@ -308,48 +310,164 @@ func TestApply_OriginsAndCredentials(t *testing.T) {
 	p.stop()
 }
 
-// TestExport_AppliedIsSame exports random states, applies the files to an empty installation, and
-// exports that.
+// TestExport_AppliedIsSame exports random states, of which the files are planned without a change, applies
+// the files to an empty installation, and exports that.
 func TestExport_AppliedIsSame(t *testing.T) {
 	t.Parallel()
 	r := random(t)
 	const public = "REEVE_SERVER__PUBLIC_URL=https://reeve.example.org" // without which no provider can be used
-	for range size(1, 1, 30) {
-		dir, from, to := t.TempDir(), t.TempDir(), t.TempDir()
-		values := servertest.RandomSetup(r)
-		for _, table := range setup.SecretTables() {
-			for name, row := range values[table.Name].(map[string]any) {
-				row := row.(map[string]any)
-				delete(row, "secret")
-				row["secret_file"] = name
-			}
-		}
-		text, err := setup.TOML(values)
-		noErr(t, err)
-		noErr(t, os.WriteFile(filepath.Join(dir, "s3cr3t"), []byte("s3cr3t"), 0o600))
+	empty := t.TempDir()
+	start(t, empty, public).stop()
+	for range size(2, 10, 30) {
+		dir := t.TempDir()
 		file := filepath.Join(dir, "random.toml")
-		noErr(t, os.WriteFile(file, []byte(strings.NewReplacer("'s3cr3t'", "'file:s3cr3t'", `"s3cr3t"`, "'file:s3cr3t'").Replace(string(text))), 0o600))
+		text := randomFile(t, r, dir)
+		noErr(t, os.WriteFile(file, text, 0o600))
 
-		exported := func(data, file, name string) (texts map[string]string) {
+		exported := func(file, name string) (texts map[string]string) {
 			t.Helper()
-			start(t, data, public).stop()
-			if r := run(t, "apply", file, "--data", data, public); r.code != 0 {
-				t.Fatalf("%s: %+v\n%s", name, r, text)
-			}
-			out := filepath.Join(dir, name)
-			if r := run(t, "export", out, "--data", data, public); r.code != 0 {
-				t.Fatalf("%s: %+v", name, r)
+			data, out := filepath.Join(dir, "data "+name), filepath.Join(dir, name)
+			noErr(t, os.CopyFS(data, os.DirFS(empty)))
+			for _, words := range [][]string{{"apply", file}, {"export", out}, {"plan", out}} {
+				if r := run(t, append(words, "--data", data, public)...); r.code != 0 {
+					t.Fatalf("%q: %+v\n%s", words, r, text)
+				}
 			}
 			texts = map[string]string{}
 			for _, name := range names(t, out) {
-				texts[name] = readText(t, filepath.Join(out, name))
+				if strings.HasSuffix(name, ".toml") {
+					texts[name] = readText(t, filepath.Join(out, name))
+				}
 			}
 			return texts
 		}
-		first := exported(from, file, "first")
-		second := exported(to, filepath.Join(dir, "first"), "second")
+		first := exported(file, "first")
+		second := exported(filepath.Join(dir, "first"), "second")
 		if len(first) < 8 || !maps.Equal(first, second) {
 			t.Fatalf("exported %q, then %q", first, second)
 		}
 	}
+}
+
+// randomFile returns a random setup as a file, whose secrets are in files in a directory.
+func randomFile(t *testing.T, r *rand.Rand, dir string) []byte {
+	t.Helper()
+	values := servertest.RandomSetup(r)
+	for _, table := range setup.SecretTables() {
+		i := 0
+		for _, row := range values[table.Name].(map[string]any) {
+			row := row.(map[string]any)
+			delete(row, "secret")
+			row["secret_file"] = fmt.Sprint(table.Name, i)
+			i++
+		}
+	}
+	noErr(t, os.WriteFile(filepath.Join(dir, "text"), []byte("s3cr3t"), 0o600))
+	noErr(t, os.WriteFile(filepath.Join(dir, "url"), []byte("https://example.org/s3cr3t"), 0o600))
+	text, err := setup.TOML(values)
+	noErr(t, err)
+	return regexp.MustCompile(`secret = ['"](https:)?[^'"]*['"]`).ReplaceAllFunc(text, func(match []byte) []byte {
+		if bytes.Contains(match, []byte("https:")) {
+			return []byte("secret = 'file:url'")
+		}
+		return []byte("secret = 'file:text'")
+	})
+}
+
+// TestExport_EmptyInstallation exports an installation without objects of its own: its files can be
+// planned and applied, and a later export replaces them.
+func TestExport_EmptyInstallation(t *testing.T) {
+	t.Parallel()
+	data, out := t.TempDir(), filepath.Join(t.TempDir(), "out")
+	start(t, data).stop()
+	command := func(want string, words ...string) {
+		t.Helper()
+		if r := run(t, append(words, "--data", data)...); r.code != 0 || !strings.HasPrefix(r.out, want) {
+			t.Errorf("%q: %+v, want %s", words, r, want)
+		}
+	}
+	command("wrote 1 file to ", "export", out)
+	if files := names(t, out); !slices.Equal(files, []string{"settings.toml"}) {
+		t.Errorf("it wrote %q", files)
+	}
+	command("no changes\n", "plan", out)
+	command("no changes\n", "apply", out)
+
+	file := filepath.Join(t.TempDir(), "shop.toml")
+	noErr(t, os.WriteFile(file, []byte("roles.Support = {}\n"), 0o600))
+	command("+ role Support\n", "apply", file)
+	command("wrote 1 file to ", "export", out)
+	if files := names(t, out); !slices.Equal(files, []string{"roles.toml"}) {
+		t.Errorf("the second export wrote %q", files)
+	}
+	if r := run(t, "plan", t.TempDir(), "--data", data); r.code != 1 || !strings.Contains(r.err, "has no files that end with .toml") {
+		t.Errorf("an empty directory: %+v", r)
+	}
+}
+
+// TestApply_SaysHowToUndo applies a small setup and one that needs a job. The entry that the command
+// names undoes each.
+func TestApply_SaysHowToUndo(t *testing.T) {
+	t.Parallel()
+	data, file := t.TempDir(), filepath.Join(t.TempDir(), "shop.toml")
+	p := start(t, data)
+	hint := regexp.MustCompile(`\napplied (\d+) changes?: entry (\d+) of the change log; to undo: reeve audit undo (\d+)\n$`)
+	for _, n := range []int{1, 250} {
+		var text strings.Builder
+		for i := range n {
+			fmt.Fprintf(&text, "roles.\"R%d of %d\" = { sort = %[1]d, permissions = [\"system.info\"] }\n", i, n)
+		}
+		noErr(t, os.WriteFile(file, []byte(text.String()), 0o600))
+		before := changesIn(t, data, file)
+		if before != n {
+			t.Fatalf("%d changes are planned, want %d", before, n)
+		}
+
+		r := run(t, "apply", file, "--data", data)
+		found := hint.FindStringSubmatch(r.out)
+		if r.code != 0 || found == nil || found[1] != fmt.Sprint(n) || found[2] != found[3] {
+			t.Fatalf("%d roles: code %d, %.300s", n, r.code, r.out[max(0, len(r.out)-300):])
+		}
+		if r := run(t, "audit", "undo", found[2], "--data", data); r.code != 0 {
+			t.Fatalf("undo: %+v", r)
+		}
+		if after := changesIn(t, data, file); after != n {
+			t.Errorf("after the undo %d changes are planned, want %d", after, n)
+		}
+
+		r = run(t, "apply", file, "--json", "--data", data)
+		var done struct{ Applied, Entry int }
+		noErr(t, json.Unmarshal([]byte(r.out), &done))
+		if r.code != 0 || done.Applied != n || done.Entry == 0 {
+			t.Errorf("JSON: code %d, %+v", r.code, done)
+		}
+	}
+	p.stop()
+}
+
+// TestApply_LargeInstallation applies, exports and plans 10,000 permissions beside a running server.
+func TestApply_LargeInstallation(t *testing.T) {
+	t.Parallel()
+	data, dir := t.TempDir(), t.TempDir()
+	p := start(t, data)
+	file, out := filepath.Join(dir, "shop.toml"), filepath.Join(dir, "out")
+	var text strings.Builder
+	text.WriteString("[permissions]\n")
+	for i := range 10_000 {
+		fmt.Fprintf(&text, "\"shop.part%d.read%d\" = { name = \"Permission to read the part %[1]d of the shop\", sort = %[2]d, status = false }\n", i/100, i)
+	}
+	noErr(t, os.WriteFile(file, []byte(text.String()), 0o600))
+	r := run(t, "apply", file, "--data", data)
+	if r.code != 0 || !strings.Contains(r.out, "\napplied 10101 changes: entry ") {
+		t.Fatalf("code %d, %s, %.300s", r.code, r.err, r.out[max(0, len(r.out)-300):])
+	}
+	if r := run(t, "export", out, "--data", data); r.code != 0 {
+		t.Fatalf("%+v", r)
+	}
+	for _, path := range []string{file, out} {
+		if r := run(t, "plan", path, "--data", data); r.code != 0 {
+			t.Errorf("%s: code %d, %s, %.300s", path, r.code, r.err, r.out)
+		}
+	}
+	p.stop()
 }

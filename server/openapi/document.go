@@ -178,7 +178,7 @@ func operation(rt *web.Route, types *Schemas) Object {
 			"required": slices.ContainsFunc(rt.Input.Fields, func(f *web.Field) bool {
 				return f.From == "json" && f.Required
 			}),
-			"description": fmt.Sprintf("At most %d bytes and %d values", rt.MaxBody, web.MaxValues),
+			"description": fmt.Sprintf("At most %d bytes and %d values", rt.MaxBody, cmp.Or(rt.MaxValues, web.MaxValues)),
 			"x-max-bytes": rt.MaxBody,
 			"content":     Object{"application/json": Object{"schema": schema}},
 		}

@@ -10,6 +10,7 @@ import (
 	"reeve/store/errs"
 	"reeve/store/feature"
 	"reeve/store/kv"
+	"reeve/store/names"
 )
 
 const (
@@ -19,7 +20,7 @@ const (
 
 type flagPreviewIn struct {
 	Key    string      `json:"key" check:"required,key,max=129" doc:"Key of the flag, group.key, by which percentages are drawn"`
-	Values string      `json:"values" check:"raw,max=65536" doc:"Value of the flag as JSON, which need not be saved"`
+	Values string      `json:"values" check:"raw,max=65536" doc:"Value of the flag as JSON, which need not be saved; its rules have IDs or names"`
 	UserID store.ID    `json:"user_id" names:"user,user" doc:"ID of a user to ask about; 0 for all in your data scope"`
 	At     *store.Time `json:"at" doc:"Time to ask about; now by default"`
 }
@@ -52,12 +53,16 @@ func previewFlag(req *web.Request, in *flagPreviewIn) (out *FlagPreviewOut, err 
 		text = feature.Off
 	}
 
-	f, err := feature.Parse(text)
-	if err != nil {
-		return nil, errs.Field(errs.Invalid, "values", "%s", err)
-	}
-
 	return out, req.DB.View(req.Actor, func(tx *store.Tx) error {
+		text, err := names.FlagText(tx, text)
+		if err != nil {
+			return err
+		}
+		f, err := feature.Parse(text)
+		if err != nil {
+			return errs.Field(errs.Invalid, "values", "%s", err)
+		}
+
 		at := tx.Now()
 		web.Set(&at, in.At)
 		people, total, err := previewed(req, tx, in.UserID)

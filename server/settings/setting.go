@@ -11,6 +11,7 @@ import (
 	"reeve/server/web"
 	"reeve/store"
 	"reeve/store/errs"
+	"reeve/store/names"
 )
 
 func init() {
@@ -116,20 +117,30 @@ type settingFields struct {
 
 type settingIn struct {
 	settingFields
-	Values *any `json:"values" doc:"Value: the text that is stored, or a JSON value of the type; it must be valid for type, options and props. Responses have the text, and mask that of a secret as ******; sending ****** leaves it unchanged"`
+	Values *any `json:"values" doc:"Value: the text that is stored, or a JSON value of the type; it must be valid for type, options and props. Responses have the text, and mask that of a secret as ******; sending ****** leaves it unchanged. Rules of a flag have IDs or names of roles, departments and users, and responses the IDs"`
 }
 
 var assignSettingFields = web.Assigning[settingFields, store.Setting]()
 
 // assign copies what was sent to a setting, whose type says which values are possible.
-func (in *settingIn) assign(s *store.Setting) error {
+func (in *settingIn) assign(tx *store.Tx, s *store.Setting) error {
 	assignSettingFields(&in.settingFields, s)
 	if in.Values == nil {
 		return nil
 	}
-	text, err := store.SettingText(s, *in.Values)
+	return setValue(tx, s, *in.Values)
+}
+
+// setValue sets the value of a setting. The rules of a flag can name records, which are stored as IDs.
+func setValue(tx *store.Tx, s *store.Setting, value any) error {
+	text, err := store.SettingText(s, value)
 	if err != nil {
 		return errs.Field(errs.Invalid, "values", "%s", err)
+	}
+	if s.Type == "flag" {
+		if text, err = names.FlagText(tx, text); err != nil {
+			return err
+		}
 	}
 	s.Values = text
 	return nil
@@ -137,7 +148,7 @@ func (in *settingIn) assign(s *store.Setting) error {
 
 func createSetting(tx *store.Tx, _ *web.Request, in *settingIn) (*store.Setting, error) {
 	s := &store.Setting{}
-	if err := in.assign(s); err != nil {
+	if err := in.assign(tx, s); err != nil {
 		return nil, err
 	}
 	return s, store.CreateSetting(tx, s)
@@ -150,7 +161,7 @@ type settingChange struct {
 
 func changeSetting(tx *store.Tx, req *web.Request, in *settingChange) (*store.Setting, error) {
 	return saveSetting(req, tx, in.ID, func(s *store.Setting) error {
-		return in.assign(s)
+		return in.assign(tx, s)
 	})
 }
 
@@ -185,7 +196,7 @@ func deleteSetting(tx *store.Tx, _ *web.Request, in *web.ByID) (web.Nothing, err
 }
 
 type valuesIn struct {
-	Values map[string]any `json:"values" check:"required" doc:"Values by group.key: a text, or a JSON value of the setting's type. A security setting also requires the permission system.security.save"`
+	Values map[string]any `json:"values" check:"required" doc:"Values by group.key: a text, or a JSON value of the setting's type. Rules of a flag have IDs or names of roles, departments and users. A security setting also requires the permission system.security.save"`
 }
 
 // saveSettings changes many values, all or none. It checks every value, so that the error
@@ -205,12 +216,7 @@ func saveSettings(tx *store.Tx, req *web.Request, in *valuesIn) (web.Nothing, er
 		}
 
 		_, err := saveSetting(req, tx, id, func(s *store.Setting) error {
-			text, err := store.SettingText(s, in.Values[name])
-			if err != nil {
-				return errs.Field(errs.Invalid, "values", "%s", err)
-			}
-			s.Values = text
-			return nil
+			return setValue(tx, s, in.Values[name])
 		})
 		if err != nil {
 			e := errs.Of(err)

@@ -205,7 +205,7 @@ type runner struct {
 
 // run runs operations, and returns how to revert them.
 func run(tx *store.Tx, req *web.Request, all []operation) ([]inverse, error) {
-	s, err := newState(tx, req.Server.Routes)
+	s, err := readState(tx, req.Server.Routes, usedBy(all), true)
 	if err != nil {
 		return nil, err
 	}
@@ -216,6 +216,25 @@ func run(tx *store.Tx, req *web.Request, all []operation) ([]inverse, error) {
 		}
 	}
 	return r.inverse, nil
+}
+
+// usedBy reports the kinds of the objects that operations look up. A step of a large setup looks up few,
+// and would otherwise read all objects again.
+func usedBy(all []operation) func(*kind) bool {
+	used := map[string]bool{}
+	for i := range all {
+		op := &all[i]
+		used[op.Kind] = used[op.Kind] || op.Operation == "update"
+		switch {
+		case op.Kind == itemKind:
+			used["dictionary"] = true // whose ID is in the path
+		case op.Kind == providerKind:
+			used["role"], used["app role"], used["department"] = true, true, true // named by mappings
+		case op.Kind == "setting":
+			used["setting group"] = true // whose key is in those of settings
+		}
+	}
+	return func(k *kind) bool { return used[k.name] }
 }
 
 // placed returns an error with the object that it is about.
@@ -234,6 +253,9 @@ func placed(op *operation, err error) error {
 	for name, fault := range e.Fields {
 		if about.Fields == nil {
 			about.Fields = errs.Faults{}
+		}
+		if op.Kind == "setting" && name == "values" {
+			name = "value" // in files
 		}
 		about.Fields.Add(at+"."+name, "%s", fault)
 	}

@@ -60,17 +60,25 @@ func permissionBody(_ *state, w *wanted, body map[string]any, create bool) error
 	return nil
 }
 
-// deptBody gives a new department its name and its parent, which follow from a path. One that is
-// addressed by its code has them as fields.
+// deptBody gives a new department its name and its parent, which follow from a path, unless the parent
+// is given by its code. One that is addressed by its code has them as fields.
 func deptBody(_ *state, w *wanted, body map[string]any, create bool) error {
+	code, byCode := strings.CutPrefix(w.Key, "#")
+	parent, given := body["parent"].(string)
+	if given && !byCode && !strings.HasPrefix(parent, "#") {
+		return errs.Field(errs.Invalid, "parent", "must be # and a code; other parents are those of the path")
+	}
 	if !create {
 		return nil
 	}
-	if code, is := strings.CutPrefix(w.Key, "#"); is {
+	if byCode {
 		body["code"] = code
 		return nil
 	}
-	body["parent"], body["name"] = store.SplitDeptPath(w.Key)
+	above, name := store.SplitDeptPath(w.Key)
+	if body["name"] = name; !given {
+		body["parent"] = above
+	}
 	return nil
 }
 
@@ -94,12 +102,8 @@ func settingBody(s *state, w *wanted, body map[string]any, create bool) error {
 			return nil
 		}
 		value = text
-	} else if flag, ok := value.(map[string]any); ok {
-		text, err := json.Marshal(flag) // a copy
-		if err != nil {
-			return err
-		}
-		if value, err = s.renamed(decoded(text), s.idIn); err != nil {
+	} else if s.planned != nil && s.isFlag(w) { // later, the route finds the IDs
+		if err := s.checkRules(value); err != nil {
 			return err
 		}
 	}

@@ -139,14 +139,17 @@ func exportFile(req *web.Request, in *web.None, w http.ResponseWriter) error {
 	return err
 }
 
-// skips reports whether an object is left out: what every installation has, and the permissions of
-// groups of settings, which come with the group.
+// skips reports whether an object is left out: what every installation has, the permissions of groups of
+// settings, which come with the group, and API keys that have expired.
 func (s *state) skips(k *kind, o *current, own map[string]bool) bool {
 	switch k.name {
 	case "permission":
 		return own[o.key] || store.IsGroupPermission(o.key)
 	case "role":
 		return o.id == store.OwnerRole
+	case "API key": // an expired one can't be created
+		key, err := store.APIKeys.Get(s.tx, o.id)
+		return err == nil && key.ExpiresAt <= s.tx.Now()
 	case "setting group":
 		return store.IsBuiltinGroup(o.key)
 	case "setting":

@@ -27,6 +27,7 @@ type reader struct {
 	prefix string // begins places, if there are several files
 	all    []*wanted
 	known  map[string]*wanted  // objects by kind and folded key
+	ids    map[string]bool     // existing objects among them, by kind and ID
 	whole  map[string]bool     // dictionaries whose items are listed, by code
 	fields map[string][]string // fields that files can have, by kind
 	hints  int                 // number of unknown names for which the nearest known one was looked for
@@ -40,7 +41,7 @@ const flagTable = "flags"
 
 // read returns the objects of the files.
 func (s *state) read(in *filesIn) (*reader, error) {
-	r := &reader{s: s, known: map[string]*wanted{}, whole: map[string]bool{}, fields: map[string][]string{},
+	r := &reader{s: s, known: map[string]*wanted{}, ids: map[string]bool{}, whole: map[string]bool{}, fields: map[string][]string{},
 		faults: errs.Faults{}}
 	for _, file := range in.Files {
 		if r.owner = file.Name; len(in.Files) > 1 {
@@ -183,8 +184,14 @@ func (r *reader) add(k *kind, key string, fields object, at string) {
 		r.faults.Add(at, "is given twice")
 		return
 	}
-	if had := r.s.find(k, key); had != nil && had.twins > 0 {
+	switch had := r.s.find(k, key); {
+	case had == nil:
+	case had.twins > 0:
 		r.faults.Add(at, "%d others are named so; rename them", had.twins)
+	case r.ids[k.name+" "+had.id.String()]:
+		r.faults.Add(at, "is given twice")
+	default:
+		r.ids[k.name+" "+had.id.String()] = true
 	}
 	r.checkNames(k, fields, at)
 	w := &wanted{Kind: k.name, Key: key, Owner: r.owner, Fields: fields, At: at}

@@ -65,7 +65,7 @@ func (in *given) parse(req *web.Request, f *fileIn) error {
 		return err
 	}
 	defer done()
-	t, err := Parse([]byte(*f.Text))
+	t, err := Parse([]byte(*f.Text), web.MaxValues)
 	if err == nil {
 		err = t.Resolve(func(reference string) (string, error) {
 			if reference == "unset" {

@@ -59,7 +59,7 @@ func allKinds() []*kind {
 		{
 			name: "department", table: "departments", records: store.Depts,
 			create: "POST /admin/dept", update: "PUT /admin/dept/:id", remove: "DELETE /admin/dept/:id",
-			fold: fold.Key, load: loadDepts, body: deptBody,
+			fold: fold.Key, load: loadDepts, body: deptBody, form: deptForm,
 		},
 		{
 			name: "setting group", table: "setting_groups", records: store.SettingGroups,
@@ -100,7 +100,7 @@ func allKinds() []*kind {
 			name: itemKind, records: store.DictItems,
 			create: "POST /system/dict/:id/item", update: "PUT /system/dict/:id/item/:item_id",
 			remove: "DELETE /system/dict/:id/item/:item_id",
-			load:   loadNothing, body: itemBody,
+			load:   loadItems, body: itemBody,
 		},
 		{
 			name: "custom field", table: "fields", records: store.CustomFields,

@@ -198,6 +198,7 @@ func (r *reader) check(k *kind, w *wanted, had *current, create bool) object {
 		r.faults.Add(w.At+".value", "must be the value itself: the setting is not a secret")
 	}
 
+	r.checkParent(k, w)
 	clean := object{}
 	for name, value := range w.Fields {
 		ref := k.ref(name)
@@ -214,6 +215,20 @@ func (r *reader) check(k *kind, w *wanted, had *current, create bool) object {
 		k.form(r.s, w, clean)
 	}
 	return clean
+}
+
+// checkParent checks the parent that a file gives a permission or a department.
+func (r *reader) checkParent(k *kind, w *wanted) {
+	parent, given := w.Fields["parent"].(string)
+	if !given || parent == "" {
+		return
+	}
+	switch had := r.s.find(k, parent); {
+	case had != nil && had.twins > 0:
+		r.faults.Add(w.At+".parent", "%d others are named so; rename them", had.twins)
+	case had == nil && !r.has(k, parent) && !r.reserved()[parent]:
+		r.faults.Add(w.At+".parent", "%s %q not found", errs.Noun(k.records.Noun()), parent)
+	}
 }
 
 // checkRef returns the keys of the objects that a field refers to, sorted.
@@ -233,8 +248,10 @@ func (r *reader) checkRef(ref *ref, value any, at string) any {
 			continue
 		}
 		switch had, want := r.s.find(k, name), r.known[k.name+" "+k.folded(name)]; {
+		case had != nil && had.twins > 0:
+			r.faults.Add(fmt.Sprintf("%s[%d]", at, i), "%d others are named so; rename them", had.twins)
 		case had != nil:
-			name = had.key
+			name = r.s.keyOf(k, name)
 		case want != nil:
 			name = want.Key
 		case k.name == "permission" && reserved[name]:

@@ -159,7 +159,7 @@ func providerForm(s *state, w *wanted, fields object) {
 		names, _ := given[i].(map[string]any)
 		dept, _ := names["department"].(string)
 		checked[i] = mappingRow(fmt.Sprint(row["claim"]), fmt.Sprint(row["value"]), s.keysOf("role", names["roles"]),
-			s.keysOf("app role", names["app_roles"]), s.keyOf("department", dept))
+			s.keysOf("app role", names["app_roles"]), s.keyOf(kindOf("department"), dept))
 	}
 }
 
@@ -168,18 +168,10 @@ func (s *state) keysOf(kindName string, names any) []any {
 	list, _ := names.([]any)
 	all := []any{}
 	for _, name := range list {
-		all = append(all, s.keyOf(kindName, fmt.Sprint(name)))
+		all = append(all, s.keyOf(kindOf(kindName), fmt.Sprint(name)))
 	}
 	sort.Slice(all, func(i, j int) bool { return all[i].(string) < all[j].(string) })
 	return all
-}
-
-// keyOf returns the key of the object with a name; the name itself for one that is not there yet.
-func (s *state) keyOf(kindName, name string) string {
-	if o := s.find(kindOf(kindName), name); o != nil {
-		return o.key
-	}
-	return name
 }
 
 // eachMapped calls do for each object that the mappings of a provider name.

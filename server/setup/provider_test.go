@@ -148,7 +148,7 @@ func TestProvider_FileOfManual(t *testing.T) {
 	page, err := embed.Manual.ReadFile("manual/sign-in-providers.md")
 	servertest.Must(t, err)
 	block := regexp.MustCompile("(?s)```toml\n(\\[providers\\.corp\\].*?)```").FindSubmatch(page)
-	text, err := setup.Parse(block[1])
+	text, err := setup.Parse(block[1], 100)
 	servertest.Must(t, err)
 	servertest.Must(t, text.Resolve(func(reference string) (string, error) { return "the text of " + reference, nil }))
 	in := commandLine(t)

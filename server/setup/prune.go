@@ -10,6 +10,7 @@ import (
 	"reeve/store"
 	"reeve/store/errs"
 	"reeve/store/kv"
+	"reeve/store/names"
 )
 
 // reference names what a record refers to: objects of a kind.
@@ -121,7 +122,11 @@ func (r *reader) pruned(in *filesIn, items, changes []*Change) (all []*Change, e
 // they refer, and the parents of new ones.
 func (r *reader) named() map[string]bool {
 	named := map[string]bool{}
-	add := func(kindName, key string) { named[kindName+" "+kindOf(kindName).folded(key)] = true }
+	add := func(kindName, key string) {
+		k := kindOf(kindName)
+		named[kindName+" "+k.folded(key)] = true
+		named[kindName+" "+k.folded(r.s.keyOf(k, key))] = true
+	}
 	for _, w := range r.all {
 		add(w.Kind, w.Key)
 		k := kindOf(w.Kind)
@@ -135,14 +140,12 @@ func (r *reader) named() map[string]bool {
 			}
 		}
 		eachMapped(w.Fields, add)
-		if _, err := r.s.renamed(w.Fields["value"], func(kindName string, element any) (any, error) {
-			if !strings.HasSuffix(kindName, "user") {
-				add(kindName, fmt.Sprint(element))
+		names.EachInRules(w.Fields["value"], func(kind, _ string, element any) (any, error) {
+			if r.s.kinds[objectKind(kind)] != nil {
+				add(objectKind(kind), fmt.Sprint(element))
 			}
 			return element, nil
-		}); err != nil {
-			panic(err) // the function returns none
-		}
+		}) // never fails
 		if parent, is := w.Fields["parent"].(string); is {
 			add(w.Kind, parent)
 		}

@@ -19,7 +19,7 @@ func manualFile(t *testing.T) map[string]any {
 	page, err := embed.Manual.ReadFile("manual/setup.md")
 	servertest.Must(t, err)
 	block := regexp.MustCompile("(?s)```toml\n(.*?)```").FindSubmatch(page)
-	text, err := setup.Parse(block[1])
+	text, err := setup.Parse(block[1], 100)
 	servertest.Must(t, err)
 	return text.Values
 }

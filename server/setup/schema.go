@@ -7,6 +7,7 @@ import (
 
 	"reeve/server/web"
 	"reeve/store"
+	"reeve/store/names"
 )
 
 // schema sends the JSON Schema of setup files.
@@ -184,6 +185,21 @@ func flagFields() described {
 		"title": described{"type": "string"}, "describe": described{"type": "string"},
 		"sort": described{"type": "integer"}, "enabled": described{"type": "boolean"},
 		"variants": described{"type": "object"}, "default": described{"type": "string"},
-		"off": described{"type": "string"}, "rules": described{"type": "array", "items": described{"type": "object"}},
+		"off": described{"type": "string"}, "rules": described{"type": "array", "items": ruleSchema()},
 	}
+}
+
+// ruleSchema describes a rule of a flag.
+func ruleSchema() described {
+	text, object := described{"type": "string"}, described{"type": "object"}
+	time := described{"type": "string", "format": "date-time"}
+	fields := described{"name": text, "attributes": object, "from": time, "until": time, "variant": text, "percent": object}
+	for _, of := range names.RuleFields {
+		fields[of.Field] = described{
+			"type":        "array",
+			"description": names.Of(of.Kind).Doc + ", or its ID",
+			"items":       described{"type": []string{"string", "integer"}},
+		}
+	}
+	return described{"type": "object", "properties": fields, "additionalProperties": false}
 }

@@ -7,6 +7,7 @@ import (
 	"reeve/server/web"
 	"reeve/store"
 	"reeve/store/errs"
+	"reeve/store/names"
 )
 
 // A setting has the field value in place of values, in the form of its type. A feature flag is a
@@ -18,11 +19,13 @@ func loadSettings(s *state) error {
 		fields := s.fieldsOf(k, v)
 		delete(fields, "key")
 		delete(fields, "values")
-		value, err := s.valueOf(v)
-		if err != nil {
-			return err
+		if !s.keysOnly {
+			value, err := s.valueOf(v)
+			if err != nil {
+				return err
+			}
+			fields["value"] = value
 		}
-		fields["value"] = value
 		s.add(k.name, v.ID, s.kinds["setting group"].keys[v.GroupID]+"."+v.Key, fields)
 		return nil
 	})
@@ -45,7 +48,8 @@ func (s *state) valueOf(v *store.Setting) (any, error) {
 		}
 	case "flag":
 		if json.Valid([]byte(v.Values)) {
-			return s.renamed(decoded([]byte(v.Values)), s.nameIn)
+			flag := decoded([]byte(v.Values))
+			return flag, names.EachInRules(flag, s.nameIn)
 		}
 	}
 	return v.Values, nil
@@ -73,43 +77,38 @@ func hidesWebhook(field string, _ object) bool { return field == "url" || field 
 
 func hidesKey(field string, _ object) bool { return field == "secret" }
 
-// ruleNames are the fields of the rules of a flag that have IDs, with the kinds of their objects.
-var ruleNames = map[string]string{
-	"roles": "role", "app_roles": "app role", "depts": "department", "users": "user",
-	"app_users": "app user",
+// isFlag reports whether a setting is, or will be, a feature flag.
+func (s *state) isFlag(w *wanted) bool {
+	of := w.Fields["type"]
+	if had := s.find(kindOf("setting"), w.Key); of == nil && had != nil {
+		of = had.fields["type"]
+	}
+	return of == "flag"
 }
 
-// renamed returns the value of a flag with the lists of its rules replaced.
-func (s *state) renamed(value any, replace func(kindName string, element any) (any, error)) (any, error) {
-	flag, ok := value.(map[string]any)
-	if !ok {
-		return value, nil
-	}
-	rules, _ := flag["rules"].([]any)
-	for _, r := range rules {
-		rule, ok := r.(map[string]any)
-		if !ok {
-			continue
+// checkRules returns an error if a rule of a flag names an object that neither the installation nor the
+// files have.
+func (s *state) checkRules(flag any) error {
+	find := names.Lookup{Tx: s.tx}
+	return names.EachInRules(flag, func(kind, at string, element any) (any, error) {
+		name, is := element.(string)
+		if of := s.kinds[objectKind(kind)]; !is || of != nil && s.planned(kindOf(objectKind(kind)), name) {
+			return element, nil
 		}
-		for field, kindName := range ruleNames {
-			list, ok := rule[field].([]any)
-			if !ok {
-				continue
-			}
-			for i, element := range list {
-				replaced, err := replace(kindName, element)
-				if err != nil {
-					return nil, err
-				}
-				list[i] = replaced
-			}
+		faults := errs.Faults{}
+		_, err := find.One(names.Of(kind), name, at, faults)
+		if err == nil && len(faults) > 0 {
+			err = errs.Field(errs.Invalid, "value", "%s: %s", at, faults[at])
 		}
-	}
-	return flag, nil
+		return element, err
+	})
 }
 
-// nameIn returns the name of an object by its ID; the ID itself if there is none.
-func (s *state) nameIn(kindName string, element any) (any, error) {
+// objectKind returns the name of a kind by that of a names.Kind.
+func objectKind(kind string) string { return strings.ReplaceAll(kind, "_", " ") }
+
+// nameIn returns the name of an object in the rule of a flag by its ID; the ID itself if there is none.
+func (s *state) nameIn(kind, _ string, element any) (any, error) {
 	number, ok := element.(json.Number)
 	if !ok {
 		return element, nil
@@ -119,52 +118,30 @@ func (s *state) nameIn(kindName string, element any) (any, error) {
 		return element, nil
 	}
 
-	switch kindName {
-	case "user", "app user":
-		name, err := store.Account{App: kindName == "app user", ID: id}.Username(s.tx)
+	if kind == "user" || kind == "app_user" {
+		name, err := store.Account{App: kind == "app_user", ID: id}.Username(s.tx)
 		if errs.Is(err, errs.NotFound) {
 			return element, nil
 		}
 		return name, err
 	}
-	if key, ok := s.kinds[kindName].keys[id]; ok {
+	if key, ok := s.kinds[objectKind(kind)].keys[id]; ok {
 		return key, nil
 	}
 	return element, nil
 }
 
-// idIn returns the ID of an object by its name in the rule of a flag. A number is an ID already.
-func (s *state) idIn(kindName string, element any) (any, error) {
-	name, ok := element.(string)
-	if !ok {
-		return element, nil
+// idIn returns the ID of an object by its name in a mapping.
+func (s *state) idIn(kindName, name string) (any, error) {
+	k := kindOf(kindName)
+	o := s.find(k, name)
+	if o == nil && s.planned != nil && s.planned(k, name) {
+		return json.Number("1"), nil // it will have another ID
 	}
-	var id store.ID
-	switch kindName {
-	case "user":
-		u, err := store.UserByName.Get(s.tx, name)
-		if err != nil {
-			return nil, err
-		}
-		id = u.ID
-	case "app user":
-		u, err := store.AppUserByName.Get(s.tx, name)
-		if err != nil {
-			return nil, err
-		}
-		id = u.ID
-	default:
-		k := kindOf(kindName)
-		o := s.find(k, name)
-		if o == nil && s.planned != nil && s.planned(k, name) {
-			return json.Number("1"), nil // it will have another ID
-		}
-		if o == nil {
-			return nil, errs.Field(errs.Invalid, "value", "%s %q not found", kindName, name)
-		}
-		id = o.id
+	if o == nil {
+		return nil, errs.Field(errs.Invalid, "value", "%s %q not found", kindName, name)
 	}
-	return json.Number(id.String()), nil
+	return json.Number(o.id.String()), nil
 }
 
 // splitSetting returns the group and the key of a setting's name.

@@ -19,6 +19,12 @@ import (
 	"reeve/store/errs"
 )
 
+// Limits of the body of a request with setup files, which has all objects of an installation.
+const (
+	MaxBody   = 8 << 20 // bytes
+	MaxValues = 200_000
+)
+
 // Routes returns the routes of the package.
 func Routes(js *jobs.Runner) []web.Route {
 	a := applier{js}
@@ -45,6 +51,8 @@ func Routes(js *jobs.Runner) []web.Route {
 				Keys:             web.ByNoKey,
 				Validates:        true,
 				RequiresScopeAll: true,
+				MaxBody:          MaxBody,
+				MaxValues:        MaxValues,
 				Hidden:           redact.Fields{Values: true, Texts: true},
 				Note: "Returns the changes with which the installation would be as the files say, and " +
 					"changes nothing. Waits for a setup that is being applied. Requires the owner role.",
@@ -55,6 +63,8 @@ func Routes(js *jobs.Runner) []web.Route {
 				Reveals:          true,
 				Validates:        true,
 				RequiresScopeAll: true,
+				MaxBody:          MaxBody,
+				MaxValues:        MaxValues,
 				Hidden:           redact.Fields{Values: true, Texts: true},
 				Note: "All or nothing. Up to 200 records are changed in one transaction; more by a job, " +
 					"which goes on after a restart and is undone if one of its steps is refused. The " +

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"reeve/auth"
 	"reeve/server/servertest"
@@ -235,4 +236,85 @@ func withSecrets(t *testing.T, values map[string]any) (with map[string]any) {
 		}
 	}
 	return with
+}
+
+// TestSetup_EqualDepartments applies departments with the same name below one parent, which have codes,
+// and some below them. It goes on with files that name them by their codes when they are not equal any
+// more, and back.
+func TestSetup_EqualDepartments(t *testing.T) {
+	t.Parallel()
+	in := commandLine(t)
+	values := func(second string) map[string]any {
+		var all map[string]any
+		servertest.Must(t, json.Unmarshal([]byte(`{"departments":{"Sales":{},"#one":{"name":"EU","parent":"Sales"},
+			"#two":{"name":"`+second+`","parent":"Sales"},"#three":{"name":"Paris","parent":"#two"},
+			"Sales/EU/Lille":{"parent":"#one"}},
+			"roles":{"Seller":{"data_scope":"custom","departments":["#one","#two","Sales/EU/Lille"]}}}`), &all))
+		return all
+	}
+	apply := func(values map[string]any, want ...string) {
+		t.Helper()
+		disktest.Equal(t, "applied", changesOf(in.OK("POST", "/system/setup/apply", file(t, values, true), "cli")), want)
+		disktest.Equal(t, "again", changesOf(in.OK("POST", "/system/setup/apply", file(t, values, true), "cli")), nil)
+		disktest.Equal(t, "exported", changesOf(in.OK("POST", "/system/setup/plan", file(t, exported(in), false), "cli")), nil)
+	}
+	apply(values("EU"), "create department Sales", "create department #one", "create department #two",
+		"create department #three", "create department Sales/EU/Lille", "create role Seller")
+	apply(values("US"), "update department #two")
+	apply(values("EU"), "update department #two")
+
+	for rows, field := range map[string]string{
+		`{"Sales/EU":{"sort":1}}`:                     "departments.Sales/EU",
+		`{"Sales/EU/Nice":{"parent":"Sales/EU"}}`:     "departments.Sales/EU/Nice.parent",
+		`{"Sales":{"sort":1},"#head":{"sort":2}}`:     "departments.Sales",
+		`{"#four":{"name":"EU","parent":"Sales/EU"}}`: "departments.#four.parent",
+		`{"#four":{"name":"EU","parent":"Nowhere"}}`:  "departments.#four.parent",
+	} {
+		if strings.Contains(rows, "#head") {
+			in.OK("POST", "/system/setup/apply", file(t, map[string]any{"departments": map[string]any{"Sales": map[string]any{"code": "head"}}}, false), "cli")
+		}
+		var depts any
+		servertest.Must(t, json.Unmarshal([]byte(rows), &depts))
+		for _, path := range []string{"plan", "apply"} {
+			a := in.Call("POST", "/system/setup/"+path, file(t, map[string]any{"departments": depts}, false), "cli")
+			if a.Code < 400 || a.Envelope().Errors[field] == "" {
+				t.Errorf("%s %s: %d %s, want a fault of %s", path, rows, a.Code, a.Body, field)
+			}
+		}
+	}
+}
+
+// TestSetup_ExpiredKeyNotExported exports a key until it expires: no installation could create it then.
+func TestSetup_ExpiredKeyNotExported(t *testing.T) {
+	t.Parallel()
+	in := commandLine(t)
+	token, _, _ := auth.NewKey()
+	values := map[string]any{"roles": map[string]any{"Seller": map[string]any{}}, "keys": map[string]any{"ci": map[string]any{
+		"roles": []any{"Seller"}, "secret": map[string]any{"secret": token},
+		"expires_at": time.Now().Add(time.Second).UTC().Format(time.RFC3339Nano)}}}
+	in.OK("POST", "/system/setup/apply", file(t, values, false), "cli")
+	servertest.Until(t, "the key to expire", func() bool { return exported(in)["keys"] == nil })
+	commandLine(t).OK("POST", "/system/setup/apply", file(t, exported(in), false), "cli")
+}
+
+// TestSetup_EqualDepartmentsWithoutCode does not export a department whose path another one has, even if
+// that has a code.
+func TestSetup_EqualDepartmentsWithoutCode(t *testing.T) {
+	t.Parallel()
+	in := commandLine(t)
+	in.OK("POST", "/admin/dept", `{"name":"EU","code":"eu"}`, "owner")
+	in.OK("POST", "/admin/dept", `{"name":"EU"}`, "owner")
+	in.Call("GET", "/system/setup", "", "cli").Brief(422, `departments \"EU\"; rename them`)
+}
+
+// TestSetup_RolesWithoutPasswords applies roles that turn passwords off, or require a second factor. A
+// command can, since it needs neither to sign in; an owner needs another way first.
+func TestSetup_RolesWithoutPasswords(t *testing.T) {
+	t.Parallel()
+	in := commandLine(t)
+	for field, code := range map[string]string{"password_off": "connect_first", "require_factor": "factor_first"} {
+		values := map[string]any{"roles": map[string]any{field: map[string]any{field: true}}}
+		in.Call("POST", "/system/setup/apply", file(t, values, false), "owner").Brief(409, code)
+		in.OK("POST", "/system/setup/apply", file(t, values, false), "cli")
+	}
 }

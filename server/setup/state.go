@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -19,13 +20,16 @@ type state struct {
 	routes map[string]*web.Route // routes by method and path
 	kinds  map[string]*objects   // objects by the name of the kind
 
+	keysOnly bool // whether current objects have no fields
+
 	planned func(k *kind, key string) bool // whether files have an object, while a plan is made; else nil
 }
 
 // objects are the objects of one kind.
 type objects struct {
 	byKey map[string]*current // objects by folded key
-	keys  map[store.ID]string
+	other map[string]*current // objects by another key that a file can have
+	keys  map[store.ID]string // keys in exports
 }
 
 // current is an object of the installation.
@@ -36,16 +40,24 @@ type current struct {
 	twins  int // number of other objects with this key, so that none can be addressed by it
 }
 
-// newState reads the objects.
+// newState reads all objects.
 func newState(tx *store.Tx, routes []web.Route) (*state, error) {
-	s := &state{tx: tx, routes: map[string]*web.Route{}, kinds: map[string]*objects{}}
+	return readState(tx, routes, func(*kind) bool { return true }, false)
+}
+
+// readState reads the objects of some kinds; only their keys if keysOnly is true.
+func readState(tx *store.Tx, routes []web.Route, of func(*kind) bool, keysOnly bool) (*state, error) {
+	s := &state{tx: tx, routes: map[string]*web.Route{}, kinds: map[string]*objects{}, keysOnly: keysOnly}
 	for i := range routes {
 		s.routes[routes[i].Method+" "+routes[i].Path] = &routes[i]
 	}
 	for _, k := range kinds {
-		s.kinds[k.name] = &objects{byKey: map[string]*current{}, keys: map[store.ID]string{}}
+		s.kinds[k.name] = &objects{byKey: map[string]*current{}, other: map[string]*current{}, keys: map[store.ID]string{}}
 	}
 	for _, k := range kinds {
+		if !of(k) {
+			continue
+		}
 		if err := k.load(s); err != nil {
 			return nil, fmt.Errorf("read the objects of the kind %s: %w", k.name, err)
 		}
@@ -65,7 +77,22 @@ func (s *state) add(kindName string, id store.ID, key string, fields object) {
 }
 
 // find returns the object with a key; nil for none.
-func (s *state) find(k *kind, key string) *current { return s.kinds[k.name].byKey[k.folded(key)] }
+func (s *state) find(k *kind, key string) *current {
+	all, folded := s.kinds[k.name], k.folded(key)
+	if o := all.byKey[folded]; o != nil {
+		return o
+	}
+	return all.other[folded]
+}
+
+// keyOf returns the key that exports have for the object with a key; the key itself for one that is not
+// there yet.
+func (s *state) keyOf(k *kind, key string) string {
+	if o := s.find(k, key); o != nil && o.twins == 0 {
+		return s.kinds[k.name].keys[o.id]
+	}
+	return key
+}
 
 // namesOf returns the keys of the objects with some IDs, sorted. IDs of none are left out.
 func (s *state) namesOf(kindName string, ids []store.ID) []any {
@@ -85,6 +112,9 @@ func (s *state) namesOf(kindName string, ids []store.ID) []any {
 
 // fieldsOf returns the fields of a record that a request can set, as in files, without references.
 func (s *state) fieldsOf(k *kind, v any) object {
+	if s.keysOnly {
+		return object{}
+	}
 	text, err := json.Marshal(v)
 	if err != nil {
 		panic(err) // a stored record can be encoded
@@ -131,8 +161,6 @@ func each[T any](tx *store.Tx, of *kv.Collection[T], load func(v *T) error) erro
 	}
 	return nil
 }
-
-func loadNothing(*state) error { return nil }
 
 // builtin are the permissions that Reeve itself has: it creates them again where they are missing.
 func builtin(tx *store.Tx) (map[string]bool, error) {
@@ -181,17 +209,53 @@ func loadTree[T any](s *state, kindName string, of *kv.Collection[T],
 
 func loadDepts(s *state) error {
 	k, policy := kindOf("department"), store.PolicyCache.Get(s.tx)
-	return each(s.tx, store.Depts, func(d *store.Dept) error {
-		fields, ref := s.fieldsOf(k, d), policy.DeptRef(d.ID)
-		if strings.HasPrefix(ref, "#") {
-			fields["parent"] = policy.DeptRef(d.ParentID)
-			delete(fields, "code")
-		} else {
-			delete(fields, "name")
+	other := s.kinds[k.name].other
+	err := each(s.tx, store.Depts, func(d *store.Dept) error {
+		ref, parent, byPath := policy.DeptRef(d.ID), policy.DeptRef(d.ParentID), s.fieldsOf(k, d)
+		byCode := maps.Clone(byPath)
+		byCode["parent"] = parent
+		delete(byCode, "code")
+		delete(byPath, "name")
+		if strings.HasPrefix(parent, "#") { // which does not follow from the path
+			byPath["parent"] = parent
 		}
-		s.add(k.name, d.ID, ref, fields)
+
+		if strings.HasPrefix(ref, "#") {
+			s.add(k.name, d.ID, ref, byCode)
+			path := k.folded(policy.DeptPath(d.ID))
+			if other[path] == nil {
+				other[path] = &current{}
+			} else {
+				other[path].twins++
+			}
+			return nil
+		}
+		s.add(k.name, d.ID, ref, byPath)
+		if d.Code != "" {
+			code := "#" + d.Code
+			other[k.folded(code)] = &current{id: d.ID, key: code, fields: byCode}
+		}
 		return nil
 	})
+	for path, equal := range other { // some of those with a path have no code
+		if o := s.kinds[k.name].byKey[path]; o != nil {
+			o.twins += 1 + equal.twins
+		}
+	}
+	return err
+}
+
+// deptForm brings the parent of a department into the form in which it is exported. A path has it
+// already, unless several departments have the path of the parent.
+func deptForm(s *state, w *wanted, fields object) {
+	parent, sent := fields["parent"].(string)
+	if !sent {
+		return
+	}
+	fields["parent"] = s.keyOf(kindOf("department"), parent)
+	if above, _ := store.SplitDeptPath(w.Key); !strings.HasPrefix(w.Key, "#") && fields["parent"] == above {
+		delete(fields, "parent")
+	}
 }
 
 func loadGroups(s *state) error {
@@ -233,22 +297,21 @@ func loadAppRoles(s *state) error {
 }
 
 func loadDicts(s *state) error {
-	k, items := kindOf("dictionary"), kindOf(itemKind)
-	codes := map[store.ID]string{}
-	err := each(s.tx, store.Dicts, func(d *store.Dict) error {
+	k := kindOf("dictionary")
+	return each(s.tx, store.Dicts, func(d *store.Dict) error {
 		fields := s.fieldsOf(k, d)
 		delete(fields, "code")
-		codes[d.ID] = d.Code
 		s.add(k.name, d.ID, d.Code, fields)
 		return nil
 	})
-	if err != nil {
-		return err
-	}
+}
+
+func loadItems(s *state) error {
+	k, codes := kindOf(itemKind), s.kinds["dictionary"].keys
 	return each(s.tx, store.DictItems, func(i *store.DictItem) error {
-		fields := s.fieldsOf(items, i)
+		fields := s.fieldsOf(k, i)
 		delete(fields, "value")
-		s.add(items.name, i.ID, itemKey(codes[i.DictID], i.Value), fields)
+		s.add(k.name, i.ID, itemKey(codes[i.DictID], i.Value), fields)
 		return nil
 	})
 }

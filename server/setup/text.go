@@ -14,7 +14,6 @@ import (
 	"github.com/pelletier/go-toml/v2"
 	"github.com/pelletier/go-toml/v2/unstable"
 
-	"reeve/server/web"
 	"reeve/store/errs"
 )
 
@@ -27,13 +26,13 @@ type Text struct {
 	count  int            // number of these, with those that are named again
 }
 
-// Parse reads TOML, which may begin with a byte order mark. An error names the line, or a place in the
-// text that is returned with it.
-func Parse(text []byte) (*Text, error) {
+// Parse reads TOML of at most so many values, which may begin with a byte order mark. An error names the
+// line, or a place in the text that is returned with it.
+func Parse(text []byte, most int) (*Text, error) {
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
 	t := &Text{lines: map[string]int{}}
-	if t.index(text); t.count > web.MaxValues { // before all are read, which takes memory and, for large tables, time
-		return nil, errs.New(errs.Invalid, "the file must have at most %d values", web.MaxValues)
+	if t.index(text, most); t.count > most { // before all are read, which takes memory and, for large tables, time
+		return nil, errs.New(errs.Invalid, "the file must have at most %d values", most)
 	}
 	if err := toml.Unmarshal(text, &t.Values); err != nil {
 		var fault *toml.DecodeError
@@ -43,6 +42,9 @@ func Parse(text []byte) (*Text, error) {
 		}
 		return nil, errs.New(errs.Invalid, "%s", err)
 	}
+	if t.Values == nil { // only comments
+		t.Values = map[string]any{}
+	}
 	if err := checkValues(t.Values, "", 0); err != nil {
 		return t, err
 	}
@@ -50,7 +52,7 @@ func Parse(text []byte) (*Text, error) {
 }
 
 // index finds the lines, up to the first error of the syntax and the limit of values.
-func (t *Text) index(text []byte) {
+func (t *Text) index(text []byte, most int) {
 	var p unstable.Parser
 	p.Reset(text)
 	line, end := 1, 0 // line of the byte at end
@@ -91,7 +93,7 @@ func (t *Text) index(text []byte) {
 	}
 
 	table := ""
-	for t.count <= web.MaxValues && p.NextExpression() {
+	for t.count <= most && p.NextExpression() {
 		switch e := p.Expression(); e.Kind {
 		case unstable.Table:
 			table = keys("", e)

@@ -8,6 +8,7 @@ import (
 	"reeve/auth"
 	"reeve/server/servertest"
 	"reeve/server/setup"
+	"reeve/server/web"
 	"reeve/server/webhook"
 	"reeve/store/disk/disktest"
 )
@@ -187,7 +188,7 @@ func TestText_ExportPlansNothing(t *testing.T) {
 			t.Fatalf("it would change %q\n%s", left, a.Body)
 		}
 		to := commandLine(t)
-		to.OK("POST", "/system/setup/apply", texts(t, "setup", a.Body), "owner")
+		to.OK("POST", "/system/setup/apply", texts(t, "setup", a.Body), "cli") // owners have no second factor
 		disktest.Equal(t, "the exported file of the copy", to.OK("GET", "/system/setup-export", "", "owner").Body, a.Body)
 	}
 }
@@ -198,7 +199,7 @@ func FuzzParse(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		parsed, err := setup.Parse(text)
+		parsed, err := setup.Parse(text, web.MaxValues)
 		if err != nil {
 			return
 		}

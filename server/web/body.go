@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"io"
 	"mime"
@@ -14,7 +15,8 @@ import (
 
 // Limits of a JSON body. A body takes memory as it arrives, and only what has arrived
 // counts against the budget, so that slow senders cannot use it up. Small bodies do not
-// count: the limit on connections bounds those.
+// count: the limit on connections bounds those. Neither does what a large body has beyond
+// MaxBody and MaxValues, which few routes allow: maxLargeBodies bounds that.
 const (
 	MaxBody     = 1 << 20          // bytes, unless the route has a lower limit
 	MaxForm     = 64 << 10         // bytes of a form that a person fills in
@@ -46,7 +48,9 @@ func (req *Request) readBody() (map[string]any, error) {
 		return nil, err
 	}
 
-	req.Observed.body = b
+	if len(b) <= MaxBody { // monitoring would copy a large one
+		req.Observed.body = b
+	}
 	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil ||
 		media != "application/json" {
 		return nil, errs.New(errs.BadMedia, "the Content-Type of the body must be application/json")
@@ -103,11 +107,32 @@ func (req *Request) readBytes(most int64) ([]byte, error) {
 		}
 
 		if len(b) == cap(b) {
-			if b, err = req.grow(b, most+1, bodyCost); err != nil {
+			if b, err = req.growBody(b, most+1); err != nil {
 				return nil, err
 			}
 		}
 	}
+}
+
+// growBody is grow for a JSON body, of at most most bytes. What is beyond MaxBody does not count in
+// bytes, but as one of the large bodies.
+func (req *Request) growBody(b []byte, most int64) ([]byte, error) {
+	if cap(b) <= MaxBody {
+		return req.grow(b, min(most, MaxBody+1), bodyCost)
+	}
+	if err := req.holdLarge(); err != nil {
+		return nil, err
+	}
+	return append(make([]byte, 0, min(int64(2*cap(b)), most)), b...), nil
+}
+
+// holdLarge makes the request one with a large body until it ends, once.
+func (req *Request) holdLarge() error {
+	if req.large {
+		return nil
+	}
+	req.large = true
+	return req.Hold(req.Server.Limits.LargeBodies, 1)
 }
 
 // grow returns a copy of a full buffer with twice the capacity, at most most bytes, and
@@ -136,14 +161,20 @@ func (req *Request) bodyFault(err error) error {
 
 // decodeBody decodes a body within the memory budget.
 func (req *Request) decodeBody(b []byte) (any, error) {
+	most := cmp.Or(req.Route.MaxValues, MaxValues)
 	if len(b) > freeBody {
 		values := 1 + bytes.Count(b, []byte(",")) + bytes.Count(b, []byte("[")) + bytes.Count(b, []byte("{")) // an upper bound
-		if err := req.holdMemory(int64(len(b) + valueCost*min(values, MaxValues))); err != nil {
+		if values > MaxValues && most > MaxValues {
+			if err := req.holdLarge(); err != nil {
+				return nil, err
+			}
+		}
+		if err := req.holdMemory(int64(min(len(b), MaxBody) + valueCost*min(values, MaxValues))); err != nil {
 			return nil, err
 		}
 	}
 	defer req.Server.decodeTurn(len(b))()
-	return ParseJSON(req.HTTP.Context(), b, MaxValues)
+	return ParseJSON(req.HTTP.Context(), b, most)
 }
 
 // decodeTurn waits until a body of n bytes may be decoded. The caller must call done

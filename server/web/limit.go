@@ -18,6 +18,8 @@ const (
 	MaxBodiesPerAddress = 96
 	MaxBodiesPerUser    = 32
 
+	maxLargeBodies = 1 // JSON bodies beyond MaxBody or MaxValues, each takes up to 200 MiB with its plan
+
 	maxUploads           = 64 // each needs about 1 MiB of memory
 	MaxUploadsPerAddress = 32
 	MaxUploadsPerUser    = 16
@@ -36,6 +38,7 @@ type limits struct {
 	Connections *limit.Limit
 	Bodies      *limit.Limit
 	BodyMemory  *limit.Limit // bytes
+	LargeBodies *limit.Limit // held until the response
 	Uploads     *limit.Limit
 	Pictures    *limit.Limit // being scaled, or waiting for memory and a core
 	Backups     *limit.Limit
@@ -53,6 +56,8 @@ func newLimits(connections int) *limits {
 		Connections: limit.New("connections", int64(connections), errs.Say("too many connections")),
 		Bodies:      limit.New("bodies", maxBodies, errs.Say("too many requests at once")),
 		BodyMemory: limit.New("body_memory", BodyMemory,
+			errs.Say("too many large requests at once")),
+		LargeBodies: limit.New("large_bodies", maxLargeBodies,
 			errs.Say("too many large requests at once")),
 		Uploads: limit.New("uploads", maxUploads, errs.Say("too many uploads at once")),
 		Pictures: limit.New("pictures", MaxPictures,
@@ -76,7 +81,7 @@ func newLimits(connections int) *limits {
 }
 
 func (l *limits) All() []*limit.Limit {
-	return []*limit.Limit{l.Connections, l.Bodies, l.BodyMemory, l.Uploads, l.Pictures, l.Backups,
+	return []*limit.Limit{l.Connections, l.Bodies, l.BodyMemory, l.LargeBodies, l.Uploads, l.Pictures, l.Backups,
 		l.Streams, l.Tests, l.MailTests, l.Waiting, l.answers, l.refusals, l.Rate}
 }
 

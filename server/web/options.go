@@ -25,13 +25,14 @@ type Options struct {
 	RateLimited       bool   // rejects wrong credentials and too many attempts
 	Closable          bool   // a setting can close it
 
-	MaxBody  int64         // maximum size of a JSON body in bytes; 0 for MaxBody
-	AnyQuery bool          // ignores parameters, which mail programs and trackers add to links
-	Several  bool          // takes several files at once
-	Selects  *ListInfo     // list whose parameters select the records
-	SentBack reflect.Type  // record whose other fields are ignored, so that it can be sent back as it was read
-	Record   Record        // record that the route changes only if it is as the client has read it
-	Hidden   redact.Fields // input fields that monitoring hides
+	MaxBody   int64         // maximum size of a JSON body in bytes; 0 for MaxBody. A body above it is a large one, see readBody
+	MaxValues int           // maximum number of values in it; 0 for MaxValues
+	AnyQuery  bool          // ignores parameters, which mail programs and trackers add to links
+	Several   bool          // takes several files at once
+	Selects   *ListInfo     // list whose parameters select the records
+	SentBack  reflect.Type  // record whose other fields are ignored, so that it can be sent back as it was read
+	Record    Record        // record that the route changes only if it is as the client has read it
+	Hidden    redact.Fields // input fields that monitoring hides
 
 	Note string // addition to the generated text of the OpenAPI document; "" for none
 

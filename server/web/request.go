@@ -46,6 +46,7 @@ type Request struct {
 	Observed    observed
 	Opened      time.Duration // time until a stream was open
 	clientForm  url.Values    // form that was read before the request was authenticated; nil for none
+	large       bool          // whether it is one of the few requests with a large body
 	bodyRead    bool          // whether the body was read to its end
 	answer      *held         // memory of the response; nil if it does not count
 	size        *atomic.Int64 // bytes of the last response of the route, 0 if it was small; nil without a route

@@ -25,6 +25,7 @@ var requestMessages = []entry{
 	{"setup_same_names",
 		"objects with the same name can't be told apart in a setup file: %s; rename them, or give equal departments a code", "objects",
 		"设置文件无法区分同名的对象：{objects}；请改名，或为同名的部门设置代码"},
+	{"setup_dept_parent", "must be # and a code; other parents are those of the path", "", "必须是 # 加编码；其他上级由路径决定"},
 	{"setup_twins", "%d others are named so; rename them", "count", "另有 {count} 个同名；请改名"},
 	{"setup_secret_file",
 		"is required: the file that the command writes the secret of a new object to", "",

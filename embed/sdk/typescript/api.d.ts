@@ -1075,7 +1075,7 @@ export type CreateSetting = {
   sort?: number
   title: string
   type: "checkbox" | "color" | "date" | "flag" | "image" | "input" | "json" | "number" | "radio" | "secret" | "select" | "switch" | "textarea" | "time"
-  /** Value: the text that is stored, or a JSON value of the type; it must be valid for type, options and props. Responses have the text, and mask that of a secret as ******; sending ****** leaves it unchanged */
+  /** Value: the text that is stored, or a JSON value of the type; it must be valid for type, options and props. Responses have the text, and mask that of a secret as ******; sending ****** leaves it unchanged. Rules of a flag have IDs or names of roles, departments and users, and responses the IDs */
   values?: unknown
 }
 
@@ -3006,7 +3006,7 @@ export type PreviewFlag = {
   user?: string | null
   /** ID of a user to ask about; 0 for all in your data scope */
   user_id?: number | null
-  /** Value of the flag as JSON, which need not be saved */
+  /** Value of the flag as JSON, which need not be saved; its rules have IDs or names */
   values?: string
 }
 
@@ -3631,7 +3631,7 @@ export type RotateWebhookSecret = {
 export type SaveSettingValues = {
   /** Time of the last change as it was read, in any precision; 409 stale if the record has changed since */
   updated_at?: string
-  /** Values by group.key: a text, or a JSON value of the setting's type. A security setting also requires the permission system.security.save */
+  /** Values by group.key: a text, or a JSON value of the setting's type. Rules of a flag have IDs or names of roles, departments and users. A security setting also requires the permission system.security.save */
   values: Record<string, unknown>
 }
 
@@ -4597,7 +4597,7 @@ export type UpdateSetting = {
   type?: "checkbox" | "color" | "date" | "flag" | "image" | "input" | "json" | "number" | "radio" | "secret" | "select" | "switch" | "textarea" | "time"
   /** Time of the last change as it was read, in any precision; 409 stale if the record has changed since */
   updated_at?: string
-  /** Value: the text that is stored, or a JSON value of the type; it must be valid for type, options and props. Responses have the text, and mask that of a secret as ******; sending ****** leaves it unchanged */
+  /** Value: the text that is stored, or a JSON value of the type; it must be valid for type, options and props. Responses have the text, and mask that of a secret as ******; sending ****** leaves it unchanged. Rules of a flag have IDs or names of roles, departments and users, and responses the IDs */
   values?: unknown
 }
 
