@@ -185,7 +185,7 @@ func (p *program) checkBackupFile() (err error) {
 	}
 	report, err := store.VerifyDir(dir, p.storeOptions())
 	if err != nil {
-		return err
+		return exit{err, foundCode}
 	}
 	if n := len(report.Faults) + report.More; n > 0 {
 		return exit{fmt.Errorf("the backup has %s, such as: %s", errs.Count(n, "fault"), report.Faults[0]), foundCode}

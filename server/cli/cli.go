@@ -191,8 +191,8 @@ type exit struct {
 	code int
 }
 
-// foundCode is the exit code of a check that has found what it looks for, such as an altered change
-// log, a damaged backup or a difference.
+// foundCode is the exit code of a check that has found what it looks for, such as damaged data, an
+// altered change log, a damaged backup or a difference.
 const foundCode = 2
 
 // ExitCode returns the exit code of the program for the error of Run.
