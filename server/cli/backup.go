@@ -138,6 +138,9 @@ func (p *program) listBackups() error {
 	}
 	sort.Slice(all, func(i, j int) bool { return all[i].At.After(all[j].At) })
 
+	if len(all) == 0 {
+		return p.listNone("backups")
+	}
 	if p.json {
 		return p.printJSON(all)
 	}
