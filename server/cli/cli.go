@@ -83,6 +83,10 @@ type program struct {
 // handles SIGINT and SIGTERM; they end any other command at once.
 func Run(release Release, args []string, out, errOut io.Writer) error {
 	root := Tree(release, out, errOut)
+	root.InitDefaultCompletionCmd(args...)
+	if completion, _, err := root.Find([]string{"completion"}); err == nil && completion != root { // else cobra prints the help for an unknown shell
+		completion.Args, completion.RunE = unknown, showHelp
+	}
 	root.SetArgs(args)
 	return root.Execute()
 }
