@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 	"sync"
@@ -85,41 +86,117 @@ func TestService_ReportsToSupervisor(t *testing.T) {
 	p.wait()
 }
 
-// TestService_SlowDisk delays what a server waits for on its disk. While it migrates data of an
-// older version, it asks the supervisor for more time again and again; and while a write waits, it
-// still says that it is alive.
+// TestService_SlowStart delays what a start waits for on its disk: while it migrates data of an older
+// version, verifies data, and completes a restore, it asks the supervisor for more time again and again.
+func TestService_SlowStart(t *testing.T) {
+	t.Parallel()
+	sound := t.TempDir()
+	start(t, sound).stop()
+	for name, c := range map[string]struct {
+		prepare func(t *testing.T) (dir string)
+		fault   string
+		on      string // file that the fault is on; "" for all
+		after   func(t *testing.T, p *process, dir string)
+	}{
+		"migration": {
+			func(t *testing.T) string {
+				dir := t.TempDir()
+				if out, err := exec.Command("tar", "-xzf", "../../store/testdata/schema-19.tar.gz", "-C", dir).CombinedOutput(); err != nil {
+					t.Fatalf("%v: %s", err, out)
+				}
+				return dir
+			},
+			"fdatasync:delay_enter=600000000", "",
+			func(t *testing.T, p *process, dir string) {
+				if _, err := os.Stat(filepath.Join(dir, "data.db.schema-19")); err != nil {
+					t.Errorf("nothing was migrated: %v", err)
+				}
+				begun := p.awaits(`is being migrated; the server starts after that"`)
+				if ended := p.awaits(`"the data was migrated"`); !regexp.MustCompile(`"from_schema":19,"to_schema":\d+,"records":[1-9]`).MatchString(begun) ||
+					!regexp.MustCompile(`"schema":\d+,"records":[1-9]\d*,"took":"`).MatchString(ended) {
+					t.Errorf("the log says %s%s", begun, ended)
+				}
+			},
+		},
+		"verification": {
+			func(t *testing.T) string { return copyDir(t, sound) },
+			"pread64:delay_enter=600000000", "data.db",
+			func(t *testing.T, p *process, dir string) {
+				if strings.Contains(p.log.String(), "migrated") {
+					t.Errorf("the log says %s", &p.log)
+				}
+			},
+		},
+		"restore": {
+			interruptedRestore,
+			"fdatasync,fsync:delay_enter=600000000", "",
+			func(t *testing.T, p *process, dir string) {
+				if _, err := os.Stat(filepath.Join(dir, "restore.ready")); !os.IsNotExist(err) {
+					t.Errorf("the restore was not completed: %v", err)
+				}
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, dir := newSupervisor(t), c.prepare(t)
+			cmd := program(t, "serve", "--listen", "127.0.0.1:0", "--data", dir)
+			cmd.Env = append(cmd.Env, "NOTIFY_SOCKET="+s.path)
+			p := begin(t, heldBack(cmd))
+			var paths []string
+			if c.on != "" {
+				paths = []string{filepath.Join(dir, c.on)}
+			}
+			takeBack := inject(t, p, c.fault, paths...)
+			p.signal(syscall.SIGCONT)
+			for range 3 {
+				if said := s.hears(t, ""); !strings.HasPrefix(said, "EXTEND_TIMEOUT_USEC=") {
+					t.Fatalf("it says %q", said)
+				}
+			}
+			takeBack()
+			s.hears(t, "READY=1")
+			p.ready()
+			c.after(t, p, dir)
+			p.stop()
+		})
+	}
+}
+
+// interruptedRestore returns a directory in which a restore was killed after it was valid, and before all
+// of its moves.
+func interruptedRestore(t *testing.T) string {
+	t.Helper()
+	data, backup := t.TempDir(), filepath.Join(t.TempDir(), "b.tar")
+	start(t, data).stop()
+	if r := run(t, "backup", "now", backup, "--data", data); r.code != 0 {
+		t.Fatalf("%+v", r)
+	}
+	for rename := 1; rename < 30; rename++ {
+		dir := copyDir(t, data)
+		p := begin(t, heldBack(program(t, "restore", backup, "--data", dir)))
+		inject(t, p, fmt.Sprintf("rename,renameat,renameat2:signal=KILL:when=%d", rename))
+		p.signal(syscall.SIGCONT)
+		p.wait()
+		if _, err := os.Stat(filepath.Join(dir, "restore.ready")); err == nil {
+			return dir
+		}
+	}
+	t.Fatal("no kill has left an unfinished restore")
+	return ""
+}
+
+// TestService_SlowDisk delays each synchronization of a server: while a write waits, it still says that
+// it is alive.
 func TestService_SlowDisk(t *testing.T) {
 	t.Parallel()
 	s := newSupervisor(t)
-	dir := t.TempDir()
-	if out, err := exec.Command("tar", "-xzf", "../../store/testdata/schema-19.tar.gz", "-C", dir).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	cmd := program(t, "serve", "--listen", "127.0.0.1:0", "--data", dir)
-	cmd.Env = append(cmd.Env, "NOTIFY_SOCKET="+s.path)
-	p := begin(t, heldBack(cmd))
-	takeBack := inject(t, p, "fdatasync:delay_enter=600000000")
-	p.signal(syscall.SIGCONT)
-	for range 3 {
-		if said := s.hears(t, ""); !strings.HasPrefix(said, "EXTEND_TIMEOUT_USEC=") {
-			t.Fatalf("it says %q during the migration", said)
-		}
-	}
-	takeBack()
-	s.hears(t, "READY=1")
-	p.ready()
-	if _, err := os.Stat(filepath.Join(dir, "data.db.schema-19")); err != nil {
-		t.Errorf("nothing was migrated: %v", err)
-	}
-	p.stop()
-
-	s = newSupervisor(t)
-	cmd = program(t, "serve", "--listen", "127.0.0.1:0", "--data", t.TempDir())
+	cmd := program(t, "serve", "--listen", "127.0.0.1:0", "--data", t.TempDir())
 	cmd.Env = append(cmd.Env, "NOTIFY_SOCKET="+s.path, "WATCHDOG_USEC=200000")
-	p = begin(t, cmd)
+	p := begin(t, cmd)
 	p.ready()
 	c := signedIn(t, p)
-	takeBack = inject(t, p, "fdatasync,fsync:delay_enter=500000")
+	takeBack := inject(t, p, "fdatasync,fsync:delay_enter=500000")
 	written := make(chan *answer, 1)
 	go func() {
 		a, err := c.do("POST", "/admin/dept", `{"name":"Slow"}`)
