@@ -415,6 +415,39 @@ func TestDoctor_FindsFaults(t *testing.T) {
 	}
 }
 
+// TestDoctor_OtherVersion asks with a program of another version than that of the running server.
+func TestDoctor_OtherVersion(t *testing.T) {
+	t.Parallel()
+	at, dir := t.TempDir(), t.TempDir()
+	source, err := filepath.Abs("../../main.go")
+	noErr(t, err)
+	text := readText(t, source)
+	other := regexp.MustCompile(`const version = "[\d.]+"`).ReplaceAllString(text, `const version = "0.0.1"`)
+	if other == text {
+		t.Fatal("main.go has no version")
+	}
+	overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{source: filepath.Join(at, "main.go")}})
+	noErr(t, err)
+	noErr(t, os.WriteFile(filepath.Join(at, "overlay.json"), overlay, 0o600))
+	noErr(t, os.WriteFile(filepath.Join(at, "main.go"), []byte(other), 0o600))
+	build := exec.Command("go", "build", "-overlay", filepath.Join(at, "overlay.json"), "-o", filepath.Join(at, "reeve"), "reeve")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+
+	start(t, dir)
+	if r := run(t, "doctor", "--data", dir); !regexp.MustCompile(`(?m)^ok +version +[\d.]+`).MatchString(r.out) {
+		t.Errorf("with the same program: %+v", r)
+	}
+	cmd := program(t, "doctor", "--data", dir)
+	cmd.Path = filepath.Join(at, "reeve")
+	if r := finish(t, cmd); r.code != 2 ||
+		!regexp.MustCompile(`(?m)^degraded +version +the server is [\d.]+\S*, this program 0\.0\.1\S*\n +→ restart the server to run the installed version$`).MatchString(r.out) {
+		t.Errorf("with another one: %+v", r)
+	}
+}
+
 // TestSupport_NamesNoOne looks for people and secrets in a report, in which requests and mails of them
 // have failed.
 func TestSupport_NamesNoOne(t *testing.T) {
