@@ -34,15 +34,13 @@ func (m *migrationLog) update(now kv.MigrationState) {
 	case m.begun.IsZero():
 		m.begun = time.Now()
 		m.stop, m.ended = make(chan struct{}), make(chan struct{})
-		m.log.Info().Int("from_schema", now.From).Int("to_schema", now.To).Uint64("records", now.Records).
-			Msg("the data of an older version is being migrated; the server starts after that")
+		m.say("the data of an older version is being migrated; the server starts after that", now)
 		go m.repeat()
 	case now.Ended:
 		close(m.stop)
 		<-m.ended
 		if now.Err == nil { // it is the error of the start
-			m.log.Info().Int("schema", now.To).Uint64("records", now.Records).Stringer("took", time.Since(m.begun).Round(time.Millisecond)).
-				Msg("the data was migrated")
+			m.say("the data was migrated", now)
 		}
 		m.begun = time.Time{}
 	}
@@ -61,8 +59,12 @@ func (m *migrationLog) repeat() {
 			m.mu.Lock()
 			now := m.now
 			m.mu.Unlock()
-			m.log.Info().Int("schema", now.Step).Int("to_schema", now.To).Uint64("records_indexed", now.Read).Uint64("records", now.Records).
-				Stringer("running_for", time.Since(m.begun).Round(time.Second)).Msg("the data is still being migrated")
+			m.say("the data is still being migrated", now)
 		}
 	}
+}
+
+func (m *migrationLog) say(text string, now kv.MigrationState) {
+	m.log.Info().Int("schema", now.Step).Int("to_schema", now.To).Uint64("records", now.Records).Uint64("records_indexed", now.Read).
+		Stringer("running_for", time.Since(m.begun).Round(time.Millisecond)).Msg(text)
 }
