@@ -132,11 +132,11 @@ func operation(mux *http.ServeMux, pattern string, do func(*http.Request) (any, 
 		w.Header().Set("Content-Type", "application/json")
 		if err != nil {
 			w.WriteHeader(http.StatusConflict)
-			fault := apiError{Msg: err.Error()}
+			code := ""
 			if store.IsDamage(err) {
-				fault.Code = damageCode
+				code = damageCode
 			}
-			answer = fault
+			answer = map[string]any{"msg": err.Error(), "error": code}
 		}
 		json.NewEncoder(w).Encode(answer) // fails only if the command has ended
 	})
