@@ -77,6 +77,8 @@ type Options struct {
 	Log kv.LogLimits
 	// Progress is kv.Options.Progress.
 	Progress func(what string, done, total int64)
+	// Migrating is kv.Options.Migrating.
+	Migrating func(kv.MigrationState)
 
 	clock     func() Time // another one, in tests
 	indexFrom int         // see kv.Options.IndexFrom, in tests
@@ -117,6 +119,7 @@ func (o Options) engine() kv.Options {
 		Origin:    &o.Origin,
 		Log:       o.Log,
 		Progress:  o.Progress,
+		Migrating: o.Migrating,
 		Files:     o.Files,
 		Stream:    o.Stream,
 		CommitLog: o.CommitLog,

@@ -549,16 +549,60 @@ func checkImage(t *testing.T, e edition) {
 	}
 }
 
-// TestSBOM_Complete compares the lists with the contents of the programs and of the console's build.
+// lockedPackages returns the names and versions of the npm packages in the console's build: those of the
+// lock file, which must be those that are installed.
+func lockedPackages(t *testing.T) map[string]bool {
+	t.Helper()
+	type npmPackage struct{ Name, Version string }
+	var dirs []string
+	must(t, readJSON("../console/packages.json", &dirs))
+	var lock struct{ Packages map[string]npmPackage }
+	must(t, readJSON("../console/package-lock.json", &lock))
+	all := map[string]bool{}
+	for _, dir := range dirs {
+		locked, found := lock.Packages[dir]
+		if locked.Name == "" { // unless it is installed by another name
+			parts := strings.Split(dir, "node_modules/")
+			locked.Name = parts[len(parts)-1]
+		}
+		if !found || locked.Version == "" {
+			t.Fatalf("the lock file lacks %s", dir)
+		}
+		all[locked.Name+" "+locked.Version] = true
+		if _, err := os.Stat("../console/node_modules"); err != nil {
+			continue
+		}
+		var installed npmPackage
+		must(t, readJSON("../console/"+dir+"/package.json", &installed))
+		if installed != locked {
+			t.Errorf("%s: %v is installed, and %v locked", dir, installed, locked)
+		}
+	}
+	return all
+}
+
+// TestSBOM_Complete compares the lists with the contents of the programs and of the console's build: each
+// Go module, and exactly the npm packages with the versions of the lock file.
 func TestSBOM_Complete(t *testing.T) {
-	var npm []string
-	must(t, readJSON("../console/packages.json", &npm))
+	npm := lockedPackages(t)
 	for _, e := range editions {
-		var bom struct{ Components []struct{ PURL string } }
+		var bom struct {
+			Components []struct{ PURL, Name, Version string }
+		}
 		must(t, readJSON(result(t, e, "sbom.cdx.json"), &bom))
-		listed := map[string]bool{}
+		listed, ofNPM := map[string]bool{}, map[string]bool{}
 		for _, c := range bom.Components {
 			listed[c.PURL] = true
+			if !strings.HasPrefix(c.PURL, "pkg:npm/") {
+				continue
+			}
+			ofNPM[c.Name+" "+c.Version] = true
+			if want := "pkg:npm/" + strings.Replace(c.Name, "@", "%40", 1) + "@" + c.Version; c.PURL != want {
+				t.Errorf("%s: %s %s has the address %s, want %s", e.name, c.Name, c.Version, c.PURL, want)
+			}
+		}
+		if !maps.Equal(ofNPM, npm) {
+			t.Errorf("%s: the npm packages are\n%q, and the console has\n%q", e.name, slices.Sorted(maps.Keys(ofNPM)), slices.Sorted(maps.Keys(npm)))
 		}
 
 		info, err := buildinfo.ReadFile(unpacked(t, result(t, e, "linux_amd64"+packed[e])))
@@ -575,7 +619,7 @@ func TestSBOM_Complete(t *testing.T) {
 		}
 
 		if want := len(info.Deps) + len(npm) + 1; len(listed) < want || len(info.Deps) == 0 ||
-			len(npm) == 0 {
+			len(npm) < 20 {
 			t.Errorf("%s lists %d of at least %d", e.name, len(listed), want)
 		}
 	}

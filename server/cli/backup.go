@@ -138,6 +138,9 @@ func (p *program) listBackups() error {
 	}
 	sort.Slice(all, func(i, j int) bool { return all[i].At.After(all[j].At) })
 
+	if len(all) == 0 {
+		return p.listNone("backups")
+	}
 	if p.json {
 		return p.printJSON(all)
 	}
@@ -185,7 +188,7 @@ func (p *program) checkBackupFile() (err error) {
 	}
 	report, err := store.VerifyDir(dir, p.storeOptions())
 	if err != nil {
-		return err
+		return exit{err, foundCode}
 	}
 	if n := len(report.Faults) + report.More; n > 0 {
 		return exit{fmt.Errorf("the backup has %s, such as: %s", errs.Count(n, "fault"), report.Faults[0]), foundCode}

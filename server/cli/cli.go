@@ -83,6 +83,10 @@ type program struct {
 // handles SIGINT and SIGTERM; they end any other command at once.
 func Run(release Release, args []string, out, errOut io.Writer) error {
 	root := Tree(release, out, errOut)
+	root.InitDefaultCompletionCmd(args...)
+	if completion, _, err := root.Find([]string{"completion"}); err == nil && completion != root { // else cobra prints the help for an unknown shell
+		completion.Args, completion.RunE = unknown, showHelp
+	}
 	root.SetArgs(args)
 	return root.Execute()
 }
@@ -191,8 +195,8 @@ type exit struct {
 	code int
 }
 
-// foundCode is the exit code of a check that has found what it looks for, such as an altered change
-// log, a damaged backup or a difference.
+// foundCode is the exit code of a check that has found what it looks for, such as damaged data, an
+// altered change log, a damaged backup or a difference.
 const foundCode = 2
 
 // ExitCode returns the exit code of the program for the error of Run.

@@ -102,11 +102,12 @@ func groupOf(root *cobra.Command, name string) *cobra.Command {
 			return c
 		}
 	}
-	group := &cobra.Command{Use: name, Short: groups[name], Args: unknown,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
+	group := &cobra.Command{Use: name, Short: groups[name], Args: unknown, RunE: showHelp}
 	root.AddCommand(group)
 	return group
 }
+
+func showHelp(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 
 // unknown rejects arguments of a command that takes none, because they name no subcommand.
 func unknown(cmd *cobra.Command, args []string) error {

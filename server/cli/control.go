@@ -121,6 +121,9 @@ func (p *program) serveCommands(s *server.Server, l net.Listener) (stop func()) 
 	}
 }
 
+// damageCode is the code of an error of an operation that has found damaged data.
+const damageCode = "damaged"
+
 // operation adds an operation whose result is the data of the response.
 func operation(mux *http.ServeMux, pattern string, do func(*http.Request) (any, error)) {
 	mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
@@ -129,7 +132,11 @@ func operation(mux *http.ServeMux, pattern string, do func(*http.Request) (any, 
 		w.Header().Set("Content-Type", "application/json")
 		if err != nil {
 			w.WriteHeader(http.StatusConflict)
-			answer = map[string]any{"msg": err.Error()}
+			code := ""
+			if store.IsDamage(err) {
+				code = damageCode
+			}
+			answer = map[string]any{"msg": err.Error(), "error": code}
 		}
 		json.NewEncoder(w).Encode(answer) // fails only if the command has ended
 	})

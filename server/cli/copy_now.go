@@ -57,6 +57,9 @@ func (p *program) listTargets(c *client) error {
 	if err != nil {
 		return err
 	}
+	if len(all) == 0 {
+		return p.listNone("targets of copies")
+	}
 	if p.json {
 		return p.printJSON(all)
 	}

@@ -38,6 +38,9 @@ func (p *program) listTarget(target copies.Target) error {
 	if err != nil {
 		return err
 	}
+	if len(all) == 0 {
+		return p.listNone("copies")
+	}
 	if p.json {
 		return p.printJSON(all)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"reeve/server"
 	"reeve/server/backup"
+	"reeve/store"
 	"reeve/store/disk"
 	"reeve/store/errs"
 )
@@ -25,6 +26,8 @@ func (p *program) doctor() error {
 	switch {
 	case err == nil:
 		parts = append(examined, parts...)
+	case store.IsDamage(err):
+		parts = append(parts, part{"database", "failed", disk.OneLine(err), wayOut})
 	case parts == nil:
 		return err
 	default:

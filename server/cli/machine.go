@@ -171,13 +171,22 @@ func (p *program) printLoad(now load, stats map[string]any) error {
 	fmt.Fprintf(p.out, "%s, %s and %s waiting\n\n", errs.Count(len(now.Requests), "request"),
 		errs.Count(now.WritesWaiting, "write"), errs.Count(now.HashesWaiting, "password"))
 	w := tabwriter.NewWriter(p.out, 0, 8, 2, ' ', 0)
-	fmt.Fprintln(w, "RUNNING FOR\tREQUEST\tOPERATION")
+	if len(now.Requests) > 0 {
+		fmt.Fprintln(w, "RUNNING FOR\tREQUEST\tOPERATION")
+	}
 	for _, r := range now.Requests[:min(len(now.Requests), topLines)] {
 		fmt.Fprintf(w, "%s\t%s\t%s\n", time.Since(r.Begun).Round(time.Millisecond), r.ID, r.Operation)
 	}
 
-	fmt.Fprintf(w, "\nREQUESTS\tMEAN MS\tSLOWEST MS\tROUTE, last %s\n", topWindow)
 	routes, _ := stats["routes"].([]any)
+	if len(routes) == 0 {
+		fmt.Fprintf(w, "no requests in the last %.0f minutes\n", topWindow.Minutes())
+		return w.Flush()
+	}
+	if len(now.Requests) > 0 {
+		fmt.Fprintln(w)
+	}
+	fmt.Fprintf(w, "REQUESTS\tMEAN MS\tSLOWEST MS\tROUTE, last %.0f minutes\n", topWindow.Minutes())
 	for _, r := range routes[:min(len(routes), topLines)] {
 		if r, ok := r.(map[string]any); ok {
 			fmt.Fprintf(w, "%v\t%.1f\t%.1f\t%v\n", r["requests"], r["mean_ms"], r["slowest_ms"], r["route"])

@@ -63,6 +63,9 @@ func (p *program) verify() (err error) {
 				p.progress.step("MiB verified", 1+s.Verified>>20, 0)
 			}
 		})
+		if fault := (*apiError)(nil); errors.As(err, &fault) && fault.Code == damageCode {
+			return exit{err, foundCode}
+		}
 		if err != nil {
 			return err
 		}
@@ -88,8 +91,8 @@ func (p *program) verify() (err error) {
 		}
 	}
 	if n := len(report.Faults) + report.More; n > 0 {
-		return fmt.Errorf("the database in %s has %s (%s read); "+wayOut,
-			p.config.DataDir, errs.Count(n, "fault"), errs.Count(report.Records, "record"))
+		return exit{fmt.Errorf("the database in %s has %s (%s read); "+wayOut,
+			p.config.DataDir, errs.Count(n, "fault"), errs.Count(report.Records, "record")), foundCode}
 	}
 	if p.json {
 		return nil // printed above

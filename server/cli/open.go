@@ -133,7 +133,10 @@ func (p *program) storeOptions() store.Options {
 		files.Log = func(text string, err error) { p.log.Warn().Err(err).Msg(text) }
 		options.Files = &files
 	}
-	if !p.serves {
+	if p.serves {
+		m := &migrationLog{log: p.log, every: migrationEvery}
+		options.Migrating = m.update
+	} else {
 		options.Origin = store.Origin{
 			Kind:      "cli",
 			Operation: audit.Operation{Title: "reeve " + p.command},

@@ -67,12 +67,12 @@ func oneLine(text string) string {
 	}, text)
 }
 
-// list prints records: as a table with some of their fields or, with --json, whole.
-func (p *program) list(all []record, fields ...string) error {
+// list prints records, which what names: as a table with some of their fields or, with --json, whole.
+func (p *program) list(what string, all []record, fields ...string) error {
+	if len(all) == 0 {
+		return p.listNone(what)
+	}
 	if p.json {
-		if all == nil {
-			all = []record{}
-		}
 		return p.printJSON(all)
 	}
 
@@ -91,6 +91,9 @@ func (p *program) list(all []record, fields ...string) error {
 	}
 	return w.Flush()
 }
+
+// listNone prints a list without elements, which what names.
+func (p *program) listNone(what string) error { return p.show([]int{}, "no %s", what) }
 
 // show prints lines for people or, with --json, the value.
 func (p *program) show(value any, format string, args ...any) error {

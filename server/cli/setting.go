@@ -68,7 +68,7 @@ func (p *program) listSettings(c *client) error {
 			return !strings.HasPrefix(s.text("setting"), p.args[0])
 		})
 	}
-	return p.list(all, "setting", "type", "values")
+	return p.list("settings", all, "setting", "type", "values")
 }
 
 func (p *program) getSetting(c *client) error {
@@ -151,7 +151,7 @@ func (p *program) listFlags(c *client) error {
 		return err
 	}
 	all = slices.DeleteFunc(all, func(s record) bool { return s.text("type") != "flag" })
-	return p.list(all, "setting", "title", "values")
+	return p.list("feature flags", all, "setting", "title", "values")
 }
 
 func (p *program) getFlag(c *client) error {

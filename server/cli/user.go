@@ -31,7 +31,7 @@ func (p *program) listUsers(c *client) error {
 	if err != nil {
 		return err
 	}
-	return p.list(all, userFields...)
+	return p.list("users", all, userFields...)
 }
 
 // user returns the user with a username.
@@ -138,7 +138,7 @@ func (p *program) userSessions(c *client) error {
 	if err != nil {
 		return err
 	}
-	return p.list(all, "id", "ip", "user_agent", "created_at", "last_used", "expires_at")
+	return p.list("sessions", all, "id", "ip", "user_agent", "created_at", "last_used", "expires_at")
 }
 
 func (c *client) sessions(username string) ([]record, error) {
@@ -164,7 +164,11 @@ func (p *program) signOutUser(c *client) error {
 			return err
 		}
 	}
-	return p.show(map[string]int{"ended": len(all)}, "%s ended", errs.Count(len(all), "session"))
+	text := errs.Count(len(all), "session") + " ended"
+	if len(all) == 0 {
+		text = "no sessions to end"
+	}
+	return p.show(map[string]int{"ended": len(all)}, "%s", text)
 }
 
 func (p *program) listRoles(c *client) error {
@@ -172,7 +176,7 @@ func (p *program) listRoles(c *client) error {
 	if err != nil {
 		return err
 	}
-	return p.list(all, "id", "name", "data_scope", "status", "description")
+	return p.list("roles", all, "id", "name", "data_scope", "status", "description")
 }
 
 // role returns the role with a name.
@@ -252,7 +256,7 @@ func (p *program) listKeys(c *client) error {
 	if err != nil {
 		return err
 	}
-	return p.list(all, keyFields...)
+	return p.list("API keys", all, keyFields...)
 }
 
 func keyFlags(f *pflag.FlagSet, p *program) {

@@ -28,7 +28,7 @@ var commandScript = []commandStep{
 	{words: "status", want: `health: +(ok|checking)`},
 	{words: "status --json", want: `"health": "ok"`},
 	{words: "user list", want: `ID +USERNAME.*\n1 +admin .*enabled`},
-	{words: "user list --search nobody", want: `^ID [^\n]*\n$`},
+	{words: "user list --search nobody", want: `^no users\n$`},
 	{words: "user add anna --name Anna --email anna@example.org --role Owner", want: `username: anna\npassword: \S{20,}\n`},
 	{words: "user add anna", want: `username: is already used`, code: 1},
 	{words: "user add bert --role owners", want: `there is no role owners; there is Owner`, code: 1},
@@ -38,7 +38,7 @@ var commandScript = []commandStep{
 	{words: "user disable admin", want: `last enabled user with the owner role`, code: 1},
 	{words: "user enable anna", want: `anna is enabled`},
 	{words: "user enable ana", want: `there is no user ana`, code: 1},
-	{words: "user sessions anna", want: `^ID `},
+	{words: "user sessions anna", want: `^no sessions\n$`},
 	{words: "user sign-out anna --json", want: `"ended": 0`},
 	{words: "user reset anna --reason lost", want: `password: \S{20,}`},
 	{words: "user reset", want: `usage: `, code: 1},
@@ -48,7 +48,7 @@ var commandScript = []commandStep{
 	{words: "role revoke bert owner", want: `bert has the roles: -`},
 	{words: "role revoke bert Nothing", want: `there is no role Nothing`, code: 1},
 	{words: "key new deploy --role Owner", want: `owner role`, code: 1},
-	{words: "key list", want: `^ID `},
+	{words: "key list", want: `^no API keys\n$`},
 	{words: "key rotate deploy", want: `there is no API key deploy`, code: 1},
 	{words: "key revoke deploy", want: `there is no API key deploy`, code: 1},
 	{words: "setting list site", want: `site.title +input +Reeve`},
@@ -57,7 +57,7 @@ var commandScript = []commandStep{
 	{words: "setting get site.titel", want: `there is no setting site.titel; there is .*site.title`, code: 1},
 	{words: "setting set site.titel x", want: `there is no setting`, code: 1},
 	{words: "setting set security.session_hours many", want: `security.session_hours`, code: 1},
-	{words: "flag list", want: `^SETTING`},
+	{words: "flag list", want: `^no feature flags\n$`},
 	{words: "flag get site.title", want: `not a flag`, code: 1},
 	{words: "flag set site.title enabled", want: `not a flag`, code: 1},
 	{words: "audit tail -n 2", want: `cli:\S+ +Save setting values: update setting`},
@@ -210,40 +210,84 @@ func runCommands(t *testing.T, data string, running bool) {
 	}
 }
 
-// otherCommands are commands that are not in commandScript, with the reason.
+// otherCommands are commands that are not in commandScript, with the test that runs them.
 var otherCommands = map[string]string{
-	"serve": "all tests", "health": "service_test.go", "restore": "encrypt_test.go",
-	"backup restore": "the same as restore",
-	"salvage":        "damage_command_test.go",
-	"backup targets": "copies_test.go",
-	"secret rotate":  "needs a stopped server", "sdk": "sdk_test.go", "config": "command_test.go",
-	"version": "command_test.go", "licenses": "command_test.go", "help": "manual_test.go",
-	"cluster init": "cluster_test.go", "cluster status": "cluster_test.go", "cluster leave": "cluster_test.go",
-	"cluster join": "cluster_test.go", "cluster restore": "cluster_test.go", "cluster upgrade": "cluster_test.go",
-	"completion": "of the library", "dev": "dev_test.go",
+	"serve":           "TestService_ReportsToSupervisor",
+	"health":          "TestHealth_Draining",
+	"restore":         "TestRestore_KeepsReplacedData",
+	"backup restore":  "TestBackupRestore_LikeRestore",
+	"backup targets":  "TestStream_Commands",
+	"salvage":         "TestSalvage_AfterRefusedStart",
+	"secret rotate":   "TestEncryptedBackup_EndToEnd",
+	"sdk":             "TestTypes_TyposFail",
+	"config":          "TestConfig_PrintsExample",
+	"version":         "TestVersion_Output",
+	"licenses":        "TestLicenses_PrintsNotice",
+	"help":            "TestHelp_Manual",
+	"dev":             "TestDev_Faults",
+	"completion":      "TestCompletion_Shells",
+	"cluster init":    "TestCluster",
+	"cluster status":  "TestCluster",
+	"cluster leave":   "TestCluster",
+	"cluster join":    "TestCluster_Epochs",
+	"cluster restore": "TestCluster_Epochs",
+	"cluster upgrade": "TestCluster_Epochs",
 }
 
-// TestCommands_AllInScript checks that no command is forgotten.
+// commandTests returns the text of each test of the command line, by name.
+func commandTests(t *testing.T) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	for _, pattern := range []string{"*_test.go", "../cli/*_test.go"} {
+		paths, err := filepath.Glob(pattern)
+		noErr(t, err)
+		for _, path := range paths {
+			for _, m := range regexp.MustCompile(`(?ms)^func (Test\w+)\(.*?^}`).FindAllStringSubmatch(readText(t, path), -1) {
+				all[m[1]] += m[0] // two packages can have tests of one name
+			}
+		}
+	}
+	return all
+}
+
+// TestCommands_AllInScript checks that no command is forgotten, and that the tests of otherCommands are
+// there and have the words of the command.
 func TestCommands_AllInScript(t *testing.T) {
 	t.Parallel()
 	r := run(t, "--help")
 	list, _, _ := strings.Cut(r.out, "\nFlags:")
-	found := 0
+	tests, listed := commandTests(t), map[string]bool{}
 	for line := range strings.Lines(list) {
-		name := regexp.MustCompile(`^  ([a-z-]+(?: [a-z-]+)?)(?: [A-Z\[|].*?)?(?:  | [A-Z])`).FindStringSubmatch(line)
-		if name == nil {
+		m := regexp.MustCompile(`^  ([a-z-]+(?: [a-z-]+)?) `).FindStringSubmatch(line)
+		if m == nil {
+			m = regexp.MustCompile(`^  ([a-z-]+) `).FindStringSubmatch(line)
+		}
+		if m == nil {
 			continue
 		}
-		found++
+		name := m[1]
+		listed[name] = true
 		in := slices.ContainsFunc(commandScript, func(s commandStep) bool {
-			return s.words == name[1] || strings.HasPrefix(s.words, name[1]+" ")
+			return s.words == name || strings.HasPrefix(s.words, name+" ")
 		})
-		if !in && otherCommands[name[1]] == "" {
-			t.Errorf("no test runs reeve %s", name[1])
+		other := otherCommands[name]
+		switch {
+		case in && other != "":
+			t.Errorf("reeve %s is in the script, and in otherCommands", name)
+		case in:
+		case other == "":
+			t.Errorf("no test runs reeve %s", name)
+		case !regexp.MustCompile(`"` + strings.ReplaceAll(name, " ", `(", "| )`) + `[ "]`).MatchString(tests[other]):
+			t.Errorf("%s does not run reeve %s (there: %v)", other, name, tests[other] != "")
 		}
 	}
-	if found < 40 {
-		t.Errorf("only %d commands were found in:\n%s", found, list)
+	for name := range otherCommands {
+		if !listed[name] {
+			t.Errorf("there is no command reeve %s", name)
+		}
+	}
+	if len(listed) < 40 {
+		t.Errorf("only %d commands were found in:\n%s", len(listed), list)
 	}
 }
 
@@ -369,6 +413,39 @@ func TestDoctor_FindsFaults(t *testing.T) {
 	}
 	if r := run(t, "doctor", "--data", dir); !regexp.MustCompile(`degraded +clock +records have timestamps (59m|1h0m)`).MatchString(r.out) {
 		t.Errorf("after an hour ahead: %+v", r)
+	}
+}
+
+// TestDoctor_OtherVersion asks with a program of another version than that of the running server.
+func TestDoctor_OtherVersion(t *testing.T) {
+	t.Parallel()
+	at, dir := t.TempDir(), t.TempDir()
+	source, err := filepath.Abs("../../main.go")
+	noErr(t, err)
+	text := readText(t, source)
+	other := regexp.MustCompile(`const version = "[\d.]+"`).ReplaceAllString(text, `const version = "0.0.1"`)
+	if other == text {
+		t.Fatal("main.go has no version")
+	}
+	overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{source: filepath.Join(at, "main.go")}})
+	noErr(t, err)
+	noErr(t, os.WriteFile(filepath.Join(at, "overlay.json"), overlay, 0o600))
+	noErr(t, os.WriteFile(filepath.Join(at, "main.go"), []byte(other), 0o600))
+	build := exec.Command("go", "build", "-overlay", filepath.Join(at, "overlay.json"), "-o", filepath.Join(at, "reeve"), "reeve")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+
+	start(t, dir)
+	if r := run(t, "doctor", "--data", dir); !regexp.MustCompile(`(?m)^ok +version +[\d.]+`).MatchString(r.out) {
+		t.Errorf("with the same program: %+v", r)
+	}
+	cmd := program(t, "doctor", "--data", dir)
+	cmd.Path = filepath.Join(at, "reeve")
+	if r := finish(t, cmd); r.code != 2 ||
+		!regexp.MustCompile(`(?m)^degraded +version +the server is [\d.]+\S*, this program 0\.0\.1\S*\n +→ restart the server to run the installed version$`).MatchString(r.out) {
+		t.Errorf("with another one: %+v", r)
 	}
 }
 

@@ -63,8 +63,19 @@ func copyDir(t testing.TB, dir string) string {
 // a signal, and with a message.
 func sane(t testing.TB, r result) {
 	t.Helper()
-	if r.code != 1 || r.err == "" || strings.Contains(r.err+r.out, "goroutine ") {
-		t.Errorf("%+v, want 1 and a message", r)
+	saneWith(t, r, 1)
+}
+
+// faulty is sane for a check that has found damage.
+func faulty(t testing.TB, r result) {
+	t.Helper()
+	saneWith(t, r, 2)
+}
+
+func saneWith(t testing.TB, r result, code int) {
+	t.Helper()
+	if r.code != code || r.err == "" || strings.Contains(r.err+r.out, "goroutine ") {
+		t.Errorf("%+v, want %d and a message", r, code)
 	}
 }
 
@@ -85,7 +96,7 @@ func TestVerify_NamesDamage(t *testing.T) {
 		return bytes.ReplaceAll(b, []byte(value), []byte(strings.ToUpper(value)))
 	})
 	r := run(t, "verify", "--data", dir)
-	sane(t, r)
+	faulty(t, r)
 	if !strings.Contains(r.out, fmt.Sprintf("setting %d", id)) {
 		t.Errorf("it does not name setting %d: %+v", id, r)
 	}
@@ -121,7 +132,7 @@ func TestDamage_FoundAndNotServed(t *testing.T) {
 			ruined := copyDir(t, dir)
 			rewrite(t, filepath.Join(ruined, "data.db"), change)
 			before := snapshot(t, ruined)
-			sane(t, run(t, "verify", "--data", ruined))
+			faulty(t, run(t, "verify", "--data", ruined))
 			sane(t, run(t, "serve", "--listen", "127.0.0.1:0", "--data", ruined))
 			sane(t, run(t, "user", "reset", "--owner", "--data", ruined))
 			sameFiles(t, before, snapshot(t, ruined))
@@ -149,7 +160,7 @@ func TestFlippedBits_NeverCrash(t *testing.T) {
 		v := run(t, "verify", "--data", ruined)
 		if v.code != 0 {
 			found++
-			sane(t, v)
+			faulty(t, v)
 		} else if !strings.Contains(v.out, "no faults") {
 			t.Errorf("%+v", v)
 		}
@@ -192,7 +203,7 @@ func TestMissingDatabase_StartRefused(t *testing.T) {
 				}
 			}
 
-			sane(t, run(t, "verify", "--data", lost))
+			faulty(t, run(t, "verify", "--data", lost))
 			sameFiles(t, before, snapshot(t, lost))
 		})
 	}

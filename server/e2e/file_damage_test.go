@@ -53,7 +53,7 @@ func TestMissingFiles_StartRefused(t *testing.T) {
 				t.Errorf("%+v, want one line that names the file and the way out", r)
 			}
 
-			sane(t, run(t, "verify", "--data", lost))
+			faulty(t, run(t, "verify", "--data", lost))
 			sameFiles(t, before, snapshot(t, lost))
 		})
 	}
@@ -133,7 +133,7 @@ func TestDamagedChunk_EndsOnlyItsDownload(t *testing.T) {
 		return b
 	})
 	v := run(t, "verify", "--data", dir)
-	sane(t, v)
+	faulty(t, v)
 	const chunk = "chunk 2 of place 1"
 	if !strings.Contains(v.out, chunk) || !strings.Contains(v.out, files[0].SHA256) ||
 		strings.Contains(v.out, files[1].SHA256) {

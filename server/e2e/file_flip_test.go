@@ -78,7 +78,7 @@ func TestFlippedBits_OfFilesNeverServed(t *testing.T) {
 		rewrite(t, filepath.Join(dir, "files.db"), func([]byte) []byte { return flipped })
 		v := run(t, "verify", "--data", dir)
 		if v.code != 0 {
-			sane(t, v)
+			faulty(t, v)
 		}
 
 		refused, failed := readFlipped(t, dir, files, token)

@@ -16,7 +16,7 @@ const manualPassword = "choose a better one"
 
 // notRun is the number of shell blocks that the test cannot run. Each has its reason beside
 // it.
-const notRun = 38
+const notRun = 30
 
 // snippet is a fenced code block of a page.
 type snippet struct {
@@ -58,13 +58,18 @@ func TestManualSnippets(t *testing.T) {
 	t.Parallel()
 	needs(t, "curl")
 	needs(t, "bash")
-	skipped := 0
+	skipped, tests := 0, commandTests(t)
 	for path, page := range manualPages(t) {
 		var script strings.Builder
 		for _, s := range page {
 			reason, marked := strings.CutPrefix(s.note, "no-run")
+			tester, tested := strings.CutPrefix(s.note, "tested ")
 			switch {
 			case s.language != "sh":
+			case tested:
+				if !strings.Contains(tests[tester], "func "+tester+"(") {
+					t.Errorf("%s:%d: there is no test %s", path, s.line, tester)
+				}
 			case marked && strings.TrimSpace(reason) == "":
 				t.Errorf("%s:%d is not run, without a reason", path, s.line)
 			case marked:
@@ -78,7 +83,11 @@ func TestManualSnippets(t *testing.T) {
 		if script.Len() > 0 {
 			t.Run(filepath.Base(path), func(t *testing.T) {
 				t.Parallel()
-				runSnippets(t, script.String())
+				var environment []string
+				if filepath.Base(path) == "sign-in-providers.md" { // where a provider is switched on
+					environment = []string{"REEVE_SERVER__PUBLIC_URL=https://reeve.example.org"}
+				}
+				runSnippets(t, script.String(), environment...)
 			})
 		}
 	}
@@ -148,9 +157,9 @@ func needs(t *testing.T, name string) {
 
 // runSnippets runs a script in an empty directory, where reeve serves ./data. A failing
 // command and an error response end it.
-func runSnippets(t *testing.T, script string) {
+func runSnippets(t *testing.T, script string, environment ...string) {
 	dir, home := t.TempDir(), t.TempDir()
-	server := start(t, filepath.Join(dir, "data"), "REEVE_ADMIN_PASSWORD="+manualPassword)
+	server := start(t, filepath.Join(dir, "data"), append(environment, "REEVE_ADMIN_PASSWORD="+manualPassword)...)
 	if err := os.WriteFile(filepath.Join(home, ".curlrc"), []byte("fail-with-body\nshow-error\n"),
 		0o600); err != nil {
 		t.Fatal(err)

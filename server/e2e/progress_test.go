@@ -130,7 +130,7 @@ func TestProgress_OnTerminal(t *testing.T) {
 	const home = "\x1b[H\x1b[2J"
 	eventually(t, "top to begin again", func() bool { return strings.Count(screen(), home) > 1 })
 	noErr(t, top.Process.Signal(os.Interrupt))
-	if err := top.Wait(); err != nil || !strings.Contains(screen(), "ROUTE, last 5m") {
+	if err := top.Wait(); err != nil || !strings.Contains(screen(), "ROUTE, last 5 minutes") {
 		t.Errorf("top: %v %q", err, screen())
 	}
 	p.stop()

@@ -36,7 +36,7 @@ func TestSalvage_AfterRefusedStart(t *testing.T) {
 		}
 	}
 
-	if v := run(t, "verify", "--data", dir); v.code != 1 ||
+	if v := run(t, "verify", "--data", dir); v.code != 2 ||
 		!strings.Contains(v.out, "data.db: dict 1 is damaged") ||
 		strings.Contains(v.out, "reeve verify") ||
 		!strings.Contains(v.err, "reeve salvage NEWDIR") {

@@ -44,7 +44,7 @@ func startShopServer(t *testing.T, dir, shop string) (server *process, env []str
 	server = begin(t, cmd)
 	server.ready()
 	noErr(t, os.WriteFile(filepath.Join(dir, "shop.toml"), []byte(here.Replace(guideBlock(t, "toml shop.toml"))), 0o600))
-	script := exec.Command("sh", "-e", "-c", strings.ReplaceAll("\n"+guideBlock(t, "sh no-run the test"), "\nreeve ", "\n"+binary+" "))
+	script := exec.Command("sh", "-e", "-c", strings.ReplaceAll("\n"+guideBlock(t, "sh tested"), "\nreeve ", "\n"+binary+" "))
 	script.Dir, script.Env = dir, program(t).Env
 	if out, err := script.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)

@@ -111,6 +111,8 @@ type Options struct {
 	// far and in total: bytes of the backup, records, or versions of the schema. A total of 0 is
 	// unknown. Nil ignores it.
 	Progress func(what string, done, total int64)
+	// Migrating is called when a migration begins, goes on and ends; nil ignores it.
+	Migrating func(MigrationState)
 	// Log bounds the change log.
 	Log LogLimits
 
@@ -166,7 +168,8 @@ type DB struct {
 	commits   *commitLog // nil for none
 	process   string     // see Process
 	check     *backgroundCheck
-	started   bool // whether start has succeeded
+	started   bool            // whether start has succeeded
+	migration *MigrationState // state of the migration that the start runs; nil for none
 
 	jobs    chan *job
 	gate    sync.RWMutex // held for reading while a job is queued, so that Close does not close jobs

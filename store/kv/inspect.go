@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -17,6 +18,10 @@ import (
 func VerifyDir(dir string, options Options) (report *Report, err error) {
 	path := filepath.Join(dir, dataName)
 	if _, err := os.Stat(path); err != nil && !restorePending(dir) {
+		marker := filepath.Join(dir, markerName)
+		if made, _ := disk.Exists(marker); made && errors.Is(err, fs.ErrNotExist) {
+			return &Report{Faults: []string{fmt.Sprintf("%s is missing though %s says that a database was made here", path, marker)}}, nil
+		}
 		return nil, err
 	}
 
@@ -37,7 +42,12 @@ func VerifyDir(dir string, options Options) (report *Report, err error) {
 		err = reportLog(dir, options, report)
 	}
 	if err == nil && options.Schema.hasFiles() {
-		err = inspectFiles(context.Background(), filepath.Join(dir, blob.FileName), instance, refs, false, report)
+		path := filepath.Join(dir, blob.FileName)
+		err = inspectFiles(context.Background(), path, instance, refs, false, report)
+		if errors.Is(err, fs.ErrNotExist) {
+			report.fault("%s is missing though records name files in it", path)
+			err = nil
+		}
 	}
 	if damage := reportDamage(err); damage != nil {
 		damage.Faults = append(damage.Faults, report.Faults...)

@@ -25,12 +25,51 @@ type Migration struct {
 	Run   func(tx *Tx) error
 }
 
+// MigrationState is how far a migration is.
+type MigrationState struct {
+	From, To int    // versions of the schema
+	Step     int    // version that is being made; From while the file is copied
+	Records  uint64 // number of records in the file that have totals
+	Read     uint64 // number of records that the steps have read to build their indexes again
+	Ended    bool   // whether it has ended
+	Err      error  // why it has ended without success
+}
+
+// migrating tells how far the migration is. It does nothing without one.
+func (db *DB) migrating(change func(*MigrationState)) {
+	if db.migration == nil {
+		return
+	}
+	change(db.migration)
+	if db.options.Migrating != nil {
+		db.options.Migrating(*db.migration)
+	}
+}
+
+// countRecords sets the number of records in the collections that the file has totals of. Damaged ones
+// are left out: the verification after the migration reports them.
+func (db *DB) countRecords(m *MigrationState) {
+	m.Records = 0
+	db.View(engine{}, func(tx *Tx) error {
+		tx.bucket(disk.MetaBucket) // begins the bbolt transaction
+		if tx.bolt.Bucket([]byte(countBucket)) == nil {
+			return nil
+		}
+		for _, t := range db.schema.Tables {
+			if counted, _, err := decodeTotals(tx, countBucket, t.Name()); err == nil {
+				m.Records += counted.records
+			}
+		}
+		return nil
+	})
+}
+
 // migrate upgrades the file to the program's schema. Each migration runs in one transaction,
 // which also stores its number. If keep is true, a copy of the file is made first. A newer file is
 // an error that names both versions.
-func (db *DB) migrate(keep bool) error {
+func (db *DB) migrate(keep bool) (err error) {
 	var meta fileMeta
-	err := db.View(engine{}, func(tx *Tx) (err error) {
+	err = db.View(engine{}, func(tx *Tx) (err error) {
 		meta, err = readMeta(tx)
 		return err
 	})
@@ -43,6 +82,12 @@ func (db *DB) migrate(keep bool) error {
 	if meta.Schema == db.schema.Version() {
 		return nil
 	}
+	db.migration = &MigrationState{From: meta.Schema, To: db.schema.Version(), Step: meta.Schema}
+	defer func() {
+		db.migrating(func(m *MigrationState) { m.Ended, m.Err = true, err })
+		db.migration = nil
+	}()
+	db.migrating(db.countRecords)
 	if keep {
 		kept := filepath.Join(db.dir, fmt.Sprintf("%s%d", keptHead, meta.Schema))
 		if err := db.copyTo(context.Background(), kept); err != nil {
@@ -55,6 +100,7 @@ func (db *DB) migrate(keep bool) error {
 	for number := meta.Schema + 1; number <= db.schema.Version(); number++ {
 		step, writer := db.schema.Migrations[number-2], meta.Version
 		db.options.progress("migrate", int64(number), int64(db.schema.Version()))
+		db.migrating(func(m *MigrationState) { m.Step = number })
 		err := disk.RecoverDamage(db.path, func() error {
 			return db.bolt.Update(func(btx *bbolt.Tx) error {
 				tx := &Tx{db: db, actor: engine{}, now: db.clock(), bolt: btx,
@@ -82,6 +128,7 @@ func (db *DB) migrate(keep bool) error {
 		}
 	}
 
+	db.migrating(db.countRecords)
 	return nil
 }
 
@@ -186,7 +233,9 @@ func (c *collection) reindex(tx *Tx) error {
 			return err
 		}
 		id := v.ident().ID
-		t.records++
+		if t.records++; t.records%progressEvery == 0 {
+			tx.db.migrating(func(m *MigrationState) { m.Read += progressEvery })
+		}
 		t.sum += uint64(disk.FrameSum(tx.bucket(c.name).Get(idKey(id))))
 		if err := c.updateIndexes(tx, id, nil, v, &t.sum); err != nil {
 			return err
