@@ -3,6 +3,7 @@ package copies
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -471,15 +472,17 @@ func TestPrune_DeletesUnnamed(t *testing.T) {
 	if err := in.db.SetStream(nil); err != nil { // commits keep contents longer, see TestPrune_KeepsWindow
 		t.Fatal(err)
 	}
-	gone := in.put("deleted later")
+	in.put("deleted later")
 	r := in.repository(target, Options{})
 	in.copy(r)
-	if err := in.db.Update(store.System, func(tx *store.Tx) error { return store.Files.Delete(tx, gone) }); err != nil {
-		t.Fatal(err)
-	}
 	for content := range in.contents {
 		if strings.HasPrefix(content, "deleted later") {
-			delete(in.contents, content)
+			in.remove(content)
+			for begun := time.Now(); in.db.HasBlob(sha256.Sum256([]byte(content))); time.Sleep(time.Millisecond) {
+				if time.Since(begun) > time.Minute { // it is deleted in the background
+					t.Fatal("the content of a deleted file stays")
+				}
+			}
 		}
 	}
 	old := time.Now().Add(-48 * time.Hour)
