@@ -11,6 +11,7 @@ import (
 	"net"
 	"os"
 	"os/signal"
+	"runtime"
 	"slices"
 	"syscall"
 	"time"
@@ -22,6 +23,7 @@ import (
 	"reeve/server"
 	"reeve/server/config"
 	"reeve/server/setup"
+	"reeve/store/disk"
 )
 
 // devServer is a throw-away server, as reeve dev prints it for programs.
@@ -49,7 +51,7 @@ func (p *program) dev() (err error) {
 	}
 	out := devServer{Username: firstUser, Password: auth.RandomPassword()}
 	out.makeSecrets(files)
-	if out.Data, err = os.MkdirTemp("", "reeve-dev-"); err != nil {
+	if out.Data, err = makeDevDir(); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(out.Data)) }()
@@ -93,6 +95,18 @@ func (p *program) dev() (err error) {
 			stop()
 		}
 	})
+}
+
+// makeDevDir makes a directory for the data of a throw-away server: in memory on Linux, where a commit waits for no
+// disk, unless TMPDIR is set or there is little room.
+func makeDevDir() (string, error) {
+	const memory, room, pattern = "/dev/shm", 1 << 30, "reeve-dev-"
+	if free, err := disk.FreeSpace(memory); err == nil && free >= room && runtime.GOOS == "linux" && os.Getenv("TMPDIR") == "" {
+		if dir, err := os.MkdirTemp(memory, pattern); err == nil {
+			return dir, nil
+		}
+	}
+	return os.MkdirTemp("", pattern)
 }
 
 // configureDev sets the default configuration, with which webhooks reach programs on this machine.
