@@ -4,6 +4,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reeve/server/local"
+	"strings"
 	"syscall"
 	"testing"
 )
@@ -49,6 +51,10 @@ func TestCommands_OfRoot(t *testing.T) {
 		if user != serviceUser {
 			t.Errorf("%s belongs to user %d", path, user)
 		}
+	}
+
+	if r := run(t, "audit", "tail", "-n", "1", "--data", dir); !strings.Contains(r.out, " cli:"+local.Self()+" ") {
+		t.Errorf("the change log does not name who has started the command: %s", r.out)
 	}
 
 	own := t.TempDir()

@@ -20,6 +20,7 @@ func Divide(path string) error {
 	if uid == 0 || err != nil || divided {
 		return err
 	}
+	startedBy = Self()
 	runtime.LockOSThread() // Go starts no other thread from this one, which could inherit its rights
 	err = errors.Join(syscall.Setgroups(nil), syscall.Setresgid(gid, gid, 0), syscall.Setresuid(uid, uid, 0))
 	if err != nil {

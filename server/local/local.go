@@ -61,8 +61,16 @@ func SetLogin(h http.Header) {
 	}
 }
 
+// startedBy is the name of the user who has started this process, if Divide has changed its user; else "".
+var startedBy string
+
 // Self returns the name of the user of the machine who runs this process.
-func Self() string { return nameOf(os.Getpid(), os.Getuid()) }
+func Self() string {
+	if startedBy != "" {
+		return startedBy
+	}
+	return nameOf(os.Getpid(), os.Getuid())
+}
 
 // nameOf returns the name of the user who runs a process: the one who signed in on the machine,
 // where the system knows, so that it remains known after sudo.
