@@ -3,9 +3,11 @@ package main
 import (
 	"archive/tar"
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"crypto/rand"
 	"debug/buildinfo"
+	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -408,6 +410,50 @@ func TestDeb_RunsAsService(t *testing.T) {
 	}
 }
 
+// signInFirst signs in with the generated password in a data directory, and changes it, as the manual says.
+func signInFirst(t *testing.T, url, data string) {
+	t.Helper()
+	file := filepath.Join(data, "initial-password")
+	text, err := os.ReadFile(file)
+	must(t, err)
+	generated := regexp.MustCompile(`(?m)^password: (.+)$`).FindSubmatch(text)
+	if generated == nil {
+		t.Fatalf("%s has no password", file)
+	}
+	token, chosen := "", "choose a better one"
+	send := func(method, path string, body map[string]string) {
+		t.Helper()
+		text, err := json.Marshal(body)
+		must(t, err)
+		r, err := http.NewRequest(method, url+path, bytes.NewReader(text))
+		must(t, err)
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Authorization", "Bearer "+token)
+		if token == "" {
+			r.Header.Del("Authorization")
+		}
+		resp, err := http.DefaultClient.Do(r)
+		must(t, err)
+		defer resp.Body.Close()
+		var answer struct {
+			Data struct{ Token string }
+			Msg  string
+		}
+		if err := json.NewDecoder(resp.Body).Decode(&answer); err != nil || resp.StatusCode != http.StatusOK {
+			t.Fatalf("%s %s: %d %s %v", method, path, resp.StatusCode, answer.Msg, err)
+		}
+		token = cmp.Or(token, answer.Data.Token)
+	}
+	first := string(generated[1])
+	send("POST", "/admin/login", map[string]string{"username": "admin", "password": first})
+	send("PUT", "/admin/password", map[string]string{"old_password": first, "new_password": chosen})
+	token = ""
+	send("POST", "/admin/login", map[string]string{"username": "admin", "password": chosen})
+	if _, err := os.Stat(file); !os.IsNotExist(err) {
+		t.Errorf("%s is still there: %v", file, err)
+	}
+}
+
 // oldData unpacks the data directory of an older version.
 func oldData(t *testing.T, dir string) {
 	t.Helper()
@@ -532,6 +578,7 @@ func checkImage(t *testing.T, e edition) {
 		env: append(c.Env, "REEVE_SERVER__LISTEN="+address)}
 	b.start(append(c.Entrypoint, c.Cmd...)...)
 	b.ready(address)
+	signInFirst(t, "http://"+address, root+"/data")
 	if c.Healthcheck.Test[0] != "CMD" {
 		t.Fatalf("health check: %v", c.Healthcheck)
 	}

@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -24,6 +25,7 @@ import (
 type commandKeeper struct {
 	b      *Service
 	target target.Config
+	hash   string // see sentCopy
 
 	mu   sync.Mutex
 	last *Copy // last copy that the command has taken; nil for none
@@ -32,13 +34,15 @@ type commandKeeper struct {
 // sentCopy is the last copy that a command has taken, in a file of the data directory: the command can't be
 // asked, and a restart is no reason for another copy.
 type sentCopy struct {
-	Command    string // hash of its words, which may contain secrets; another command needs a copy
+	Command    string // hash of its words, which may contain secrets, and of the recipients; others need a copy
 	Generation string // generation of the data; others need a copy
 	Copy       Copy
 }
 
+// newCommandKeeper returns the keeper of a target. b.mu must be locked.
 func newCommandKeeper(b *Service, t target.Config) *commandKeeper {
-	k := &commandKeeper{b: b, target: t}
+	words := strings.Join(slices.Concat(t.Command, b.set.Recipients), "\x00")
+	k := &commandKeeper{b: b, target: t, hash: fmt.Sprintf("%x", sha256.Sum256([]byte(words)))}
 	text, err := os.ReadFile(k.path())
 	if errors.Is(err, fs.ErrNotExist) {
 		return k
@@ -46,7 +50,7 @@ func newCommandKeeper(b *Service, t target.Config) *commandKeeper {
 	var s sentCopy
 	if err = errors.Join(err, json.Unmarshal(text, &s)); err != nil {
 		b.s.Log.Warn().Err(err).Str("target", t.Name).Msg("the last copy is unknown, and another one is made")
-	} else if s.Command == k.hash() && s.Generation == b.s.DB.LogHead().Generation {
+	} else if s.Command == k.hash && s.Generation == b.s.DB.LogHead().Generation {
 		k.last = &s.Copy
 	}
 	return k
@@ -56,16 +60,12 @@ func (k *commandKeeper) path() string {
 	return filepath.Join(k.b.s.DB.Dir(), "backup-sent-"+url.PathEscape(k.target.Name))
 }
 
-func (k *commandKeeper) hash() string {
-	return fmt.Sprintf("%x", sha256.Sum256([]byte(strings.Join(k.target.Command, "\x00"))))
-}
-
 // note keeps the last copy, also if it can't be written: the command has taken it.
 func (k *commandKeeper) note(c Copy) {
 	k.mu.Lock()
 	k.last = &c
 	k.mu.Unlock()
-	text, err := json.Marshal(sentCopy{k.hash(), k.b.s.DB.LogHead().Generation, c})
+	text, err := json.Marshal(sentCopy{k.hash, k.b.s.DB.LogHead().Generation, c})
 	if err == nil {
 		err = disk.WriteFile(k.path(), text)
 	}

@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"mime"
 	"os"
 	"path/filepath"
@@ -47,9 +49,12 @@ func (p *program) backupNow(c *client) error {
 		if dir = p.args[0]; err != nil || !info.IsDir() {
 			dir, name = filepath.Split(p.args[0])
 		}
-	} else if err := os.MkdirAll(dir, 0o700); err != nil {
+	}
+	to, err := p.openBackups(dir)
+	if err != nil {
 		return err
 	}
+	defer to.Close() // a directory, so Close loses nothing
 
 	resp, err := c.do("GET", "/system/backup", nil, nil)
 	if err != nil {
@@ -64,7 +69,7 @@ func (p *program) backupNow(c *client) error {
 	}
 
 	path := filepath.Join(dir, name)
-	size, err := writeNew(path, resp.Body, func(n int64) { p.progress.step("backup", n, resp.ContentLength) })
+	size, err := writeNew(to, name, resp.Body, func(n int64) { p.progress.step("backup", n, resp.ContentLength) })
 	if err != nil {
 		return fmt.Errorf("the backup was not written: %w", err)
 	}
@@ -76,14 +81,34 @@ func (p *program) backupNow(c *client) error {
 	return p.show(map[string]any{"file": path, "size": size}, "%s, %.1f MiB", path, float64(size)/(1<<20))
 }
 
-// writeNew writes a file that does not exist, durably, so that it has all of the content or is not
-// there. Only the user of the process can read it.
-func writeNew(path string, from io.Reader, at func(n int64)) (size int64, err error) {
-	if _, err := os.Lstat(path); err == nil {
-		return 0, fmt.Errorf("%s exists", path)
+// openBackups opens a directory for backups, and makes the one in the data directory. The owner of that may be
+// another user than the one of the process, such as root: no link in it leads out of it.
+func (p *program) openBackups(dir string) (*os.Root, error) {
+	if len(p.args) > 0 {
+		return os.OpenRoot(cmp.Or(dir, "."))
 	}
-	part := path + ".new"
-	f, err := disk.Create(part)
+	data, err := os.OpenRoot(p.config.DataDir)
+	if err != nil {
+		return nil, err
+	}
+	defer data.Close() // a directory, so Close loses nothing
+	if err := data.MkdirAll(backupDir, 0o700); err != nil {
+		return nil, err
+	}
+	return data.OpenRoot(backupDir)
+}
+
+// writeNew writes a file that does not exist to a directory, durably, so that it has all of the content or is not
+// there. Only the user of the process can read it.
+func writeNew(dir *os.Root, name string, from io.Reader, at func(n int64)) (size int64, err error) {
+	if _, err := dir.Lstat(name); err == nil {
+		return 0, fmt.Errorf("%s exists", filepath.Join(dir.Name(), name))
+	}
+	part := name + disk.NewSuffix
+	if err := dir.Remove(part); err != nil && !errors.Is(err, fs.ErrNotExist) { // of a run that was killed
+		return 0, err
+	}
+	f, err := dir.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return 0, err
 	}
@@ -93,12 +118,12 @@ func writeNew(path string, from io.Reader, at func(n int64)) (size int64, err er
 		err = f.Sync()
 	}
 	if err = errors.Join(err, f.Close()); err == nil {
-		err = disk.MoveFile(part, path)
+		err = dir.Rename(part, name)
 	}
 	if err != nil {
-		err = errors.Join(err, os.Remove(part))
+		return size, errors.Join(err, dir.Remove(part))
 	}
-	return size, err
+	return size, disk.SyncDir(dir.Name())
 }
 
 type backupFile struct {

@@ -51,6 +51,8 @@ func (p *program) dev() (err error) {
 	}
 	out := devServer{Username: firstUser, Password: auth.RandomPassword()}
 	out.makeSecrets(files)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
 	if out.Data, err = makeDevDir(); err != nil {
 		return err
 	}
@@ -80,8 +82,6 @@ func (p *program) dev() (err error) {
 		return err
 	}
 	defer ended()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	defer stop()
 	if stdin, _ := p.flags.GetBool("stdin"); stdin {
 		go func() {
 			io.Copy(io.Discard, os.Stdin) // an error ends it, too

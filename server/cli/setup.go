@@ -261,6 +261,9 @@ func (p *program) exportSetup(c *client) error {
 	}
 	dir, texts := p.args[0], map[string][]byte{}
 	for table, rows := range out.Values {
+		if !slices.Contains(setup.Tables(), table) { // it becomes the name of a file
+			return fmt.Errorf("the server has exported the unknown table %q", table)
+		}
 		text, err := setup.TOML(map[string]any{table: rows})
 		if err != nil {
 			return err

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"os"
+	"path/filepath"
 	"time"
 )
 
@@ -45,9 +47,14 @@ func (p *program) support(c *client) (err error) {
 	}
 	files["stacks.txt"] = string(text)
 
+	to, err := os.OpenRoot(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	defer to.Close() // a directory, so Close loses nothing
 	read, write := io.Pipe()
 	go func() { write.CloseWithError(bundle(write, files)) }()
-	if _, err := writeNew(path, read, func(int64) {}); err != nil {
+	if _, err := writeNew(to, filepath.Base(path), read, func(int64) {}); err != nil {
 		return errors.Join(err, read.Close())
 	}
 	return p.show(map[string]string{"file": path}, "%s", path)

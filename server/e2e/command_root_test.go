@@ -4,10 +4,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"reeve/server/local"
 	"strings"
 	"syscall"
 	"testing"
+
+	"reeve/server/local"
 )
 
 // serviceUser is a user who owns nothing else on the machine.

@@ -141,9 +141,11 @@ func TestWarningOfPlainHTTP(t *testing.T) {
 		"every interface, TLS": {[]string{"--listen", "0.0.0.0:0",
 			"REEVE_SERVER__TLS_CERT=" + cert, "REEVE_SERVER__TLS_KEY=" + key}, false},
 		"behind a TLS proxy": {[]string{"--listen", "0.0.0.0:0",
-			"REEVE_SERVER__TRUSTED_PROXIES=127.0.0.1", "REEVE_SERVER__PUBLIC_URL=https://reeve.example.org"}, false},
+			"REEVE_SERVER__TRUSTED_PROXIES=10.77.0.0/24", "REEVE_SERVER__PUBLIC_URL=https://reeve.example.org"}, false},
+		"a TLS proxy on this machine": {[]string{"--listen", "0.0.0.0:0",
+			"REEVE_SERVER__TRUSTED_PROXIES=127.0.0.1", "REEVE_SERVER__PUBLIC_URL=https://reeve.example.org"}, true},
 		"behind another proxy": {[]string{"--listen", "0.0.0.0:0",
-			"REEVE_SERVER__TRUSTED_PROXIES=127.0.0.1", "REEVE_SERVER__PUBLIC_URL=http://reeve.example.org"}, true},
+			"REEVE_SERVER__TRUSTED_PROXIES=10.77.0.0/24", "REEVE_SERVER__PUBLIC_URL=http://reeve.example.org"}, true},
 		"a URL without a proxy": {[]string{"--listen", "0.0.0.0:0",
 			"REEVE_SERVER__PUBLIC_URL=https://reeve.example.org"}, true},
 	} {

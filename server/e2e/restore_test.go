@@ -224,6 +224,27 @@ func TestBackupNow_ByRootKeepsOwner(t *testing.T) {
 	p.stop()
 }
 
+// TestBackupNow_FollowsNoLink: the service, which root need not trust, can't lead a backup of root to another
+// directory.
+func TestBackupNow_FollowsNoLink(t *testing.T) {
+	t.Parallel()
+	dir, elsewhere := t.TempDir(), t.TempDir()
+	p := start(t, dir)
+	noErr(t, os.RemoveAll(filepath.Join(dir, "backup")))
+	noErr(t, os.Symlink(elsewhere, filepath.Join(dir, "backup")))
+	for _, state := range []string{"running", "stopped"} {
+		if state == "stopped" {
+			p.stop()
+		}
+		if r := run(t, "backup", "now", "--data", dir); r.code != 1 || !strings.Contains(r.err, "backup") {
+			t.Errorf("%s: %+v", state, r)
+		}
+	}
+	if left, err := os.ReadDir(elsewhere); err != nil || len(left) > 0 {
+		t.Errorf("it has %v, %v", left, err)
+	}
+}
+
 func TestBackup_HasFilesAndKey(t *testing.T) {
 	t.Parallel()
 	source, dir := t.TempDir(), t.TempDir()

@@ -27,7 +27,7 @@ func Divide(path string) error {
 		return err
 	}
 	divided = true
-	return filesAs(0, 0)
+	return errors.Join(filesAs(0, 0), unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0)) // the owner must not trace the process
 }
 
 // becomeAlone is Become for the goroutine that Divide has left with the rights of root.

@@ -233,10 +233,12 @@ func (s *Server) clientAddr(r *http.Request) netip.Addr {
 }
 
 // PlainBeyondLoopback reports whether passwords would cross a network unencrypted: there is neither a
-// certificate nor a trusted proxy in front of an HTTPS URL.
+// certificate nor a trusted proxy on another host in front of an HTTPS URL.
 func (c *Config) PlainBeyondLoopback() bool {
 	host, _, err := net.SplitHostPort(c.Listen)
-	proxied := len(c.TrustedProxies) > 0 && strings.HasPrefix(c.PublicURL, "https://")
+	proxied := strings.HasPrefix(c.PublicURL, "https://") && slices.ContainsFunc(c.TrustedProxies, func(n netip.Prefix) bool {
+		return !n.Addr().IsLoopback()
+	})
 	if err != nil || c.TLSCert != "" || proxied || host == "localhost" {
 		return false
 	}
