@@ -168,7 +168,7 @@ func Job(s *web.Server) jobs.Kind {
 			if err := read.Decode(&part); err != nil {
 				return nil, nil, err
 			}
-			if err := web.RequireOwner(store.ActorOf(tx)); err != nil {
+			if err := requireOwner(tx); err != nil {
 				return nil, nil, err
 			}
 			r, err := http.NewRequest(http.MethodPost, "/system/setup/apply", nil)

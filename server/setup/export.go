@@ -46,7 +46,7 @@ var defaults = map[string]object{
 }
 
 func export(tx *store.Tx, req *web.Request, _ *web.None) (*Exported, error) {
-	if err := web.RequireOwner(store.ActorOf(tx)); err != nil {
+	if err := requireOwner(tx); err != nil {
 		return nil, err
 	}
 	s, err := newState(tx, req.Server.Routes)

@@ -29,8 +29,11 @@ type given struct {
 	texts map[string]*Text // those that were sent as text, by name
 }
 
-// read reads the texts of files.
+// read reads the texts of files, once it is known that the caller may send them.
 func read(req *web.Request, files *filesIn) (*given, error) {
+	if err := req.DB.View(req.Actor, requireOwner); err != nil {
+		return nil, err
+	}
 	in := &given{files, map[string]*Text{}}
 	faults, count := errs.Faults{}, 0
 	for i := range in.Files {

@@ -50,7 +50,7 @@ func (c *Change) names() (names []string) {
 // newPlan compares files with the installation. checkValues is whether fields that would be deleted are
 // checked to have no values, which reads all users: not while others wait to write.
 func newPlan(tx *store.Tx, routes []web.Route, in *filesIn, checkValues bool) (*Plan, error) {
-	if err := web.RequireOwner(store.ActorOf(tx)); err != nil {
+	if err := requireOwner(tx); err != nil {
 		return nil, err
 	}
 	s, err := newState(tx, routes)

@@ -16,6 +16,7 @@ import (
 	"reeve/server/redact"
 	"reeve/server/web"
 	"reeve/store"
+	"reeve/store/errs"
 )
 
 // Limits of the body of a request with setup files, which has all objects of an installation.
@@ -33,7 +34,6 @@ func Routes(js *jobs.Runner) []web.Route {
 
 			Keys:             web.ByNoKey,
 			RequiresScopeAll: true,
-			RequiresOwner:    true,
 			Validates:        true,
 			Note: "The objects that a setup file can have, in its form. Values of secrets are \"unset\", " +
 				"which means unchanged. Requires the owner role.",
@@ -42,7 +42,6 @@ func Routes(js *jobs.Runner) []web.Route {
 			"application/toml", exportFile, web.Options{
 				Keys:             web.ByNoKey,
 				RequiresScopeAll: true,
-				RequiresOwner:    true,
 				Validates:        true,
 				Note:             "The same as a setup file in TOML. Requires the owner role.",
 			}),
@@ -52,7 +51,6 @@ func Routes(js *jobs.Runner) []web.Route {
 				Keys:             web.ByNoKey,
 				Validates:        true,
 				RequiresScopeAll: true,
-				RequiresOwner:    true,
 				MaxBody:          MaxBody,
 				MaxValues:        MaxValues,
 				Hidden:           redact.Fields{Values: true, Texts: true},
@@ -65,7 +63,6 @@ func Routes(js *jobs.Runner) []web.Route {
 				Reveals:          true,
 				Validates:        true,
 				RequiresScopeAll: true,
-				RequiresOwner:    true,
 				MaxBody:          MaxBody,
 				MaxValues:        MaxValues,
 				Hidden:           redact.Fields{Values: true, Texts: true},
@@ -78,6 +75,15 @@ func Routes(js *jobs.Runner) []web.Route {
 				Note: "For editors: a TOML file can begin with the comment #:schema and this URL.",
 			}),
 	}
+}
+
+// requireOwner returns an error unless the caller is an owner or an operator: a setup can change
+// anything.
+func requireOwner(tx *store.Tx) error {
+	if !store.ActorOf(tx).IsOwner() {
+		return errs.New(errs.Denied, "the owner role is required").Coded("owner_required")
+	}
+	return nil
 }
 
 // plan returns what would change, once jobs that apply other setups have ended.

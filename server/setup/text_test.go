@@ -84,7 +84,6 @@ func TestText_OwnersOnly(t *testing.T) {
 	in.Clerk("clerk", "system.setup.query", "system.setup.apply")
 	in.Clerk("none")
 	for _, path := range []string{"plan", "apply"} {
-		in.Call("POST", "/system/setup/"+path, "{", "clerk").Brief(403, "owner_required") // not even the body is
 		for _, text := range []string{"roles.A = {}", "roles.A = "} {
 			in.Call("POST", "/system/setup/"+path, texts(t, "shop", text), "clerk").Brief(403, "owner_required")
 			in.Call("POST", "/system/setup/"+path, texts(t, "shop", text), "none").Brief(403, "system.setup.")

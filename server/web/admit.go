@@ -91,18 +91,7 @@ func (rt *Route) permit(tx *store.Tx, actor *store.Actor) error {
 	if rt.RequiresScopeAll && !actor.Scope(tx).All {
 		return errs.New(errs.Denied, "the data scope all is required")
 	}
-	if rt.RequiresOwner {
-		return RequireOwner(actor)
-	}
 
-	return nil
-}
-
-// RequireOwner returns an error unless the actor is an owner or an operator.
-func RequireOwner(actor *store.Actor) error {
-	if !actor.IsOwner() {
-		return errs.New(errs.Denied, "the owner role is required").Coded("owner_required")
-	}
 	return nil
 }
 

@@ -16,7 +16,6 @@ type Options struct {
 	AllowedForCommands bool // usable by commands on the machine, although every user may: it is about no account
 
 	RequiresScopeAll  bool   // requires the data scope all, since the response cannot be limited to another
-	RequiresOwner     bool   // requires the owner role, or the operator, since it can change anything
 	Confirmed         bool   // requires that the user has just confirmed who it is
 	Proves            bool   // the store requires that for usual inputs, though not for all
 	Keys              keyUse // API keys that may use it
