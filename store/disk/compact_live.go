@@ -58,10 +58,13 @@ var (
 )
 
 // A writer that waits for the end of a compaction waits writerPatience, and the compaction begins
-// again: the map has become larger by then, at least by half of it or by 1 GiB.
+// again: the map has become larger by then, at least by half of it or by 1 GiB. That is soon full again in a
+// small file, whose copy takes no time, so that there are more attempts until it is larger.
 const (
 	writerPatience = 200 * time.Millisecond
 	maxAttempts    = 3
+	smallFile      = 64 << 20 // bytes
+	smallAttempts  = 12
 )
 
 // Run compacts the file, and returns its size before and after. On an error, the file is unchanged,
@@ -70,8 +73,12 @@ func (c *LiveCompaction) Run(ctx context.Context) (before, after int64, err erro
 	if before, err = sizeOf(c.Path); err != nil {
 		return 0, 0, err
 	}
-	for range maxAttempts {
+	for n := 1; ; n++ {
 		if err = c.attempt(ctx); !errors.Is(err, errWriterWaits) {
+			break
+		}
+		size, fault := sizeOf(c.Path)
+		if n >= maxAttempts && (size >= smallFile || fault != nil) || n >= smallAttempts {
 			break
 		}
 	}
