@@ -80,6 +80,9 @@ func (k *killing) run(t *testing.T, who, dir string, code int, words ...string) 
 		command.wait()
 		k.usual[who] = time.Since(began)
 		if got := command.cmd.ProcessState.ExitCode(); got != code {
+			if server != nil {
+				server.kill() // ends the client
+			}
 			t.Fatalf("undisturbed, it ends with %d: %s", got, &command.log)
 		}
 	} else {
