@@ -8,11 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"math"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"reeve/store/audit"
 	"reeve/store/blob"
@@ -198,15 +196,13 @@ func (b *Backup) list(refs []blobRef) error {
 			archiveEntry{archiveAudit + filepath.Base(f.Name()), n, blob.Digest(sum.Sum(nil))})
 	}
 
-	for _, d := range slices.SortedFunc(maps.Keys(sizes), func(x, y blob.Digest) int {
-		return bytes.Compare(x[:], y[:])
-	}) {
+	for _, c := range contentsOf(sizes) {
 		if b.apart {
-			b.manifest.Apart = append(b.manifest.Apart, Content{d, sizes[d]})
+			b.manifest.Apart = append(b.manifest.Apart, c)
 			continue
 		}
 		b.manifest.Entries = append(b.manifest.Entries,
-			archiveEntry{archiveFiles + d.String(), sizes[d], d})
+			archiveEntry{archiveFiles + c.SHA256.String(), c.Size, c.SHA256})
 	}
 
 	return nil

@@ -5,8 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
+	"sort"
 
 	"go.etcd.io/bbolt"
 
@@ -150,9 +149,14 @@ func (in *staging) apart(m *manifest) []Content {
 			needed[ref.digest] = size
 		}
 	}
-	var all []Content
-	for _, d := range slices.SortedFunc(maps.Keys(needed), func(x, y blob.Digest) int { return bytes.Compare(x[:], y[:]) }) {
-		all = append(all, Content{d, needed[d]})
+	return contentsOf(needed)
+}
+
+// contentsOf returns the contents with these sizes, sorted by digest; nil for none.
+func contentsOf(sizes map[blob.Digest]int64) (all []Content) {
+	for d, size := range sizes {
+		all = append(all, Content{d, size})
 	}
+	sort.Slice(all, func(i, j int) bool { return bytes.Compare(all[i].SHA256[:], all[j].SHA256[:]) < 0 })
 	return all
 }
