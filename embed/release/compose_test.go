@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"compress/gzip"
 	"os"
 	"path/filepath"
 	"strings"
@@ -100,16 +99,8 @@ func TestCompose_CaddyInFront(t *testing.T) {
 		command(t, name)
 	}
 	compose, _ := readCompose(t)
-	dir := t.TempDir()
-	f, err := os.Open(result(t, oneNode, "linux_amd64.tar.gz"))
-	must(t, err)
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	must(t, err)
-	extract(t, dir, z)
-	found, err := filepath.Glob(filepath.Join(dir, "*", "reeve"))
-	must(t, err)
-	cmd := command(t, "unshare", "--mount", "--net", "--pid", "--fork", "--kill-child", "bash", "-c", behindCaddy, "bash", filepath.Dir(found[0]))
+	dir := filepath.Dir(unpacked(t, result(t, oneNode, "linux_amd64.tar.gz")))
+	cmd := command(t, "unshare", "--mount", "--net", "--pid", "--fork", "--kill-child", "bash", "-c", behindCaddy, "bash", dir)
 	withDomain := strings.NewReplacer("${DOMAIN}", "localhost")
 	cmd.Env = append(os.Environ(), "CADDY="+withDomain.Replace(compose.Services["caddy"].Command))
 	for name, value := range compose.Services["reeve"].Environment {
