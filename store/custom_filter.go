@@ -5,9 +5,14 @@ import (
 	"reeve/store/kv"
 )
 
+// FieldIndex is an index of the values of custom fields, whose keys entryKey makes.
+type FieldIndex interface {
+	AnyOf(keys ...string) kv.Condition
+	Between(tx *Tx, low, high string) kv.Condition
+}
+
 // FieldCondition returns the condition that a record has one of some values of a field.
-func FieldCondition[T any](by *kv.Many[T, string], f *CustomField,
-	values []string) (kv.Condition, error) {
+func FieldCondition(by FieldIndex, f *CustomField, values []string) (kv.Condition, error) {
 	keys := []string{}
 	for _, v := range values {
 		forms, err := f.forms(v)
@@ -23,8 +28,7 @@ func FieldCondition[T any](by *kv.Many[T, string], f *CustomField,
 
 // FieldRange returns the condition that a record has a value of a field from low to high; "" for no
 // bound.
-func FieldRange[T any](tx *Tx, by *kv.Many[T, string], f *CustomField,
-	low, high string) (kv.Condition, error) {
+func FieldRange(tx *Tx, by FieldIndex, f *CustomField, low, high string) (kv.Condition, error) {
 	if !f.hasOrder() {
 		return kv.Condition{}, errs.Field(errs.Malformed, "fields."+f.Key,
 			"can't be filtered by a range: its type is %s", f.Type)

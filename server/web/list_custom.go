@@ -46,14 +46,14 @@ func (q *ListQuery) customField(key string, values []string, faults errs.Faults)
 }
 
 // customCondition returns the condition of a filter by a custom field.
-func (t *Resource[T, Out]) customCondition(tx *store.Tx, req *Request,
+func (t *conditions) customCondition(tx *store.Tx, req *Request,
 	of customFilter) (kv.Condition, error) {
-	f, err := store.FilteredField(tx, t.Realm, AudienceOf(req.Actor), of.key)
+	f, err := store.FilteredField(tx, t.realm, AudienceOf(req.Actor), of.key)
 	switch {
 	case err != nil:
 		return kv.Condition{}, err
 	case of.isRange:
-		return store.FieldRange(tx, t.Custom, f, of.low, of.high)
+		return store.FieldRange(tx, t.custom, f, of.low, of.high)
 	}
-	return store.FieldCondition(t.Custom, f, of.values)
+	return store.FieldCondition(t.custom, f, of.values)
 }

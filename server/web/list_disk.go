@@ -83,61 +83,41 @@ func AnyText[T any](index *kv.Many[T, string]) func(*store.Tx, []string) kv.Cond
 
 // List returns the GET route of a declaration, which needs no handler.
 func List[T, Out any](path, access, title string, t *Resource[T, Out], options ...Options) Route {
-	info, answer := t.Info(), reflect.TypeFor[Page[Out]]()
+	answer := reflect.TypeFor[Page[Out]]()
 	if t.Telling {
 		answer = reflect.TypeFor[scopedPage[Out]]()
 	}
-	info.Fields = fieldsOfRecords(access, answer)
-
-	rt := Route{
-		Method:  "GET",
-		Path:    path,
-		Access:  access,
-		Title:   title,
-		Output:  answer,
-		List:    info,
-		Handler: "diskList",
-		View: func(tx *store.Tx, req *Request, out *Envelope) error {
-			ask, err := info.Ask(req)
-			if err != nil {
-				return err
-			}
-
-			records, damaged, total, err := t.find(tx, req, ask)
-			if err != nil {
-				return err
-			}
-
-			rows := make([]json.RawMessage, 0, len(records))
-			for _, v := range records {
-				row, err := t.row(tx, req, v)
-				switch {
-				case store.IsDamage(err):
-					tx.NoteDamage(err)
-					damaged = append(damaged, t.Collection.ID(v))
-				case err != nil:
-					return err
-				default:
-					rows = append(rows, row)
-				}
-			}
-
-			hidden, err := t.hidden(tx, req, ask, total)
-			if err != nil {
-				return err
-			}
-
-			WritePage(&out.Bytes, rows, damaged, total, ask, hidden)
-			return nil
-		},
-	}
+	rt := &Route{Method: "GET", Path: path, Access: access, Title: title, Output: answer, List: t.Info()}
 	if t.Named {
-		rt.named = &namedRecords{t.Collection.Name(),
-			func(tx *store.Tx, req *Request, text string, most int) ([]store.ID, error) {
-				return t.FindIDs(tx, req, &ListQuery{Search: text}, most)
-			}}
+		rt.named = &namedRecords{t.Collection.Name(), t.named}
 	}
+	return rt.lists(t, options)
+}
 
+// lister is a Resource without its types.
+type lister interface {
+	rows(*store.Tx, *Request, *ListQuery) (rows []json.RawMessage, damaged []store.ID, total int, err error)
+	hidden(tx *store.Tx, req *Request, ask *ListQuery, total int) (int, error)
+}
+
+func (rt *Route) lists(t lister, options []Options) Route {
+	rt.Handler, rt.List.Fields = "diskList", fieldsOfRecords(rt.Access, rt.Output)
+	rt.View = func(tx *store.Tx, req *Request, out *Envelope) error {
+		ask, err := rt.List.Ask(req)
+		if err != nil {
+			return err
+		}
+		rows, damaged, total, err := t.rows(tx, req, ask)
+		if err != nil {
+			return err
+		}
+		hidden, err := t.hidden(tx, req, ask, total)
+		if err != nil {
+			return err
+		}
+		WritePage(&out.Bytes, rows, damaged, total, ask, hidden)
+		return nil
+	}
 	return rt.With(options...)
 }
 
@@ -180,6 +160,29 @@ func (t *Resource[T, Out]) find(tx *store.Tx, req *Request,
 	return t.Collection.FindIntact(tx, q)
 }
 
+// rows is find with the records as the list has them.
+func (t *Resource[T, Out]) rows(tx *store.Tx, req *Request,
+	ask *ListQuery) (rows []json.RawMessage, damaged []store.ID, total int, err error) {
+	records, damaged, total, err := t.find(tx, req, ask)
+	if err != nil {
+		return nil, nil, 0, err
+	}
+	rows = make([]json.RawMessage, 0, len(records))
+	for _, v := range records {
+		row, err := t.row(tx, req, v)
+		switch {
+		case store.IsDamage(err):
+			tx.NoteDamage(err)
+			damaged = append(damaged, t.Collection.ID(v))
+		case err != nil:
+			return nil, nil, 0, err
+		default:
+			rows = append(rows, row)
+		}
+	}
+	return rows, damaged, total, nil
+}
+
 // row returns a record as the list has it.
 func (t *Resource[T, Out]) row(tx *store.Tx, req *Request, v *T) (json.RawMessage, error) {
 	row, err := t.Output(tx, req, v)
@@ -197,6 +200,11 @@ func (t *Resource[T, Out]) FindIDs(tx *store.Tx, req *Request, ask *ListQuery,
 		return nil, err
 	}
 	return t.Collection.FindIDs(tx, q)
+}
+
+// named returns the IDs of up to most records whose names have a folded part.
+func (t *Resource[T, Out]) named(tx *store.Tx, req *Request, text string, most int) ([]store.ID, error) {
+	return t.FindIDs(tx, req, &ListQuery{Search: text}, most)
 }
 
 // hidden returns the number of records of the whole list that the scope hides. total is
@@ -221,59 +229,20 @@ func (t *Resource[T, Out]) hidden(tx *store.Tx, req *Request, ask *ListQuery,
 
 // query converts a list query to a store query.
 func (t *Resource[T, Out]) query(tx *store.Tx, req *Request, ask *ListQuery,
-	offset, limit int) (kv.Query[T], error) {
-	q := kv.Query[T]{
-		Search:     ask.Search,
-		Order:      t.First,
-		Descending: t.Descending,
-		Offset:     offset,
-		Limit:      limit,
-	}
-	if t.Search != nil && ask.Search != "" {
-		q.Search, q.Where = "", append(q.Where, t.Search(tx, ask.Search))
-	}
-	if t.Scope != nil {
-		if c, narrow := t.Scope(tx, req); narrow {
-			q.Where = append(q.Where, c)
-		}
-	}
-
-	for _, of := range ask.AnyOf {
-		c := t.column(of.Column)
-		of, err := c.Named.numbers(tx, of)
-		if err != nil {
-			return q, err
-		}
-		if c.Numbers != nil {
-			q.Where = append(q.Where, c.Numbers(tx, of.Numbers))
-		} else {
-			q.Where = append(q.Where, c.Texts(tx, of.Texts))
-		}
-	}
-
-	for _, r := range ask.Ranges {
-		q.Where = append(q.Where, t.column(r.column).Between(tx, r.Low, r.High))
-	}
-
-	for _, of := range ask.custom {
-		c, err := t.customCondition(tx, req, of)
-		if err != nil {
-			return q, err
-		}
-		q.Where = append(q.Where, c)
-	}
-
-	if t.Only != nil && len(ask.AnyOf) == 0 {
-		q.Where = append(q.Where, t.Only())
-	}
-	if t.Always != nil {
-		q.Where = append(q.Where, t.Always())
-	}
+	offset, limit int) (q kv.Query[T], err error) {
+	q = kv.Query[T]{Order: t.First, Descending: t.Descending, Offset: offset, Limit: limit}
 	if ask.sort != "" {
 		q.Order, q.Descending = t.column(ask.sort).Order, ask.descending
 	}
-
-	return q, nil
+	if t.Search == nil {
+		q.Search = ask.Search
+	}
+	q.Where, err = (&conditions{t.Search, t.Scope, t.Only, t.Always, t.Realm, t.Custom,
+		func(name string) condition {
+			c := t.column(name)
+			return condition{c.Numbers, c.Texts, c.Between, c.Named}
+		}}).of(tx, req, ask)
+	return q, err
 }
 
 func (t *Resource[T, Out]) column(name string) *Column[T] {
@@ -283,6 +252,69 @@ func (t *Resource[T, Out]) column(name string) *Column[T] {
 		}
 	}
 	panic("server: a question names a column that is not declared")
+}
+
+// conditions are the fields of a Resource that do not depend on its types.
+type conditions struct {
+	search       func(tx *store.Tx, part string) kv.Condition
+	scope        func(tx *store.Tx, req *Request) (c kv.Condition, narrow bool)
+	only, always func() kv.Condition
+	realm        string
+	custom       store.FieldIndex
+	column       func(name string) condition
+}
+
+// condition is a Column without the type of the records.
+type condition struct {
+	numbers func(tx *store.Tx, values []int64) kv.Condition
+	texts   func(tx *store.Tx, values []string) kv.Condition
+	between func(tx *store.Tx, low, high store.Time) kv.Condition
+	named   *Named
+}
+
+// of returns the conditions of a list query.
+func (t *conditions) of(tx *store.Tx, req *Request, ask *ListQuery) (where []kv.Condition, err error) {
+	if t.search != nil && ask.Search != "" {
+		where = append(where, t.search(tx, ask.Search))
+	}
+	if t.scope != nil {
+		if c, narrow := t.scope(tx, req); narrow {
+			where = append(where, c)
+		}
+	}
+
+	for _, of := range ask.AnyOf {
+		c := t.column(of.Column)
+		of, err := c.named.numbers(tx, of)
+		if err != nil {
+			return nil, err
+		}
+		if c.numbers != nil {
+			where = append(where, c.numbers(tx, of.Numbers))
+		} else {
+			where = append(where, c.texts(tx, of.Texts))
+		}
+	}
+
+	for _, r := range ask.Ranges {
+		where = append(where, t.column(r.column).between(tx, r.Low, r.High))
+	}
+
+	for _, of := range ask.custom {
+		c, err := t.customCondition(tx, req, of)
+		if err != nil {
+			return nil, err
+		}
+		where = append(where, c)
+	}
+
+	if t.only != nil && len(ask.AnyOf) == 0 {
+		where = append(where, t.only())
+	}
+	if t.always != nil {
+		where = append(where, t.always())
+	}
+	return where, nil
 }
 
 // Get reads one record of the list if it is in the caller's scope.

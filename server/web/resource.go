@@ -93,27 +93,32 @@ func (t *Resource[T, Out]) remove(tx *store.Tx, _ *Request, in *ByID) (Nothing, 
 // record with the same JSON name. It panics, at start, if the record lacks a field of the
 // input or has it with another type.
 func Assigning[In, T any]() func(*In, *T) {
+	assign := assigning(reflect.TypeFor[In](), reflect.TypeFor[T]())
+	return func(in *In, v *T) { assign(in, v) }
+}
+
+func assigning(in, record reflect.Type) func(in, v any) {
 	type pair struct{ from, to []int }
 	var pairs []pair
 	fields := map[string]reflect.StructField{}
-	for _, f := range reflect.VisibleFields(reflect.TypeFor[T]()) {
+	for _, f := range reflect.VisibleFields(record) {
 		if name := f.Tag.Get("json"); name != "" {
 			fields[name] = f
 		}
 	}
 
-	for _, f := range reflect.VisibleFields(reflect.TypeFor[In]()) {
+	for _, f := range reflect.VisibleFields(in) {
 		if f.Anonymous {
 			continue
 		}
 		to, ok := fields[f.Tag.Get("json")]
 		if !ok || f.Type != reflect.PointerTo(to.Type) {
-			panic(fmt.Sprintf("server: the field %s of %s must be a pointer to the type of the same field of %s", f.Name, reflect.TypeFor[In](), reflect.TypeFor[T]()))
+			panic(fmt.Sprintf("server: the field %s of %s must be a pointer to the type of the same field of %s", f.Name, in, record))
 		}
 		pairs = append(pairs, pair{f.Index, to.Index})
 	}
 
-	return func(in *In, v *T) {
+	return func(in, v any) {
 		from, to := reflect.ValueOf(in).Elem(), reflect.ValueOf(v).Elem()
 		for _, p := range pairs {
 			if sent := from.FieldByIndex(p.from); !sent.IsNil() {

@@ -50,8 +50,8 @@ type Route struct {
 	Act  func(req *Request, out *Envelope) error
 	Raw  func(req *Request, w http.ResponseWriter) error
 
-	newInput func() any // returns an empty input; nil unless Write made the route, like run
-	run      func(tx *store.Tx, req *Request, in any) (any, error)
+	newInput func() any // returns an empty input
+	run      handlerIn  // nil unless Write made the route
 }
 
 // appearance reports whether a route exists. While it does not, it answers like an unknown path.
@@ -76,13 +76,20 @@ type Nothing struct{}
 // None is the input of an operation without parameters.
 type None struct{}
 
-// Read returns a GET route whose handler runs in a read transaction.
+// Read returns a GET route whose handler runs in a read transaction. Like the functions below, it
+// only converts: the compiler compiles a generic function again for every In and Out, so what does
+// not need them is in methods of Route.
 func Read[In, Out any](path, access, title string,
 	handler func(*store.Tx, *Request, *In) (Out, error), options ...Options) Route {
-	rt := NewRoute[In, Out]("GET", path, access, title)
-	rt.Handler = HandlerName(handler)
+	rt := newRoute("GET", path, access, title, HandlerName(handler), (*In)(nil), (*Out)(nil))
+	return rt.reads(func(tx *store.Tx, req *Request, in any) (any, error) {
+		return handler(tx, req, in.(*In))
+	}, options)
+}
+
+func (rt *Route) reads(handler handlerIn, options []Options) Route {
 	rt.View = func(tx *store.Tx, req *Request, out *Envelope) error {
-		in := new(In)
+		in := rt.newInput()
 		named, err := req.decode(rt.Input, in)
 		if err == nil {
 			err = findNames(tx, named)
@@ -99,11 +106,22 @@ func Read[In, Out any](path, access, title string,
 	return rt.With(options...)
 }
 
+// handlerIn is a handler in a transaction whose input is the pointer that Route.newInput returns.
+type handlerIn func(tx *store.Tx, req *Request, in any) (any, error)
+
 // Write returns a route whose handler runs in a write transaction. The handler may run
 // more than once: see store.DB.Update.
 func Write[In, Out any](method, path, access, title string,
 	handler func(*store.Tx, *Request, *In) (Out, error), options ...Options) Route {
-	rt := Action(method, path, access, title, func(req *Request, in *In) (out Out, err error) {
+	rt := newRoute(method, path, access, title, HandlerName(handler), (*In)(nil), (*Out)(nil))
+	return rt.writes(func(tx *store.Tx, req *Request, in any) (any, error) {
+		return handler(tx, req, in.(*In))
+	}, options)
+}
+
+func (rt *Route) writes(handler handlerIn, options []Options) Route {
+	rt.run = handler
+	return rt.acts(func(req *Request, in any) (out any, err error) {
 		err = req.DB.Update(req.Actor, func(tx *store.Tx) error {
 			req.Committed = nil // discard those of an earlier run
 			err := req.IfFresh(tx, func() (err error) {
@@ -121,23 +139,20 @@ func Write[In, Out any](method, path, access, title string,
 			}
 		}
 		return out, err
-	})
-	rt.Handler = HandlerName(handler)
-	rt.newInput = func() any { return new(In) }
-	rt.run = func(tx *store.Tx, req *Request, in any) (any, error) {
-		return handler(tx, req, in.(*In))
-	}
-	return rt.With(options...)
+	}, options)
 }
 
 // Action returns a route whose handler opens its own transactions, because it does
 // something slow before or between them.
 func Action[In, Out any](method, path, access, title string,
 	handler func(*Request, *In) (Out, error), options ...Options) Route {
-	rt := NewRoute[In, Out](method, path, access, title)
-	rt.Handler = HandlerName(handler)
+	rt := newRoute(method, path, access, title, HandlerName(handler), (*In)(nil), (*Out)(nil))
+	return rt.acts(func(req *Request, in any) (any, error) { return handler(req, in.(*In)) }, options)
+}
+
+func (rt *Route) acts(handler func(req *Request, in any) (any, error), options []Options) Route {
 	rt.Act = func(req *Request, out *Envelope) error {
-		in := new(In)
+		in := rt.newInput()
 		if err := req.Decode(rt.Input, in); err != nil {
 			return err
 		}
@@ -150,7 +165,6 @@ func Action[In, Out any](method, path, access, title string,
 		}
 		return out.Record(req, data)
 	}
-
 	return rt.With(options...)
 }
 
@@ -158,10 +172,17 @@ func Action[In, Out any](method, path, access, title string,
 // occur any more; an error that it returns is sent in the envelope.
 func Raw[In any](path, access, title, mediaType string,
 	handler func(*Request, *In, http.ResponseWriter) error, options ...Options) Route {
-	rt := NewRoute[In, []byte]("GET", path, access, title)
-	rt.Binary, rt.Handler = mediaType, HandlerName(handler)
+	rt := newRoute("GET", path, access, title, HandlerName(handler), (*In)(nil), (*[]byte)(nil))
+	rt.Binary = mediaType
+	return rt.sends(func(req *Request, in any, w http.ResponseWriter) error {
+		return handler(req, in.(*In), w)
+	}, options)
+}
+
+func (rt *Route) sends(handler func(*Request, any, http.ResponseWriter) error,
+	options []Options) Route {
 	rt.Raw = func(req *Request, w http.ResponseWriter) error {
-		in := new(In)
+		in := rt.newInput()
 		if err := req.Decode(rt.Input, in); err != nil {
 			return err
 		}
@@ -175,15 +196,14 @@ func Raw[In any](path, access, title, mediaType string,
 // been read; maxBytes limits its size.
 func Upload[In, Out any](path, access, title string, maxBytes int64,
 	handler func(*Request, *In, []byte) (Out, error), options ...Options) Route {
-	rt := Uploads(path, access, title, func(req *Request, in *In, form *Form) (out Out, err error) {
+	rt := newRoute("POST", path, access, title, HandlerName(handler), (*In)(nil), (*Out)(nil))
+	return rt.uploads(func(req *Request, in any, form *Form) (any, error) {
 		file, err := form.only(maxBytes)
 		if err != nil {
-			return out, err
+			return nil, err
 		}
-		return handler(req, in, file)
-	})
-	rt.Handler = HandlerName(handler)
-	return rt.With(options...)
+		return handler(req, in.(*In), file)
+	}, options)
 }
 
 // Uploads returns a POST route for files and form fields, in any order, sent as
@@ -191,10 +211,16 @@ func Upload[In, Out any](path, access, title string, maxBytes int64,
 // fields only once the iteration has ended.
 func Uploads[In, Out any](path, access, title string,
 	handler func(*Request, *In, *Form) (Out, error), options ...Options) Route {
-	rt := NewRoute[In, Out]("POST", path, access, title)
-	rt.Input.Upload, rt.Handler = true, HandlerName(handler)
+	rt := newRoute("POST", path, access, title, HandlerName(handler), (*In)(nil), (*Out)(nil))
+	return rt.uploads(func(req *Request, in any, form *Form) (any, error) {
+		return handler(req, in.(*In), form)
+	}, options)
+}
+
+func (rt *Route) uploads(handler func(*Request, any, *Form) (any, error), options []Options) Route {
+	rt.Input.Upload = true
 	rt.Act = func(req *Request, out *Envelope) error {
-		in := new(In)
+		in := rt.newInput()
 		if err := req.Decode(rt.Input, in); err != nil {
 			return err
 		}
@@ -208,7 +234,6 @@ func Uploads[In, Out any](path, access, title string,
 		}
 		return out.Record(req, data)
 	}
-
 	return rt.With(options...)
 }
 
@@ -224,15 +249,24 @@ const (
 // Answers describe responses of a raw route by status, for the OpenAPI document.
 type Answers map[int]string
 
+// NewRoute returns a route that has no handler yet.
 func NewRoute[In, Out any](method, path, access, title string) Route {
-	rt := Route{
-		Method: method,
-		Path:   path,
-		Access: access,
-		Title:  title,
-		Output: reflect.TypeFor[Out](),
+	return *newRoute(method, path, access, title, "", (*In)(nil), (*Out)(nil))
+}
+
+// newRoute returns a route. in and out are pointers to its input and its output.
+func newRoute(method, path, access, title, handler string, in, out any) *Route {
+	input, output := reflect.TypeOf(in).Elem(), reflect.TypeOf(out).Elem()
+	rt := &Route{
+		Method:   method,
+		Path:     path,
+		Access:   access,
+		Title:    title,
+		Handler:  handler,
+		Input:    Describe(input, method, output),
+		Output:   output,
+		newInput: func() any { return reflect.New(input).Interface() },
 	}
-	rt.Input = Describe(reflect.TypeFor[In](), method, rt.Output)
 	if rt.MaxBody = maxSmall; rt.Input.Body {
 		rt.MaxBody = MaxBody
 	}

@@ -12,7 +12,9 @@ import (
 // read and written only through a Tx, so a transaction cannot be nested in another by mistake.
 //
 // Its methods only convert between *T and record; the work is done by collection. The compiler
-// compiles the methods of a generic type again for every T, in every package that uses them.
+// compiles the methods of a generic type again for every T, in every package that uses them. For
+// the same reason, some functions without T are not inlined: each of their closures would be
+// compiled for every T, under a name that spells T out.
 type Collection[T any] struct{ untyped *collection }
 
 // NewCollection declares a collection. T must embed Ident, and Timestamps or Versioned. name is the
@@ -90,6 +92,8 @@ func (c *Collection[T]) Records(tx *Tx) iter.Seq2[any, error] {
 }
 
 // typedAll returns the records of a sequence with their type.
+//
+//go:noinline
 func typedAll[T any](records iter.Seq2[record, error]) iter.Seq2[*T, error] {
 	return func(yield func(*T, error) bool) {
 		records(func(r record, err error) bool { return yield(typed[T](r), err) })

@@ -326,6 +326,7 @@ func (m *Many[T, K]) All(tx *Tx, value K) iter.Seq2[*T, error] {
 	return typedAll[T](m.x.all(tx, encodeKey(value)))
 }
 
+//go:noinline
 func (x *index) all(tx *Tx, key []byte) iter.Seq2[record, error] {
 	return func(yield func(record, error) bool) {
 		s, n := tx.step(), 0

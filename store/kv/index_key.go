@@ -14,6 +14,8 @@ func idKey(id ID) []byte { return binary.BigEndian.AppendUint64(nil, uint64(id))
 type Key interface{ string | ID | Time | int64 }
 
 // encodeKeys returns values as keys of an index.
+//
+//go:noinline
 func encodeKeys[K Key](values []K) [][]byte {
 	var keys [][]byte
 	for _, v := range values {

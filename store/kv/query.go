@@ -157,6 +157,8 @@ func (x *index) first(tx *Tx, low, high []byte, n int) (ids []ID) {
 
 // between iterates over the IDs that an index has for the values from low to high: a scan of the
 // index from low to the first count entry behind high.
+//
+//go:noinline
 func (x *index) between(tx *Tx, low, high []byte) iter.Seq[ID] {
 	return func(yield func(ID) bool) {
 		cursor := tx.bucket(x.bucket).Cursor()

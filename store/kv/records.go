@@ -72,6 +72,7 @@ func (c *collection) count(tx *Tx) (int, error) {
 	return int(t.records), err
 }
 
+//go:noinline
 func (c *collection) all(tx *Tx) iter.Seq2[record, error] {
 	return func(yield func(record, error) bool) {
 		s, n := tx.step(), 0

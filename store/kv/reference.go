@@ -60,6 +60,8 @@ func NewRefs[T, U any](of *Collection[T], field string, to *Collection[U], value
 }
 
 // refer makes an index one of references to the records of another collection.
+//
+//go:noinline
 func (x *index) refer(to *collection, on OnDelete) {
 	x.target, x.dangles, x.cascades = to.self, on == Dangle, on == Cascade || on == CascadeFreely
 	to.incoming = append(to.incoming, incoming{
@@ -90,8 +92,13 @@ func (x *index) refer(to *collection, on OnDelete) {
 // Restricting iterates over the records that a record can't be deleted before, as the names of their
 // collections and their IDs.
 func (c *Collection[T]) Restricting(tx *Tx, id ID) iter.Seq2[string, ID] {
+	return c.untyped.restricting(tx, id)
+}
+
+//go:noinline
+func (c *collection) restricting(tx *Tx, id ID) iter.Seq2[string, ID] {
 	return func(yield func(string, ID) bool) {
-		for _, in := range c.untyped.incoming {
+		for _, in := range c.incoming {
 			if in.on != Restrict {
 				continue
 			}

@@ -32,6 +32,7 @@ type Table interface {
 	table() *collection
 }
 
+//go:noinline
 func (c *collection) buckets() []string {
 	names := []string{c.name}
 	for _, x := range c.indexes {
