@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"reeve/auth"
 	"reeve/server/web"
@@ -157,41 +158,11 @@ func addPermissions(tx *store.Tx, seeded map[string]bool, places []menuPlace) er
 		}
 	}
 
-	sort := int64(0)
-	for _, rt := range Routes() {
-		sort++
-		if rt.Open() {
-			continue
-		}
-
-		action := store.Permission{
-			Type:   store.ActionPermission,
-			Key:    rt.Access,
-			Name:   rt.Title,
-			Sort:   sort * 10,
-			Show:   true,
-			Status: true,
-		}
-		if err := addPermission(tx, seeded, action, pageOf(rt.Access, pages)); err != nil {
+	for _, p := range actions() {
+		if err := addPermission(tx, seeded, p.Permission, pageOf(p.Key, pages)); err != nil {
 			return err
 		}
 	}
-
-	for _, p := range web.FurtherPermissions {
-		sort++
-		action := store.Permission{
-			Type:   store.ActionPermission,
-			Key:    p.Key,
-			Name:   p.Title,
-			Sort:   sort * 10,
-			Show:   true,
-			Status: true,
-		}
-		if err := addPermission(tx, seeded, action, pageOf(p.Key, pages)); err != nil {
-			return err
-		}
-	}
-
 	return nil
 }
 
@@ -234,16 +205,49 @@ func (s *Seed) load() (words names, places []menuPlace, err error) {
 	return words, places, err
 }
 
-// Keys returns the permission keys that the program checks.
-func Keys() map[string]bool {
-	keys := map[string]bool{}
+// action is a permission for operations.
+type action struct {
+	store.Permission
+	confirmed bool   // whether an operation requires a recent proof
+	keyAccess string // key of the permission that API keys need instead; "" for the same
+}
+
+// actions returns the permissions that the program checks. It makes the table of routes only once,
+// since that is a good part of a start.
+var actions = sync.OnceValue(func() []action {
+	var all []action
+	sort := int64(0)
+	add := func(key, title string) *action {
+		all = append(all, action{Permission: store.Permission{
+			Type:   store.ActionPermission,
+			Key:    key,
+			Name:   title,
+			Sort:   sort * 10,
+			Show:   true,
+			Status: true,
+		}})
+		return &all[len(all)-1]
+	}
+
 	for _, rt := range Routes() {
+		sort++
 		if !rt.Open() {
-			keys[rt.Access] = true
+			a := add(rt.Access, rt.Title)
+			a.confirmed, a.keyAccess = rt.Confirmed || rt.Proves, rt.KeyAccess
 		}
 	}
 	for _, p := range web.FurtherPermissions {
-		keys[p.Key] = true
+		sort++
+		add(p.Key, p.Title).confirmed = true
+	}
+	return all
+})
+
+// Keys returns the permission keys that the program checks.
+func Keys() map[string]bool {
+	keys := map[string]bool{}
+	for _, a := range actions() {
+		keys[a.Key] = true
 	}
 	return keys
 }
@@ -251,16 +255,13 @@ func Keys() map[string]bool {
 // ConfirmedKeys returns the keys of the permissions for operations that require a recent proof.
 func ConfirmedKeys() map[string]bool {
 	keys := map[string]bool{}
-	for _, rt := range Routes() {
-		if !rt.Open() && (rt.Confirmed || rt.Proves) {
-			keys[rt.Access] = true
-			if rt.KeyAccess != "" {
-				keys[rt.KeyAccess] = true
+	for _, a := range actions() {
+		if a.confirmed {
+			keys[a.Key] = true
+			if a.keyAccess != "" {
+				keys[a.keyAccess] = true
 			}
 		}
-	}
-	for _, p := range web.FurtherPermissions {
-		keys[p.Key] = true
 	}
 	return keys
 }

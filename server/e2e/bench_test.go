@@ -1,6 +1,8 @@
 package e2e
 
 import (
+	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -168,12 +170,13 @@ func cpuTime(b testing.TB, p *process) time.Duration {
 }
 
 // BenchmarkStart measures the time from the start of the process to its first response,
-// with an existing database, and the memory of the idle server.
+// with an existing database, the time until reeve dev says its address, and the memory of the idle
+// server.
 func BenchmarkStart(b *testing.B) {
 	dir := b.TempDir()
 	p := start(b, dir)
 	p.stop()
-	var took []float64
+	var took, dev []float64
 	for b.Loop() {
 		for range 15 {
 			from := time.Now()
@@ -181,6 +184,7 @@ func BenchmarkStart(b *testing.B) {
 			newClient(b, p).want(200, "GET", "/health", "")
 			took = append(took, float64(time.Since(from).Microseconds())/1000)
 			p.stop()
+			dev = append(dev, startOfDev(b))
 		}
 	}
 
@@ -209,5 +213,24 @@ func BenchmarkStart(b *testing.B) {
 
 	b.ReportMetric(0, "ns/op")
 	b.ReportMetric(median(took), "start-ms")
+	b.ReportMetric(median(dev), "dev-ms")
 	b.ReportMetric(float64(info.Size())/(1<<20), "binary-MiB")
+}
+
+// startOfDev returns the time in ms that reeve dev takes to say its address.
+func startOfDev(b *testing.B) float64 {
+	cmd := program(b, "dev", "--stdin")
+	in, err1 := cmd.StdinPipe()
+	out, err2 := cmd.StdoutPipe()
+	from := time.Now()
+	if err := errors.Join(err1, err2, cmd.Start()); err != nil {
+		b.Fatal(err)
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	took := float64(time.Since(from).Microseconds()) / 1000
+	in.Close()
+	if err := errors.Join(err, cmd.Wait()); err != nil || !strings.HasPrefix(line, "http://") {
+		b.Fatalf("reeve dev printed %q: %v", line, err)
+	}
+	return took
 }
