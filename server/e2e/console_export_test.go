@@ -1,8 +1,11 @@
 package e2e
 
 import (
+	"archive/zip"
+	"bytes"
 	"encoding/csv"
 	"fmt"
+	"io/fs"
 	"strings"
 	"testing"
 )
@@ -11,10 +14,8 @@ import (
 func (p *page) exportsList() [][]string {
 	p.t.Helper()
 	p.layoutMenu()
-	p.appears("[popover] button:enabled .anticon-download")
-	name, content := p.download(func() {
-		p.do(`document.querySelector('[popover] .anticon-download').closest('button').click()`)
-	})
+	p.appears(`[popover] [aria-label="Download as CSV"]:enabled`)
+	name, content := p.download(func() { p.click("button", "Download as CSV") })
 	text, marked := strings.CutPrefix(string(content), "\ufeff")
 	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
 	if err != nil || !marked || !strings.HasSuffix(name, ".csv") || len(rows) < 2 {
@@ -69,7 +70,7 @@ func TestConsoleExport_AsShown(t *testing.T) {
 	p := signedInAt(t, server, c, "/admin/list?keywordSearch=temp&sorter=%7B%22username%22%3A%22descend%22%7D&page=2")
 	p.width(1440)
 	menu := p.layoutMenu()
-	menu.find("button", "Download CSV (30 rows)")
+	menu.find("button", "Download as CSV")
 	menu.click("checkbox", "Contact")
 	menu.click("checkbox", "Department and roles")
 	menu.click("button", "Move up: Last sign-in")
@@ -84,8 +85,18 @@ func TestConsoleExport_AsShown(t *testing.T) {
 	}
 	p.layoutMenu()
 	p.audit()
+	name, content := p.download(func() { p.click("button", "Download as XLSX") })
+	book, err := zip.NewReader(bytes.NewReader(content), int64(len(content)))
+	if err != nil || !strings.HasSuffix(name, ".xlsx") {
+		t.Fatalf("%s: %v", name, err)
+	}
+	sheet, err := fs.ReadFile(book, "xl/sheet.xml")
+	if err != nil || strings.Count(string(sheet), "<row>") != 31 || !strings.Contains(string(sheet), ">=1+1<") {
+		t.Errorf("%v: %.2000s", err, sheet)
+	}
+	p.press("Escape")
 	p.width(390)
-	p.layoutMenu().find("button", "Download CSV (30 rows)")
+	p.layoutMenu().find("button", "Download as CSV")
 	p.noSidewaysScroll()
 	p.shoot("export-390")
 
@@ -93,8 +104,8 @@ func TestConsoleExport_AsShown(t *testing.T) {
 	c.create("/admin/list", "username", "reader", "role_ids", []int64{clerk}, "password", password)
 	reader := signedInAt(t, server, signedInAs(t, server, "reader"), "/admin/list")
 	reader.layoutMenu().find("button", "Reset")
-	reader.missing("button", "Download CSV (1 row)")
+	reader.missing("button", "Download as CSV")
 	reader.open("/admin/role")
 	reader.layoutMenu()
-	reader.appears("[popover] .anticon-download")
+	reader.appears(`[popover] [aria-label="Download as CSV"]`)
 }

@@ -44,7 +44,7 @@ func description(rt *web.Route) string {
 	}
 
 	say(rt.List != nil && rt.List.Fields != nil, fmt.Sprintf(
-		"format=csv returns up to %d matching records as a file, which the change log has as an export.", web.MaxExport))
+		"format=csv or format=xlsx returns up to %d matching records as a file, which the change log has as an export.", web.MaxExport))
 	say(rt.ExportAccess != "", "The file also needs the permission "+rt.ExportAccess+".")
 	say(rt.ETag, "304 if If-None-Match names the current ETag.")
 	say(rt.Ranges, "Answers Range with a part.")

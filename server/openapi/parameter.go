@@ -205,9 +205,9 @@ func ListParameters(l *web.ListInfo) []any {
 	}
 
 	if l.Fields != nil {
-		add("format", "json for one page; csv for a file with all matching records, in which page and pageSize make no difference", Object{
+		add("format", "json for one page; csv or xlsx for a file with all matching records, in which page and pageSize make no difference", Object{
 			"type":    "string",
-			"enum":    []any{"json", "csv"},
+			"enum":    []any{"json", "csv", "xlsx"},
 			"default": "json",
 		})
 		columns := "Columns of a file, in their order, separated by commas: of " + strings.Join(l.Fields, ", ")

@@ -57,7 +57,9 @@ func responses(rt *web.Route, types *Schemas) Object {
 			},
 		}}}
 		if rt.List != nil && rt.List.Fields != nil {
-			ok["content"].(Object)["text/csv"] = Object{"schema": rawSchema("text/csv")}
+			for _, media := range []string{"text/csv", web.XLSXMedia} {
+				ok["content"].(Object)[media] = Object{"schema": rawSchema(media)}
+			}
 		}
 	}
 	if all["200"] = ok; rt.Answers != nil {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -78,7 +79,7 @@ func (a *Reply) CheckHeaders(r *http.Request) {
 
 	a.checkPageHeaders(r, want)
 	isFile := strings.HasPrefix(r.URL.Path, "/media/") || strings.HasPrefix(r.URL.Path, "/file/") ||
-		r.URL.Query().Get("format") == "csv" && !strings.HasSuffix(r.URL.Path, "-export")
+		slices.Contains([]string{"csv", "xlsx"}, r.URL.Query().Get("format")) && !strings.HasSuffix(r.URL.Path, "-export")
 	if isFile && a.Header.Get("Content-Disposition") != "" {
 		want["Content-Security-Policy"] += "; sandbox"
 	}

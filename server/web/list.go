@@ -49,7 +49,7 @@ type ListInfo struct {
 	Under    bool     // whether the list has the children of one record, the :id of the path
 	custom   bool     // whether it can be filtered by custom fields, as fields.KEY
 	CSV      bool     // whether the response is a CSV file, whose separator can be chosen
-	Fields   []string // fields of its records, if the list can be exported with format=csv; nil if not
+	Fields   []string // fields of its records, if the list can be exported as a file; nil if not
 }
 
 func (l *ListInfo) Names(u use) []string {
@@ -129,7 +129,7 @@ type ListQuery struct {
 	Ranges     []timeRange
 	custom     []customFilter
 	Separator  rune     // separator of a CSV file
-	fields     []string // columns of a CSV file; nil for all
+	fields     []string // columns of a file; nil for all
 	from       int      // offset of the first record of the pages, for an export
 }
 
@@ -209,8 +209,8 @@ func (l *ListInfo) parse(req *Request, own *Input) (*ListQuery, error) {
 		case "filter":
 			l.filter(req.HTTP.Context(), q, value, faults)
 		case "format":
-			if value != "json" && value != csvFormat {
-				faults.Add(name, "must be one of %s", []string{"json", csvFormat})
+			if value != "json" && !slices.Contains(fileFormats, value) {
+				faults.Add(name, "must be one of %s", []string{"json", csvFormat, xlsxFormat})
 			}
 		case "columns":
 			l.exported(req, q, value, faults)

@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
+	"io"
 	"net/http"
 	"net/url"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -15,34 +17,50 @@ import (
 	"reeve/store/errs"
 )
 
-// A list that is requested with format=csv is sent as a file: all records that match, without
+// A list that is requested with format=csv or format=xlsx is sent as a file: all records that match, without
 // paging. The View of its route makes the pages, so that filters, order, permission and data scope
 // are those of the list. Each page is read in its own transaction, and sent after that has ended,
 // so that a slow client does not keep it open.
 
-const csvFormat = "csv"
+const (
+	csvFormat  = "csv"
+	xlsxFormat = "xlsx"
+
+	// XLSXMedia is the media type of a workbook.
+	XLSXMedia = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+)
+
+// fileFormats are the values of the parameter format besides json.
+var fileFormats = []string{csvFormat, xlsxFormat}
 
 const (
 	MaxExport     = 100_000 // records of one export of a list
 	exportRows    = 500     // records that are read in one transaction
 	exportOverlap = 50      // records that are read again, since deletions in between shift the others
+	deflateMemory = 1 << 20 // bytes that the compression of a workbook takes
 )
 
-// export is the state of a list that is being sent as CSV.
+// export is the state of a list that is being sent as a file.
 type export struct {
+	format  string
 	comma   rune
 	columns []string // fields of the records; nil for all
 	from    int      // offset of the next page
 }
 
-// exports reports whether a request is for a list as CSV.
-func (rt *Route) exports(r *http.Request) bool {
+// exports returns the state of a request for a list as a file; nil for other requests.
+func (rt *Route) exports(r *http.Request) *export {
 	if rt.List == nil || rt.List.Fields == nil || !strings.ContainsAny(r.URL.RawQuery, "%") &&
 		!strings.Contains(r.URL.RawQuery, "format") {
-		return false
+		return nil
 	}
-	query, err := url.ParseQuery(r.URL.RawQuery)
-	return err == nil && slices.Contains(query["format"], csvFormat)
+	query, _ := url.ParseQuery(r.URL.RawQuery) // a parameter that it can't read is none
+	for _, format := range query["format"] {
+		if slices.Contains(fileFormats, format) {
+			return &export{format: format}
+		}
+	}
+	return nil
 }
 
 // loggedAs returns the action that the change log has for the request; "" for none.
@@ -65,14 +83,16 @@ func (req *Request) permitExport(tx *store.Tx, rt *Route) error {
 }
 
 func onlyCSV(req *Request, name string, faults errs.Faults) {
-	if req.export == nil {
+	if req.export == nil || req.export.format != csvFormat {
 		faults.Add(name, "can only be used with format=csv")
 	}
 }
 
 // exported parses the columns of an export.
 func (l *ListInfo) exported(req *Request, q *ListQuery, text string, faults errs.Faults) {
-	onlyCSV(req, "columns", faults)
+	if req.export == nil {
+		faults.Add("columns", "can only be used with format=csv or format=xlsx")
+	}
 	q.fields = strings.Split(text, ",")
 	for i, name := range q.fields {
 		custom := l.custom && strings.HasPrefix(name, CustomPrefix)
@@ -115,7 +135,51 @@ func pageOf(out *Envelope) (page exportedPage, err error) {
 	return page, err
 }
 
-// sendList sends a list as CSV. out has the first page.
+// rowWriter writes the rows of a file, with values in JSON.
+type rowWriter interface {
+	write(values []json.RawMessage) error
+	flush() error
+	close() error
+}
+
+// csvWriter writes CSV.
+type csvWriter struct{ *csv.Writer }
+
+func newCSV(w io.Writer, comma rune, header []string) (*csvWriter, error) {
+	c := &csvWriter{csv.NewWriter(w)}
+	c.Comma = comma
+	header = slices.Clone(header)
+	header[0] = ByteOrderMark + header[0]
+	return c, c.Write(header)
+}
+
+func (c *csvWriter) write(values []json.RawMessage) error {
+	row := make([]string, len(values))
+	for i, v := range values {
+		row[i] = cellOf(v)
+	}
+	return c.Write(row)
+}
+
+func (c *csvWriter) flush() error {
+	c.Flush()
+	return c.Error()
+}
+
+func (c *csvWriter) close() error { return nil }
+
+// begin sends the header of the file.
+func (e *export) begin(req *Request, columns []string) (rowWriter, error) {
+	h := req.Writer.Header()
+	if e.format == xlsxFormat {
+		h.Set("Content-Type", XLSXMedia)
+		return newXLSX(&req.Writer, columns)
+	}
+	h.Set("Content-Type", "text/csv; charset=utf-8")
+	return newCSV(&req.Writer, e.comma, columns)
+}
+
+// sendList sends a list as a file. out has the first page. A file that can't be completed is cut off.
 func (s *Server) sendList(rt *Route, req *Request, out *Envelope) error {
 	page, err := pageOf(out)
 	if err != nil {
@@ -126,11 +190,15 @@ func (s *Server) sendList(rt *Route, req *Request, out *Envelope) error {
 			"the list has %d records, and an export at most %d; use filters, such as a range of times",
 			page.Total, MaxExport)
 	}
-	if err := req.HoldAnswer(ExportMemory); err != nil {
+	e := req.export
+	memory := ExportMemory
+	if e.format == xlsxFormat {
+		memory += deflateMemory
+	}
+	if err := req.HoldAnswer(memory); err != nil {
 		return err
 	}
 
-	e := req.export
 	columns := e.columns
 	if columns == nil {
 		columns = rt.List.Fields
@@ -139,17 +207,13 @@ func (s *Server) sendList(rt *Route, req *Request, out *Envelope) error {
 	name := strings.ReplaceAll(strings.Trim(rt.Path, "/"), "/", "-")
 	h := req.Writer.Header()
 	h["Content-Security-Policy"] = FileSafe
-	h.Set("Content-Type", "text/csv; charset=utf-8")
 	h.Set("Content-Disposition",
-		`attachment; filename="`+name+"-"+time.Now().UTC().Format("20060102-150405")+`.csv"`)
+		`attachment; filename="`+name+"-"+time.Now().UTC().Format("20060102-150405")+"."+e.format+`"`)
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Request-Id", req.ID)
 
-	w := csv.NewWriter(&req.Writer)
-	w.Comma = e.comma
-	header := slices.Clone(columns)
-	header[0] = ByteOrderMark + header[0]
-	if err := w.Write(header); err != nil {
+	w, err := e.begin(req, columns)
+	if err != nil {
 		return err
 	}
 
@@ -158,9 +222,11 @@ func (s *Server) sendList(rt *Route, req *Request, out *Envelope) error {
 		for _, id := range page.Damaged {
 			if key := string(id); !sent[key] {
 				sent[key] = true
-				row := make([]string, len(columns))
-				row[0] = "(damaged: " + key + ")"
-				w.Write(row) // an error stays for Error
+				row := make([]json.RawMessage, len(columns))
+				row[0] = json.RawMessage(strconv.Quote("(damaged: " + key + ")"))
+				if err := w.write(row); err != nil {
+					return err
+				}
 			}
 		}
 
@@ -170,17 +236,21 @@ func (s *Server) sendList(rt *Route, req *Request, out *Envelope) error {
 				continue
 			}
 			sent[id] = true
-			row := make([]string, len(columns))
+			row := make([]json.RawMessage, len(columns))
 			for i, name := range columns {
-				row[i] = cellOf(valueIn(record, name))
+				row[i] = valueIn(record, name)
 			}
-			w.Write(row) // an error stays for Error
+			if err := w.write(row); err != nil {
+				return err
+			}
 		}
 
 		http.NewResponseController(&req.Writer).SetWriteDeadline(time.Now().Add(WriteTimeout)) // fails only without a connection, in a test
-		w.Flush()
-		if err := w.Error(); err != nil || e.from+exportRows >= page.Total {
+		if err := w.flush(); err != nil {
 			return err
+		}
+		if e.from+exportRows >= page.Total {
+			return w.close()
 		}
 
 		e.from += exportRows - exportOverlap
@@ -221,16 +291,25 @@ func valueIn(record map[string]json.RawMessage, name string) json.RawMessage {
 	return fields[key]
 }
 
-// cellOf returns a value as a cell: a text without quotation marks, the entries of a list with
-// semicolons between them, nothing for null, and all else as JSON.
+// cellOf returns a value as a cell of CSV: nothing for null, else textOf without formulas.
 func cellOf(value json.RawMessage) string {
-	var text string
-	var entries []json.RawMessage
 	switch {
 	case len(value) == 0 || value[0] == 'n':
 		return ""
+	case value[0] == '"' || value[0] == '[':
+		return SafeCell(textOf(value))
+	}
+	return string(value)
+}
+
+// textOf returns a value as a text: a text without quotation marks, the entries of a list with
+// semicolons between them, and all else as JSON.
+func textOf(value json.RawMessage) string {
+	var text string
+	var entries []json.RawMessage
+	switch {
 	case value[0] == '"' && json.Unmarshal(value, &text) == nil:
-		return SafeCell(text)
+		return text
 	case value[0] == '[' && json.Unmarshal(value, &entries) == nil:
 		texts := make([]string, len(entries))
 		for i, entry := range entries {
@@ -238,7 +317,7 @@ func cellOf(value json.RawMessage) string {
 				texts[i] = string(entry)
 			}
 		}
-		return SafeCell(strings.Join(texts, "; "))
+		return strings.Join(texts, "; ")
 	}
 	return string(value)
 }

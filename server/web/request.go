@@ -51,7 +51,7 @@ type Request struct {
 	answer      *held         // memory of the response; nil if it does not count
 	size        *atomic.Int64 // bytes of the last response of the route, 0 if it was small; nil without a route
 	turn        chan struct{} // semaphore of large responses, while the request holds a place; nil without one
-	export      *export       // list that is sent as CSV; nil for none
+	export      *export       // list that is sent as a file; nil for none
 	held        []func()      // release what the request holds of limits
 	Committed   []func()      // functions to run after the commit
 
@@ -99,9 +99,7 @@ func (s *Server) serve(rt *Route) httprouter.Handle {
 		req := s.NewRequest(w, r)
 		req.Route, req.Params, req.Observed.route, req.size = rt, params, monitored, size
 		place := s.running.Add(req)
-		if rt.exports(r) {
-			req.export = new(export)
-		}
+		req.export = rt.exports(r)
 		req.Writer.headOnly = r.Method == http.MethodHead && (rt.Raw != nil || req.export != nil) && !rt.Ranges
 		if rt.changes() || req.export != nil { // reads do not pay for it
 			req.setOrigin(rt)

@@ -4,7 +4,7 @@ import { isValidElement, type ReactNode, useEffect, useId, useLayoutEffect, useR
 import { Failure, type Query } from '../api/request'
 import { useAccount } from '../app/account'
 import { t } from '../i18n'
-import { exportList, mayExport } from './export'
+import { exportList, type Format, mayExport } from './export'
 import { count } from './format'
 import { keyOf, type Layout, name, ordered, stored } from './layout'
 import { useWider } from './useWider'
@@ -20,6 +20,7 @@ export type Props = {
 }
 
 const room = 8 // pixels between the menu and the edges of the window
+const formats: Format[] = ['csv', 'xlsx']
 
 // keep stores the layout of the list of a path; none deletes it.
 function keep(path: string, layout?: Layout): void {
@@ -38,7 +39,7 @@ export function ListMenu({ list, columns, at, onClose }: Props) {
   const pressed = useRef<{ key: string; way: 1 | -1 }>(undefined)
   const { may } = useAccount()
   const [moved, setMoved] = useState('')
-  const [busy, setBusy] = useState(false)
+  const [busy, setBusy] = useState<Format>()
   const place = usePlace(at, box)
   useLeave(at, box, onClose)
 
@@ -63,15 +64,15 @@ export function ListMenu({ list, columns, at, onClose }: Props) {
     set({ ...layout, order })
   }
 
-  const exportAll = async () => {
-    setBusy(true)
+  const exportAll = async (format: Format) => {
+    setBusy(format)
     try {
       const shown = first ? [first, ...others.filter(isShown)] : []
-      await exportList(list.path, shown.map(keyOf), list.fixed, list.search)
+      await exportList(list.path, format, shown.map(keyOf), list.fixed, list.search)
     } catch (cause) {
       if (!(cause instanceof Failure)) throw cause // already shown
     } finally {
-      setBusy(false)
+      setBusy(undefined)
     }
   }
 
@@ -166,9 +167,22 @@ export function ListMenu({ list, columns, at, onClose }: Props) {
       {mayExport(list.path, may) && (
         <>
           <Divider style={{ margin: '8px 0' }} />
-          <Button block icon={<DownloadOutlined />} loading={busy} disabled={list.total === 0} title={t('list.csv.hint')} onClick={() => void exportAll()}>
-            {t('list.csv', { n: count(list.total) })}
-          </Button>
+          <div title={t('list.download.hint')}>{t('list.download', { n: count(list.total) })}</div>
+          <Flex gap={8} style={{ marginTop: 8 }}>
+            {formats.map((format) => (
+              <Button
+                key={format}
+                style={{ flex: 1 }}
+                icon={<DownloadOutlined />}
+                loading={busy === format}
+                disabled={list.total === 0 || !!busy}
+                aria-label={t('list.download.as', { format: format.toUpperCase() })}
+                onClick={() => void exportAll(format)}
+              >
+                {format.toUpperCase()}
+              </Button>
+            ))}
+          </Flex>
         </>
       )}
     </div>

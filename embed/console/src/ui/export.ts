@@ -2,6 +2,7 @@ import type { Path } from '../api/paths'
 import { download, type Query, save } from '../api/request'
 import type { Access } from '../api/types'
 
+export type Format = 'csv' | 'xlsx'
 type Fields = Record<string, string[]> // of a record, by the key of the column that shows them
 
 const device = ['browser', 'os']
@@ -52,11 +53,11 @@ const exporting: Record<string, Access> = { '/admin/list': 'admin.list.export', 
 
 export const mayExport = (path: string, may: (access: Access) => boolean): boolean => !exporting[path] || may(exporting[path])
 
-// exportList downloads all records of a list that match, with the fields that columns show.
-export async function exportList(path: string, keys: string[], fixed: Query, search: string): Promise<void> {
+// exportList downloads all records of a list that match as a file, with the fields that columns show.
+export async function exportList(path: string, format: Format, keys: string[], fixed: Query, search: string): Promise<void> {
   const asked = new URLSearchParams(search)
   const query: Query = {}
   for (const name of asked.keys()) query[name] = name.endsWith('[]') ? asked.getAll(name) : asked.get(name)
   const columns = [...new Set(keys.flatMap((one) => lists[path]?.[one] ?? [one]))].join(',')
-  save(await download(path as Path<'GET'>, { ...fixed, ...query, page: undefined, pageSize: undefined, format: 'csv', columns }))
+  save(await download(path as Path<'GET'>, { ...fixed, ...query, page: undefined, pageSize: undefined, format, columns }))
 }
