@@ -91,7 +91,7 @@ func TestConsoleExport_AsShown(t *testing.T) {
 		t.Fatalf("%s: %v", name, err)
 	}
 	sheet, err := fs.ReadFile(book, "xl/sheet.xml")
-	if err != nil || strings.Count(string(sheet), "<row>") != 31 || !strings.Contains(string(sheet), ">=1+1<") {
+	if err != nil || strings.Count(string(sheet), "<row ") != 31 || !strings.Contains(string(sheet), ">=1+1<") {
 		t.Errorf("%v: %.2000s", err, sheet)
 	}
 	p.press("Escape")

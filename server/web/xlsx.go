@@ -5,8 +5,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"encoding/xml"
+	"fmt"
 	"io"
 	"regexp"
+	"strconv"
 	"strings"
 	"unicode/utf16"
 )
@@ -30,7 +32,8 @@ var xlsxParts = []struct{ name, content string }{
 		`<fonts count="2"><font><sz val="11"/><name val="Calibri"/></font><font><b/><sz val="11"/><name val="Calibri"/></font></fonts>` +
 		`<fills count="2"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill></fills>` +
 		`<borders count="1"><border/></borders><cellStyleXfs count="1"><xf/></cellStyleXfs>` +
-		`<cellXfs count="2"><xf xfId="0"/><xf xfId="0" fontId="1" applyFont="1"/></cellXfs></styleSheet>`},
+		`<cellXfs count="2"><xf xfId="0"/><xf xfId="0" fontId="1" applyFont="1"/></cellXfs>` +
+		`<cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>`},
 }
 
 const (
@@ -48,6 +51,8 @@ type xlsxWriter struct {
 	zip   *zip.Writer
 	sheet io.Writer
 	row   bytes.Buffer
+	rows  int // number of the row
+	cells int // number of its cells
 }
 
 // newXLSX begins a workbook, whose sheet begins with a header.
@@ -61,7 +66,6 @@ func newXLSX(w io.Writer, header []string) (*xlsxWriter, error) {
 	if err := x.begin("xl/sheet.xml", xlsxHead); err != nil {
 		return nil, err
 	}
-	x.row.WriteString("<row>")
 	for _, name := range header {
 		x.text(name, ` s="1"`)
 	}
@@ -78,17 +82,16 @@ func (x *xlsxWriter) begin(name, content string) (err error) {
 
 // write writes a row of values in JSON.
 func (x *xlsxWriter) write(values []json.RawMessage) error {
-	x.row.WriteString("<row>")
 	for _, v := range values {
 		switch {
 		case len(v) == 0 || v[0] == 'n':
-			x.row.WriteString("<c/>")
+			x.cells++ // an empty cell is not written
 		case v[0] == 't':
-			x.row.WriteString(`<c t="b"><v>1</v></c>`)
+			x.cell(` t="b"`, "<v>1</v>")
 		case v[0] == 'f':
-			x.row.WriteString(`<c t="b"><v>0</v></c>`)
+			x.cell(` t="b"`, "<v>0</v>")
 		case (v[0] == '-' || '0' <= v[0] && v[0] <= '9') && len(v) <= maxXLSXDigits:
-			x.row.WriteString("<c><v>" + string(v) + "</v></c>")
+			x.cell("", "<v>"+string(v)+"</v>")
 		default:
 			x.text(textOf(v), "")
 		}
@@ -96,11 +99,26 @@ func (x *xlsxWriter) write(values []json.RawMessage) error {
 	return x.end()
 }
 
-// end ends a row.
+// cell adds a cell with attributes and a content.
+func (x *xlsxWriter) cell(attributes, content string) {
+	x.cells++
+	x.row.WriteString(`<c r="` + xlsxColumn(x.cells) + strconv.Itoa(x.rows+1) + `"` + attributes + ">" + content + "</c>")
+}
+
+// xlsxColumn returns the name of a column, from 1: A to Z, AA and so on.
+func xlsxColumn(n int) (name string) {
+	for ; n > 0; n = (n - 1) / 26 {
+		name = string(rune('A'+(n-1)%26)) + name
+	}
+	return name
+}
+
+// end writes the row.
 func (x *xlsxWriter) end() error {
-	x.row.WriteString("</row>")
-	_, err := x.sheet.Write(x.row.Bytes())
+	x.rows++
+	_, err := fmt.Fprintf(x.sheet, `<row r="%d">%s</row>`, x.rows, x.row.Bytes())
 	x.row.Reset()
+	x.cells = 0
 	return err
 }
 
@@ -114,9 +132,9 @@ func (x *xlsxWriter) text(s, style string) {
 			s = strings.TrimSuffix(string(utf16.Decode(units[:maxXLSXCell-1])), "\uFFFD") + "…"
 		}
 	}
-	x.row.WriteString(`<c t="inlineStr"` + style + `><is><t xml:space="preserve">`)
-	xml.EscapeText(&x.row, []byte(xlsxEscape.ReplaceAllString(s, "_x005F$0"))) // a buffer has no errors
-	x.row.WriteString("</t></is></c>")
+	var escaped strings.Builder
+	xml.EscapeText(&escaped, []byte(xlsxEscape.ReplaceAllString(s, "_x005F$0"))) // a builder has no errors
+	x.cell(` t="inlineStr"`+style, `<is><t xml:space="preserve">`+escaped.String()+"</t></is>")
 }
 
 func (x *xlsxWriter) flush() error { return x.zip.Flush() }
