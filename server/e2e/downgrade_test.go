@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -8,11 +9,20 @@ import (
 )
 
 // TestDowngrade_AsManualSays updates the data of each of the last two minor versions to this one and goes back, with
-// the programs of both: the older one refuses the migrated data and names the command that "Go back" of the
-// manual has, and after that has its data again, without what was changed since.
+// the programs of both: the older one refuses the migrated data and names the copy of it, and after "Go back" of
+// the manual has its data again, without what was changed since. Packages and the service are simulated.
 func TestDowngrade_AsManualSays(t *testing.T) {
 	t.Parallel()
-	manual := readText(t, "../../embed/manual/installation.md")
+	block := manualBlock(t, "installation.md", "TestDowngrade_AsManualSays", "--allow-downgrades")
+	machine := t.TempDir() // its programs
+	for name, text := range map[string]string{
+		"systemctl": `echo "systemctl $*"`,
+		"apt":       `echo "apt $*"`,
+		"sudo":      `if [ "$1" = -u ]; then shift 2; fi; exec "$@"`,
+		"reeve":     `exec "$OLDER" "$@"`,
+	} {
+		noErr(t, os.WriteFile(filepath.Join(machine, name), []byte("#!/bin/sh\n"+text+"\n"), 0o700))
+	}
 	for _, v := range olderVersions(t) {
 		t.Run(v.version, func(t *testing.T) {
 			older, data := v.program(t), t.TempDir()
@@ -51,14 +61,15 @@ func TestDowngrade_AsManualSays(t *testing.T) {
 				t.Fatalf("the migration has kept %q, %v", copies, err)
 			}
 			named := regexp.MustCompile("`reeve restore [^`]*data\\.db\\.schema-\\d+").FindString(r.err)
-			if r.code != 1 || !strings.HasSuffix(named, filepath.Base(copies[0])) || !strings.Contains(manual, "reeve restore /var/lib/reeve/data.db.schema-N --data") {
+			if r.code != 1 || !strings.HasSuffix(named, filepath.Base(copies[0])) {
 				t.Fatalf("the older program: %+v", r)
 			}
 
-			cmd := program(t, "restore", copies[0], "--data", data)
-			cmd.Path = older
-			if r := finish(t, cmd); r.code != 0 {
-				t.Fatalf("%+v", r)
+			log := runBlock(t, t.TempDir(), "PATH="+machine+":$PATH OLDER="+older+"\nexport OLDER\n"+block,
+				"data.db.schema-N", filepath.Base(copies[0]), "/var/lib/reeve", data, "OLDVERSION", v.version)
+			want := "systemctl stop reeve\napt install --allow-downgrades ./reeve_" + v.version + "_amd64.deb\n"
+			if !strings.HasPrefix(log, want) || !strings.HasSuffix(log, "\nsystemctl start reeve\n") {
+				t.Fatal(log)
 			}
 			p = serve(older)
 			p.ready()
