@@ -416,6 +416,14 @@ func TestDeb_RunsAsService(t *testing.T) {
 	b.start(strings.Fields(unit(t, root, "ExecStart"))...)
 	b.ready(address)
 	signInFirst(t, "http://"+address, data)
+	asRoot := &box{t: t, root: root}
+	for line := range strings.Lines(manualBlock(t, "TestDeb_RunsAsService")) {
+		words, sudo := strings.CutPrefix(strings.TrimSpace(line), "sudo reeve ")
+		out, err := asRoot.command(append([]string{"/usr/bin/reeve"}, strings.Fields(words)...)...).CombinedOutput()
+		if says := map[string]string{"status": "/var/lib/reeve", "verify": "no faults"}[words]; !sudo || says == "" || err != nil || !bytes.Contains(out, []byte(says)) {
+			t.Errorf("%s: %v\n%s", line, err, out)
+		}
+	}
 	b.stop()
 }
 
