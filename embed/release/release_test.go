@@ -337,8 +337,8 @@ func unit(t *testing.T, root, key string) string {
 }
 
 // TestDeb_RunsAsService unpacks the package and starts its service as systemd would: with the
-// command and directories of the unit, as a user of its own, and with a socket for its reports. The
-// data is that of an older version.
+// command and directories of the unit, as a user of its own, and with a socket for its reports: with the
+// data of an older version, and without data, where the first sign-in is as the manual says.
 func TestDeb_RunsAsService(t *testing.T) {
 	needsRoot(t)
 	root := t.TempDir()
@@ -408,6 +408,23 @@ func TestDeb_RunsAsService(t *testing.T) {
 	if _, err := os.Stat(data + "/data.db.schema-19"); err != nil {
 		t.Errorf("the older data was not migrated: %v", err)
 	}
+
+	must(t, os.RemoveAll(data)) // as after the first installation
+	must(t, os.Mkdir(data, 0o700))
+	must(t, os.Chown(data, serviceUser, serviceUser))
+	b = &box{t: t, root: root, user: serviceUser, env: b.env}
+	b.start(strings.Fields(unit(t, root, "ExecStart"))...)
+	b.ready(address)
+	signInFirst(t, "http://"+address, data)
+	asRoot := &box{t: t, root: root}
+	for line := range strings.Lines(manualBlock(t, "TestDeb_RunsAsService")) {
+		words, sudo := strings.CutPrefix(strings.TrimSpace(line), "sudo reeve ")
+		out, err := asRoot.command(append([]string{"/usr/bin/reeve"}, strings.Fields(words)...)...).CombinedOutput()
+		if says := map[string]string{"status": "/var/lib/reeve", "verify": "no faults"}[words]; !sudo || says == "" || err != nil || !bytes.Contains(out, []byte(says)) {
+			t.Errorf("%s: %v\n%s", line, err, out)
+		}
+	}
+	b.stop()
 }
 
 // signInFirst signs in with the generated password in a data directory, and changes it, as the manual says.
@@ -477,6 +494,36 @@ func TestUnit_Hardened(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	t.Log(lines[len(lines)-1])
+}
+
+// TestUnit_Valid checks the units of both packages: systemd knows their keys and values, and the programs
+// that they start are in the package.
+func TestUnit_Valid(t *testing.T) {
+	for _, e := range editions {
+		root := t.TempDir()
+		if out, err := command(t, "dpkg-deb", "-x", result(t, e, "amd64.deb"), root).CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		verify := func(name string) (string, error) {
+			out, err := command(t, "systemd-analyze", "verify", "--man=no", "--recursive-errors=no", "--root="+root, name).CombinedOutput()
+			return string(out), err
+		}
+		for _, name := range []string{"reeve.service", "reeve.socket"} {
+			if out, err := verify(name); err != nil || out != "" {
+				t.Errorf("%s of %s: %v\n%s", name, e.name, err, out)
+			}
+		}
+
+		path := filepath.Join(root, "usr/lib/systemd/system/reeve.service")
+		text, err := os.ReadFile(path)
+		must(t, err)
+		for _, damaged := range []string{"ProtectSistem=strict", "ExecStart=/usr/bin/other"} {
+			must(t, os.WriteFile(path, bytes.Replace(text, []byte("[Service]\n"), []byte("[Service]\n"+damaged+"\n"), 1), 0o644))
+			if out, err := verify("reeve.service"); err == nil && out == "" {
+				t.Errorf("%s is not noticed", damaged)
+			}
+		}
+	}
 }
 
 // checkDocker checks manifest.json, from which `docker load` takes the images without the store of

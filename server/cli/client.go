@@ -157,6 +157,8 @@ type apiError struct {
 	Code   string            `json:"error"`
 	Msg    string            `json:"msg"`
 	Errors map[string]string `json:"errors"`
+	API    string            `json:"errorCode"` // code of the API
+	Retry  time.Duration     `json:"-"`         // delay after which the request can be sent again; 0 if it can't
 }
 
 func (e *apiError) Error() string {
@@ -211,6 +213,9 @@ func (c *client) do(method, path string, query url.Values, body any) (*http.Resp
 	}
 	if err != nil {
 		return nil, fmt.Errorf("the server answers %s", resp.Status)
+	}
+	if seconds, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil && fault.API == "busy" {
+		fault.Retry = max(time.Duration(seconds)*time.Second, askEvery)
 	}
 	return nil, fault
 }

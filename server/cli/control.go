@@ -20,6 +20,7 @@ import (
 	"reeve/server/local"
 	"reeve/store"
 	"reeve/store/errs"
+	"reeve/store/kv"
 )
 
 // Besides the API, commands use a few operations of the program itself, below /local. They exist
@@ -133,7 +134,7 @@ func operation(mux *http.ServeMux, pattern string, do func(*http.Request) (any, 
 		if err != nil {
 			w.WriteHeader(http.StatusConflict)
 			code := ""
-			if store.IsDamage(err) {
+			if store.IsDamage(err) || errors.As(err, new(*kv.Faulty)) {
 				code = damageCode
 			}
 			answer = map[string]any{"msg": err.Error(), "error": code}

@@ -24,6 +24,9 @@ import (
 func (p *program) verifyCopy(ctx context.Context, db *store.DB) (done map[string]int64, err error) {
 	p.verified.Store(0)
 	b, err := db.Backup(ctx, false)
+	if errors.As(err, new(*kv.Faulty)) {
+		err = fmt.Errorf("%w; stop the server and verify again for all of them; "+wayOut, err)
+	}
 	if err != nil {
 		return nil, err
 	}

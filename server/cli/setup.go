@@ -142,9 +142,11 @@ func (p *program) askSetup(c *client, what string, files []*setupFile) (*setupAn
 		return nil, err
 	}
 	done := &setupAnswer{}
-	err = p.besideJob(c, func() (err error) {
-		done.entry, err = c.write("POST", "/system/setup/"+what, nil, json.RawMessage(in), &done.raw)
-		return err
+	err = p.besideJob(c, func() error {
+		return p.patiently(func() (err error) {
+			done.entry, err = c.write("POST", "/system/setup/"+what, nil, json.RawMessage(in), &done.raw)
+			return err
+		})
 	})
 	if err != nil {
 		return nil, named(files, err)
@@ -170,6 +172,24 @@ func (p *program) askSetup(c *client, what string, files []*setupFile) (*setupAn
 		done.entry = entries[0].Seq
 	}
 	return done, nil
+}
+
+// patience is the time for which a command waits for a server that is busy, such as with another large setup.
+const patience = 2 * time.Minute
+
+// patiently calls do, and calls it again while the server is busy.
+func (p *program) patiently(do func() error) error {
+	for begun, said := time.Now(), false; ; said = true {
+		err := do()
+		var busy *apiError
+		if !errors.As(err, &busy) || busy.Retry == 0 || time.Since(begun)+busy.Retry > patience {
+			return err
+		}
+		if !said {
+			fmt.Fprintf(p.err, "reeve: %s: it is tried again for %.0f minutes\n", oneLine(busy.Msg), patience.Minutes())
+		}
+		time.Sleep(busy.Retry)
+	}
 }
 
 // besideJob shows how far the job of a setup is, of which there is at most one, until do returns.

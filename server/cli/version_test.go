@@ -20,7 +20,8 @@ func inProject(t *testing.T, path string) string {
 }
 
 // TestVersion_SameEverywhere compares the version of the program with the changelog, the manual, the
-// example of containers, the note of the schema, and the versions that the clients are tested with.
+// example of containers, the note of the schema, and the versions that the clients are tested with. The
+// manual names only versions that the changelog has.
 func TestVersion_SameEverywhere(t *testing.T) {
 	version := regexp.MustCompile(`const version = "(.*)"`).FindStringSubmatch(inProject(t, "main.go"))[1]
 	head := inProject(t, "embed/manual/changelog.md")
@@ -50,6 +51,19 @@ func TestVersion_SameEverywhere(t *testing.T) {
 		for _, m := range named {
 			if m[1] != version && (len(released) < 2 || m[1] != released[1]) { // the way back
 				t.Errorf("%s names the version %s", path, m[1])
+			}
+		}
+	}
+
+	pages, err := filepath.Glob(filepath.Join("..", "..", "embed", "manual", "*.md"))
+	if err != nil || len(pages) == 0 {
+		t.Fatal(err)
+	}
+	for _, path := range pages {
+		text := inProject(t, filepath.Join("embed", "manual", filepath.Base(path)))
+		for _, m := range regexp.MustCompile(`(?:^|[^\d.])(0\.[1-9]\d*\.\d+)\b(?:$|[^.]|\.\D)`).FindAllStringSubmatch(text, -1) {
+			if !slices.Contains(released, m[1]) {
+				t.Errorf("%s names the version %s, which the changelog does not have", path, m[1])
 			}
 		}
 	}

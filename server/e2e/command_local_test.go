@@ -238,7 +238,7 @@ var otherCommands = map[string]string{
 func commandTests(t *testing.T) map[string]string {
 	t.Helper()
 	all := map[string]string{}
-	for _, pattern := range []string{"*_test.go", "../cli/*_test.go"} {
+	for _, pattern := range []string{"*_test.go", "../cli/*_test.go", "../../embed/release/*_test.go"} {
 		paths, err := filepath.Glob(pattern)
 		noErr(t, err)
 		for _, path := range paths {

@@ -68,38 +68,37 @@ func TestBackupRestore_LikeRestore(t *testing.T) {
 	}
 }
 
-// TestCompletion_Shells checks the script for each shell, by the shell if it is there, and lets that for bash
-// complete commands and flags.
+// TestCompletion_Shells checks the script for each shell, which completes commands and flags with it.
 func TestCompletion_Shells(t *testing.T) {
 	t.Parallel()
 	for shell, has := range map[string]string{"bash": "complete -o default", "zsh": "#compdef reeve", "fish": "complete -c reeve",
 		"powershell": "Register-ArgumentCompleter -CommandName 'reeve'"} {
-		r := run(t, "completion", shell)
-		if r.code != 0 || !strings.Contains(r.out, has) || r.err != "" {
-			t.Errorf("%s (%d) lacks %q; %s", shell, r.code, has, r.err)
-		}
-		path := filepath.Join(t.TempDir(), "script")
-		noErr(t, os.WriteFile(path, []byte(r.out), 0o600))
-		if _, err := exec.LookPath(shell); err == nil && shell != "powershell" {
-			if out, err := exec.Command(shell, "-n", path).CombinedOutput(); err != nil {
-				t.Errorf("%s: %v\n%s", shell, err, out)
+		t.Run(shell, func(t *testing.T) {
+			r := run(t, "completion", shell)
+			if r.code != 0 || !strings.Contains(r.out, has) || r.err != "" {
+				t.Errorf("it (%d) lacks %q; %s", r.code, has, r.err)
 			}
-		}
-		if shell == "bash" {
-			completesInBash(t, path)
-		}
+			if shell == "powershell" {
+				return
+			}
+			needs(t, shell)
+			path := filepath.Join(t.TempDir(), "script")
+			noErr(t, os.WriteFile(path, []byte(r.out), 0o600))
+			if out, err := exec.Command(shell, "-n", path).CombinedOutput(); err != nil {
+				t.Errorf("%v\n%s", err, out)
+			}
+			completes(t, shell, path)
+		})
 	}
 	if r := run(t, "completion", "tcsh"); r.code != 1 || !strings.Contains(r.err, "tcsh") {
 		t.Errorf("%+v", r)
 	}
 }
 
-// completesInBash sources a script and completes lines. The function that it takes from the package
-// bash-completion is replaced, and so is compopt, which works on a terminal only.
-func completesInBash(t *testing.T, script string) {
-	t.Helper()
-	needs(t, "bash")
-	const complete = `_get_comp_words_by_ref() {
+// completions are programs of shells that source the completion script, their first argument, and print how it completes a
+// line, the others. What works on a terminal only is replaced, and so is what bash takes from the package bash-completion.
+var completions = map[string]string{
+	"bash": `_get_comp_words_by_ref() {
 	cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} words=("${COMP_WORDS[@]}") cword=$COMP_CWORD
 }
 compopt() { :; }
@@ -107,7 +106,19 @@ source "$1"
 COMP_WORDS=("${@:2}") COMP_CWORD=$(($# - 2)) COMP_LINE="${*:2}" COMP_TYPE=9
 COMP_POINT=${#COMP_LINE}
 __start_reeve
-printf '%s\n' "${COMPREPLY[@]}"`
+printf '%s\n' "${COMPREPLY[@]}"`,
+	"zsh": `compdef() { :; }
+_describe() { print -rl -- "${completions[@]}"; }
+source "$1"
+words=("${@:2}") CURRENT=$(($# - 1))
+_reeve`,
+	"fish": `source $argv[1]
+complete -C "$argv[2..-1]"`,
+}
+
+// completes completes lines in a shell.
+func completes(t *testing.T, shell, script string) {
+	t.Helper()
 	for line, want := range map[string][]string{
 		"reeve sal":            {"salvage"},
 		"reeve user dis":       {"disable"},
@@ -115,10 +126,14 @@ printf '%s\n' "${COMPREPLY[@]}"`
 		"reeve apply --pr":     {"--prune"},
 		"reeve log level --js": {"--json"},
 	} {
-		cmd := exec.Command("bash", append([]string{"-c", complete, "bash", script}, strings.Fields(line)...)...)
-		cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(binary)+":"+os.Getenv("PATH"))
+		words := []string{"-c", completions[shell]}
+		if shell != "fish" {
+			words = append(words, shell) // as $0
+		}
+		cmd := exec.Command(shell, append(append(words, script), strings.Fields(line)...)...)
+		cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(binary)+":"+os.Getenv("PATH"), "HOME="+t.TempDir())
 		out, err := cmd.CombinedOutput()
-		found := regexp.MustCompile(`(?m)^\S+`).FindAllString(string(out), -1)
+		found := regexp.MustCompile(`(?m)^[\w-]+`).FindAllString(string(out), -1)
 		if err != nil || strings.Join(found, " ") != strings.Join(want, " ") {
 			t.Errorf("%s: %q %v, want %q", line, out, err, want)
 		}

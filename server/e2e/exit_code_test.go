@@ -32,6 +32,8 @@ var findings = []finding{
 	{"backup check DIR/shop.toml --json", nil, false, `.`},
 	{"verify", ruinRole, false, `role \d+ is damaged`},
 	{"verify --json", ruinRole, false, `role \d+ is damaged`},
+	{"verify", ruinLogin, true, `login_log \d+ is damaged`},
+	{"verify --json", ruinLogin, true, `login_log \d+ is damaged`},
 	{"verify", loseData, false, `data\.db is missing`},
 	{"verify", loseFiles, false, `files\.db is missing`},
 	{"verify", ruinContent, false, `chunk 0 of place`},
@@ -51,6 +53,11 @@ func loseFiles(t *testing.T, data string) { noErr(t, os.Remove(filepath.Join(dat
 
 // ruinRole flips a bit of a record.
 func ruinRole(t *testing.T, data string) { flipRecord(t, data, "role", lastRecords(t, data)["role"]) }
+
+// ruinLogin is ruinRole for a record without which a server starts.
+func ruinLogin(t *testing.T, data string) {
+	flipRecord(t, data, "login_log", lastRecords(t, data)["login_log"])
+}
 
 // ruinContent overwrites the beginning of the content of the file that exitCodeData has.
 func ruinContent(t *testing.T, data string) {

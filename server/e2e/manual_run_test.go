@@ -15,7 +15,7 @@ import (
 // manualBlock returns the block of a page that a test runs, the one with a text.
 func manualBlock(t *testing.T, page, test, text string) string {
 	t.Helper()
-	for _, s := range manualPages(t)["../../embed/manual/"+page] {
+	for _, s := range manualPages(t)[filepath.Join("../../embed/manual", page)] {
 		if s.note == "tested "+test && strings.Contains(s.code, text) {
 			return s.code
 		}

@@ -69,9 +69,16 @@ func TestProgress_OnTerminal(t *testing.T) {
 		noErr(t, os.WriteFile(file, []byte(b.String()), 0o600))
 		return file
 	}
+	older := func() string {
+		dir := t.TempDir()
+		if out, err := exec.Command("tar", "-xzf", "../../store/testdata/schema-19.tar.gz", "-C", dir).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		return dir
+	}
 	for _, test := range []struct {
-		fault string   // of the server, or of the command itself if it has paths
-		paths []string // on which it is
+		fault string   // of the server, or of the command itself if there are paths
+		paths []string // on which it is; empty for all
 		words []string
 		want  string
 	}{
@@ -80,6 +87,8 @@ func TestProgress_OnTerminal(t *testing.T) {
 		{"fdatasync:delay_enter=80000", nil, []string{"compact", "--data", dir}, `compact `},
 		{"pread64:delay_enter=20000", nil, []string{"verify", "--data", dir}, `\d+ MiB verified`},
 		{"read:delay_enter=100000", []string{backup}, []string{"restore", backup, "--data", t.TempDir()}, `restore \[#+\.*\] +\d+ %`},
+		{"fdatasync,fsync:delay_enter=200000", []string{}, []string{"user", "list", "--data", older()}, `migrate \[#+\.*\] +\d+ %`},
+		{"fdatasync,fsync:delay_enter=200000", []string{}, []string{"user", "list", "--data", older()}, ""},
 	} {
 		cmd := program(t, test.words...)
 		terminal, screen := pseudoTerminal(t)

@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -40,6 +41,26 @@ func (v olderVersion) source(t *testing.T, dirs ...string) string {
 	unpack.Dir, unpack.Stdin = dir, strings.NewReader(string(text))
 	noErr(t, unpack.Run())
 	return dir
+}
+
+// olderLock is held while the program of an older version is built.
+var olderLock sync.Mutex
+
+// program returns the path of the program of a version, which the first call builds.
+func (v olderVersion) program(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(filepath.Dir(binary), "reeve-"+v.version)
+	olderLock.Lock()
+	defer olderLock.Unlock()
+	if _, err := os.Stat(path); err == nil {
+		return path
+	}
+	build := exec.Command("go", "build", "-o", path, ".")
+	build.Dir, build.Env = v.source(t), append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("build version %s: %v\n%s", v.version, err, out)
+	}
+	return path
 }
 
 // useClients makes the calls of testdata/sdk with clients of a directory against a server.
@@ -141,16 +162,8 @@ func TestClients_ThisWithOlderServers(t *testing.T) {
 	noErr(t, err)
 	for _, v := range olderVersions(t) {
 		t.Run(v.version, func(t *testing.T) {
-			root := v.source(t)
-			older := filepath.Join(t.TempDir(), "reeve")
-			build := exec.Command("go", "build", "-o", older, ".")
-			build.Dir, build.Env = root, append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=")
-			if out, err := build.CombinedOutput(); err != nil {
-				t.Fatalf("build version %s: %v\n%s", v.version, err, out)
-			}
-
 			cmd := program(t, "serve", "--listen", "127.0.0.1:0", "--data", t.TempDir())
-			cmd.Path = older
+			cmd.Path = v.program(t)
 			p := begin(t, cmd)
 			p.ready()
 			useClients(t, p, sdk, "1")

@@ -74,15 +74,28 @@ func (a applier) apply(req *web.Request, files *filesIn) (*Applied, error) {
 		return in.applied(plan, job), err
 	}
 
+	known := plan.compared
 	err = req.DB.Update(req.Actor, func(tx *store.Tx) (err error) {
 		req.Committed = nil // discard those of an earlier run
 		if err := requireSettled(tx); err != nil {
 			return err
 		}
-		if plan, err = newPlan(tx, req.Server.Routes, files, false); err != nil { // again: something may have changed
+		if err := requireOwner(tx); err != nil {
 			return err
 		}
-		_, err = run(tx, req, plan.operations())
+		same := false
+		if known != nil {
+			if same, err = known.still(tx); err != nil {
+				return err
+			}
+		}
+		if !same { // rare, since other writers wait for it
+			if plan, err = newPlan(tx, req.Server.Routes, files, false); err != nil {
+				return err
+			}
+		}
+		known = nil // its state gets the new objects, which a second run would find
+		_, err = runIn(plan.compared.state.in(tx), req, plan.operations())
 		return err
 	})
 	if err != nil {
@@ -209,6 +222,11 @@ func run(tx *store.Tx, req *web.Request, all []operation) ([]inverse, error) {
 	if err != nil {
 		return nil, err
 	}
+	return runIn(s, req, all)
+}
+
+// runIn is run for a state that has been read.
+func runIn(s *state, req *web.Request, all []operation) ([]inverse, error) {
 	r := &runner{state: s, req: req}
 	for i := range all {
 		if err := r.do(&all[i]); err != nil {

@@ -17,6 +17,9 @@ type filesIn struct {
 	Prune *store.Flag `json:"prune" doc:"1 to delete the objects that these files have created and no longer have"`
 }
 
+// prunes reports whether objects that the files no longer have are deleted.
+func (in *filesIn) prunes() bool { return in.Prune != nil && bool(*in.Prune) }
+
 type fileIn struct {
 	Name   string         `json:"name" check:"required,max=64" doc:"Name of the file, which owns the objects that it creates"`
 	Values map[string]any `json:"values" doc:"Content of the file; see GET /setup.schema.json. Either this or text is required"`

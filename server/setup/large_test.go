@@ -21,6 +21,24 @@ func largeDictionary(t *testing.T, n int) (values map[string]any, size int) {
 	return values, len(file(t, values, false))
 }
 
+// applyDictionary applies the setup of largeDictionary, and waits until it is there.
+func applyDictionary(t *testing.T, in *servertest.Instance, n int) {
+	values, _ := largeDictionary(t, n)
+	var out struct{ Job *struct{ ID uint64 } }
+	in.OK("POST", "/system/setup/apply", file(t, values, false), "cli").Data(&out)
+	if out.Job == nil {
+		return
+	}
+	servertest.Until(t, "the job to end", func() bool {
+		var job struct{ State, Msg string }
+		in.OK("GET", fmt.Sprint("/system/job/", out.Job.ID), "", "cli").Data(&job)
+		if job.State == "failed" {
+			t.Fatal(job.Msg)
+		}
+		return job.State == "done"
+	})
+}
+
 // TestSetup_Large plans and applies a dictionary with 20,000 items, far more than other routes take, and
 // plans its export.
 func TestSetup_Large(t *testing.T) {
@@ -33,17 +51,7 @@ func TestSetup_Large(t *testing.T) {
 	if n := len(changesOf(in.OK("POST", "/system/setup/plan", file(t, values, false), "cli"))); n != 20_001 {
 		t.Errorf("%d changes are planned", n)
 	}
-	a := in.OK("POST", "/system/setup/apply", file(t, values, false), "cli")
-	var out struct{ Job struct{ ID uint64 } }
-	a.Data(&out)
-	servertest.Until(t, "the job to end", func() bool {
-		var job struct{ State, Msg string }
-		in.OK("GET", fmt.Sprint("/system/job/", out.Job.ID), "", "cli").Data(&job)
-		if job.State == "failed" {
-			t.Fatal(job.Msg)
-		}
-		return job.State == "done"
-	})
+	applyDictionary(t, in, 20_000)
 	left := changesOf(in.OK("POST", "/system/setup/plan", file(t, exported(in), false), "cli"))
 	disktest.Equal(t, "changes that the export plans", left, nil)
 	if n := in.Server.Limits.LargeBodies.Now(); n != 0 {

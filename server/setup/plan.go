@@ -18,6 +18,21 @@ import (
 // Plan is what would change.
 type Plan struct {
 	Changes []*Change `json:"changes" doc:"Changes, in the order in which they are made"`
+
+	compared *compared
+}
+
+// compared is what a plan was compared with.
+type compared struct {
+	state       *state
+	tables      []kv.Table // collections on which the plan depends
+	fingerprint string     // fingerprint of their records
+}
+
+// still reports whether the records are the same.
+func (c *compared) still(tx *store.Tx) (bool, error) {
+	now, err := kv.Fingerprint(tx, c.tables...)
+	return err == nil && now == c.fingerprint, err
 }
 
 // Change is the change of one object.
@@ -62,7 +77,11 @@ func newPlan(tx *store.Tx, routes []web.Route, in *filesIn, checkValues bool) (*
 		return nil, err
 	}
 
-	plan := &Plan{Changes: []*Change{}}
+	c := &compared{state: s, tables: r.tables(in)}
+	if c.fingerprint, err = kv.Fingerprint(tx, c.tables...); err != nil {
+		return nil, err
+	}
+	plan := &Plan{Changes: []*Change{}, compared: c}
 	for _, w := range r.inOrder() {
 		if c := r.compare(w); c != nil {
 			plan.Changes = append(plan.Changes, c)
@@ -75,6 +94,19 @@ func newPlan(tx *store.Tx, routes []web.Route, in *filesIn, checkValues bool) (*
 	}
 	plan.Changes = append(plan.Changes, removed...)
 	return plan, r.faults.Err(errs.Invalid)
+}
+
+// tables returns the collections on which the plan depends. Users, whose names flags can have, are left
+// out: the route of a setting finds them again. So are API keys unless the files can change them, since
+// they change with every use.
+func (r *reader) tables(in *filesIn) []kv.Table {
+	all := []kv.Table{store.Installs, store.SetupMarks, store.SettingSecrets, store.ProviderSecrets}
+	for _, k := range kinds {
+		if k.records != store.APIKeys || in.prunes() || slices.ContainsFunc(r.all, func(w *wanted) bool { return w.Kind == k.name }) {
+			all = append(all, k.records)
+		}
+	}
+	return all
 }
 
 // inOrder returns the objects with those first to which others refer.

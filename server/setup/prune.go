@@ -40,7 +40,7 @@ func (r *reader) removals(in *filesIn, changes []*Change) (all []*Change, err er
 			all = append(all, deletion(items, o.key, o.id))
 		}
 	}
-	if in.Prune != nil && bool(*in.Prune) {
+	if in.prunes() {
 		pruned, err := r.pruned(in, all, changes)
 		if err != nil {
 			return nil, err

@@ -65,6 +65,13 @@ func readState(tx *store.Tx, routes []web.Route, of func(*kind) bool, keysOnly b
 	return s, nil
 }
 
+// in returns the state for another transaction, in which the objects are the same.
+func (s *state) in(tx *store.Tx) *state {
+	moved := *s
+	moved.tx, moved.planned = tx, nil
+	return &moved
+}
+
 // add adds an object.
 func (s *state) add(kindName string, id store.ID, key string, fields object) {
 	all, folded := s.kinds[kindName], kindOf(kindName).folded(key)

@@ -60,6 +60,20 @@ func decodeTotals(tx *Tx, bucket, name string) (t totals, found bool, err error)
 	return totals{binary.BigEndian.Uint64(payload), binary.BigEndian.Uint64(payload[8:])}, true, nil
 }
 
+// Fingerprint returns a text that is another one after a change of any record of the collections, also
+// of one earlier in the same commit. It reads no records.
+func Fingerprint(tx *Tx, of ...Table) (string, error) {
+	var all []byte
+	for _, t := range of {
+		now, err := readTotals(tx, t.Name())
+		if err != nil {
+			return "", err
+		}
+		all = binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(all, now.records), now.sum)
+	}
+	return string(all), nil
+}
+
 func writeTotals(tx *Tx, name string, t totals) error { return encodeTotals(tx, countBucket, name, t) }
 
 func encodeTotals(tx *Tx, bucket, name string, t totals) error {

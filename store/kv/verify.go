@@ -32,13 +32,18 @@ func (r *Report) fault(format string, args ...any) {
 	r.Faults = append(r.Faults, fmt.Sprintf(format, args...))
 }
 
-// err returns the report as an error about the verified file; nil if there are no faults.
+// Faulty is the error about verified data that has faults.
+type Faulty struct{ text string }
+
+func (f *Faulty) Error() string { return f.text }
+
+// err returns the report as a *Faulty about the verified file; nil if there are no faults.
 func (r *Report) err(what string) error {
 	if len(r.Faults) == 0 {
 		return nil
 	}
-	return fmt.Errorf("%s is damaged (%s), the first: %s", what,
-		errs.Count(len(r.Faults)+r.More, "fault"), r.Faults[0])
+	return &Faulty{fmt.Sprintf("%s is damaged (%s), the first: %s", what,
+		errs.Count(len(r.Faults)+r.More, "fault"), r.Faults[0])}
 }
 
 // Verify checks everything in data.db: every record and its checksum, that records and index
