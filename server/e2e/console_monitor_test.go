@@ -154,7 +154,9 @@ func TestConsoleMonitorTimes(t *testing.T) {
 	p.at("/system/monitor/request")
 	p.click("radio", "15 min")
 	p.at("/system/monitor/request?span=15m")
-	p.click("tab", "Redis")
+	p.missing("radio", "Caches")
+	p.click("tab", "Diagnostics")
+	p.click("radio", "Redis")
 	p.at("/system/monitor/redis?span=15m")
 	p.in("main ul").row("queue").see("down")
 	p.click("tab", "Requests")
@@ -349,7 +351,7 @@ func TestConsoleMonitorPermissions(t *testing.T) {
 	p.at("/system/monitor/auth")
 	p.row("#").see("sign-in failed")
 	p.missing("tab", "Requests")
-	p.missing("tab", "Traces")
+	p.missing("tab", "Diagnostics")
 	p.missing("link", "Open the request")
 	p.missing("image", "Requests")
 	p.choose("User", "watcher")
@@ -434,4 +436,22 @@ func TestConsoleHome_WithOtherRights(t *testing.T) {
 	other.gone("Recent sign-ins")
 	other.click("link", "Active sessions")
 	other.at("/system/session")
+}
+
+// TestConsoleMonitor_Diagnostics: lists for developers are together, and Redis is among them only if a server is watched.
+func TestConsoleMonitor_Diagnostics(t *testing.T) {
+	t.Parallel()
+	server, c := office(t)
+	p := signedInAt(t, server, c, "/system/monitor")
+	p.find("tab", "Sign-ins & denials")
+	p.click("tab", "Diagnostics")
+	p.at("/system/monitor/query")
+	p.click("radio", "Traces")
+	p.at("/system/monitor/trace")
+	p.missing("radio", "Redis")
+	p.audit()
+	p.shoot("diagnostics")
+	p.width(390)
+	p.noSidewaysScroll()
+	p.shoot("diagnostics-390")
 }

@@ -31,7 +31,7 @@ var scriptLimits = map[string]int{
 	"/system/field":     306_000,
 	"/system/session":   307_000,
 	"/system/loginlog":  340_000,
-	"/system/monitor":   376_000,
+	"/system/monitor":   376_100,
 	"/system/job":       306_000,
 	"/system/audit":     351_000,
 	"/system/webhook":   314_000,

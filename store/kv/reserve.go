@@ -1,9 +1,10 @@
 package kv
 
 import (
+	"crypto/aes"
+	"crypto/cipher"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"sync"
@@ -86,8 +87,12 @@ func (r *reserve) build() error {
 		return err
 	}
 	// Zeros would take no space on a file system with compression.
+	block, err := aes.NewCipher(randomBytes(16))
+	if err != nil {
+		return err
+	}
 	content := make([]byte, r.size)
-	rand.NewChaCha8([32]byte(randomBytes(32))).Read(content) // never fails
+	cipher.NewCTR(block, randomBytes(aes.BlockSize)).XORKeyStream(content, content) // many times faster than randomBytes
 	if err := disk.WriteFile(r.path, content); err != nil {
 		os.Remove(r.path + disk.NewSuffix) // a partial file takes space
 		return err

@@ -1,7 +1,8 @@
 export const monitor = {
   'monitor.kind': 'Kind',
   'monitor.kind.request': 'Requests',
-  'monitor.kind.auth': 'Auth',
+  'monitor.kind.auth': 'Sign-ins & denials',
+  'monitor.kind.diagnostics': 'Diagnostics',
   'monitor.kind.query': 'Database',
   'monitor.kind.cache': 'Caches',
   'monitor.kind.redis': 'Redis',

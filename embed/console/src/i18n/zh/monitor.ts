@@ -3,7 +3,8 @@ import type { monitor as en } from '../en/monitor'
 export const monitor: Record<keyof typeof en, string> = {
   'monitor.kind': '类别',
   'monitor.kind.request': '请求',
-  'monitor.kind.auth': '登录与鉴权',
+  'monitor.kind.auth': '登录与拒绝',
+  'monitor.kind.diagnostics': '诊断',
   'monitor.kind.query': '数据库',
   'monitor.kind.cache': '缓存',
   'monitor.kind.redis': 'Redis',

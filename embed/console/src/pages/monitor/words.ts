@@ -1,4 +1,4 @@
-import { maybe, t } from '../../i18n'
+import { maybe } from '../../i18n'
 
 // word translates a value of the API; unknown values of newer servers are shown as they
 // are.
@@ -6,4 +6,4 @@ export const word = (of: string, value: string): string => maybe(`monitor.${of}.
 
 export const filterName = (name: string): string => maybe(`monitor.filter.${name}`) ?? name
 
-export const kindName = (kind: string): string => maybe(`monitor.kind.${kind}`) ?? t('monitor.kind.request')
+export const kindName = (kind: string): string => word('kind', kind)
