@@ -80,7 +80,7 @@ type Options struct {
 	// Migrating is kv.Options.Migrating.
 	Migrating func(kv.MigrationState)
 
-	clock     func() Time // another one, in tests
+	Clock     func() Time // current time; nil for the system clock
 	indexFrom int         // see kv.Options.IndexFrom, in tests
 	drainFrom uint64      // see kv.Options.DrainingFrom, in tests
 }
@@ -114,7 +114,7 @@ func (o Options) engine() kv.Options {
 		Seed:      o.Seed,
 		Upgrade:   o.Upgrade,
 		Checked:   o.Checked,
-		Clock:     o.clock,
+		Clock:     o.Clock,
 		IndexFrom: o.indexFrom,
 		Origin:    &o.Origin,
 		Log:       o.Log,

@@ -156,6 +156,29 @@ func TestStream_MachineLost(t *testing.T) {
 	}
 }
 
+// TestTarget_ClockSetBack: copies and commits that are dated in the future are said, with the time until which;
+// the health is degraded until the newest copy is one that is not.
+func TestTarget_ClockSetBack(t *testing.T) {
+	t.Parallel()
+	k, dir := newKept(t), t.TempDir()
+	k.Set("backup.ship_seconds", "1")
+	k.run(target.Set{Targets: []target.Config{{Name: "nas", Path: dir}}})
+	k.until("it is proven", func(s targetState) bool { return s.ProvenAt != nil && len(s.Moments) == 1 && s.Phase == "waiting" })
+	k.ahead.Store(int64(-time.Minute)) // clocks of two machines
+	if state, text := k.health(); state != "ok" {
+		t.Errorf("%s: %s", state, text)
+	}
+	k.ahead.Store(int64(-3 * time.Hour))
+	s := k.target()
+	want := "the clock was ahead, or is behind: copies or commits at nas are dated until "
+	if state, text := k.health(); state != "degraded" || !strings.HasPrefix(text, want) {
+		t.Errorf("%s: %s", state, text)
+	}
+	if !slices.ContainsFunc(s.Warnings, func(text string) bool { return strings.HasPrefix(text, want) }) {
+		t.Errorf("%q", s.Warnings)
+	}
+}
+
 // TestStream_ConfigurationChanges turns the stream off and on: a copy begins each chain of commits,
 // and the gap is shown.
 func TestStream_ConfigurationChanges(t *testing.T) {

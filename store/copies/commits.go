@@ -190,14 +190,14 @@ func CommitsAfter(ctx context.Context, target Target, m *Manifest, all []*Manife
 		switch at := time.UnixMicro(p.Time).UTC(); {
 		case ok && p.Epoch == m.Stream.Epoch:
 			c.parts = append(c.parts, p)
-		case ok && at.After(m.Time):
+		case ok && at.After(m.Time) && !m.hasLeft(p.Epoch, p.Last):
 			c.later = append(c.later, at)
 		}
 	}
 	sortParts(c.parts)
 	last, _ := reach(c.parts, *m.Stream)
 	for _, other := range all {
-		if s := other.Stream; other.Instance == m.Instance && other.Time.After(m.Time) && (s == nil || s.Epoch != m.Stream.Epoch || s.Number > last) {
+		if s := other.Stream; other.Instance == m.Instance && other.Time.After(m.Time) && (s == nil || !m.hasLeft(s.Epoch, s.Number)) && (s == nil || s.Epoch != m.Stream.Epoch || s.Number > last) {
 			c.later = append(c.later, other.Time)
 		}
 	}
@@ -211,7 +211,7 @@ func Later(ctx context.Context, target Target, m *Manifest) (last time.Time, err
 	objects, err := target.List(ctx, m.Instance+"/")
 	for _, o := range objects {
 		if p, ok := partOf(o); ok {
-			if at := time.UnixMicro(p.Time).UTC(); at.After(m.Time) && at.After(last) {
+			if at := time.UnixMicro(p.Time).UTC(); at.After(m.Time) && at.After(last) && !m.hasLeft(p.Epoch, p.Last) {
 				last = at
 			}
 		}

@@ -54,6 +54,9 @@ func (r *Repository) Ship(ctx context.Context) (all bool, err error) {
 			return false, err
 		}
 	}
+	if err := r.db.FollowClock(); err != nil {
+		return false, err
+	}
 	log, failed := r.db.Stream()
 	if log == nil {
 		return false, nil

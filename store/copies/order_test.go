@@ -1,0 +1,94 @@
+package copies
+
+import (
+	"maps"
+	"testing"
+	"time"
+
+	"filippo.io/age"
+
+	"reeve/store"
+	"reeve/store/kv"
+)
+
+// TestRestore_ClockSetBack stores copies and commits while the clock is ahead, and after it was set back: with a
+// copy that the server makes then, each moment since and the latest state are what they were, whatever the times
+// of what was stored before.
+func TestRestore_ClockSetBack(t *testing.T) {
+	t.Parallel()
+	for name, ahead := range map[string]time.Duration{"hours": 3 * time.Hour, "years": 10 * 365 * 24 * time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, logged := range []bool{true, false} {
+				in, target := newInstallation(t, 1), directory(t)
+				clock := time.Now().UTC()
+				in.options.Clock = func() store.Time { clock = clock.Add(time.Millisecond); return kv.TimeOf(clock) }
+				in.reopen()
+				t.Cleanup(func() { in.db.Close() })
+				r := in.repository(target, Options{})
+				in.copy(r)
+				in.put("before")
+				in.ship(r)
+
+				clock = clock.Add(ahead)
+				in.put("ahead")
+				in.ship(r)
+				wrong := in.copy(r)
+				if logged {
+					in.put("last with the wrong time")
+				}
+				in.ship(r)
+				clock = clock.Add(-ahead)
+
+				if !r.Continued() {
+					t.Fatal("commits continue no copy before anything happened")
+				}
+				in.ship(r)
+				if r.Continued() {
+					t.Fatal("no copy is needed")
+				}
+				right := in.copy(r)
+				if right.Time.After(wrong.Time) || !right.Own {
+					t.Fatalf("the newest copy is of %s, after that of %s", right.Time, wrong.Time)
+				}
+				in.put("after")
+				in.ship(r)
+				m := moment{clock.Add(time.Millisecond / 2), maps.Clone(in.contents)}
+				in.put("last")
+				in.ship(r)
+				if !r.Continued() {
+					t.Error("the copy leads to no later commit")
+				}
+
+				for _, want := range []struct {
+					moment   Moment
+					contents map[string]bool
+				}{{Moment{At: m.at}, m.contents}, {Moment{}, in.contents}, {Moment{At: clock}, in.contents}} {
+					dir, _, err := restoreMoment(t, target, want.moment, in.identity)
+					if err != nil {
+						t.Fatalf("%v, logged %v: %v", want.moment, logged, err)
+					}
+					if got := contentsIn(t, dir); !maps.Equal(got, want.contents) {
+						t.Errorf("%v, logged %v: %d files, not %d", want.moment, logged, len(got), len(want.contents))
+					}
+				}
+				all, _, err := List(t.Context(), target, []age.Identity{in.identity})
+				if err != nil {
+					t.Fatal(err)
+				}
+				commits, err := CommitsAfter(t.Context(), target, all[0], all, Moment{}, []age.Identity{in.identity})
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, err := range commits.Entries(t.Context())(*all[0].Stream) {
+					if err != nil {
+						t.Fatal(err)
+					}
+				}
+				if !commits.Beyond.IsZero() {
+					t.Errorf("commits until %s are said to be left out", commits.Beyond)
+				}
+			}
+		})
+	}
+}
