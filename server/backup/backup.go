@@ -47,6 +47,8 @@ type Service struct {
 	streamed  *string    // recipients of the stream; nil while unknown
 	resumed   time.Time  // time of the last attempt to turn it on or off
 
+	placing sync.Mutex // held while the list of directories is changed
+
 	told told // notices since the start; used by watch alone
 
 	mu         sync.Mutex
