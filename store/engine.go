@@ -63,6 +63,10 @@ type Options struct {
 	Files *kv.FileStorage
 	// ReturnRights lets a restore bring rights back that were withdrawn since.
 	ReturnRights bool
+	// Taken is kv.Options.Taken.
+	Taken bool
+	// Interrupted is kv.Options.Interrupted.
+	Interrupted func() error
 	// Stream turns the commit stream on. See kv.Options.Stream.
 	Stream *kv.StreamOptions
 	// CommitLog puts the commits in one order with those of other nodes. See kv.Options.CommitLog.
@@ -128,6 +132,8 @@ func (o Options) engine() kv.Options {
 
 		Backup:       o.Backup,
 		ReturnRights: o.ReturnRights,
+		Taken:        o.Taken,
+		Interrupted:  o.Interrupted,
 	}
 	return options.DrainingFrom(o.drainFrom)
 }

@@ -133,11 +133,14 @@ func (p *program) restoreData() (err error) {
 		return err
 	}
 	var done kv.Restored
-	if target != nil {
-		done, err = p.restoreCopy(target, p.config.DataDir, identities)
-	} else {
-		done, err = store.Restore(p.config.DataDir, p.args[0], identities, p.restoreOptions())
-	}
+	err = interruptible(func(ctx context.Context) (err error) {
+		if target != nil {
+			done, err = p.restoreCopy(ctx, target, p.config.DataDir, identities)
+		} else {
+			done, err = store.Restore(p.config.DataDir, p.args[0], identities, p.restoreOptions(ctx))
+		}
+		return err
+	})
 	if err != nil {
 		return err
 	}

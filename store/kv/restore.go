@@ -72,14 +72,17 @@ func restoreAs(dir, backup string, options Options, in staging) (done Restored, 
 		return done, err
 	}
 
-	lock, _, err := takeDir(dir)
-	if err != nil {
-		return done, err
+	if !options.Taken {
+		release, err := Take(dir)
+		if err != nil {
+			return done, err
+		}
+		defer func() { err = errors.Join(err, release()) }()
 	}
-
-	defer func() { err = errors.Join(err, lock.Unlock()) }()
 	in.dir, in.options = filepath.Join(dir, stagingName), options
-	err = in.stage(backup)
+	if err = in.stage(backup); err == nil {
+		err = options.interrupted()
+	}
 	if err == nil {
 		err = in.ready(dir)
 	}
@@ -101,6 +104,23 @@ func restoreAs(dir, backup string, options Options, in staging) (done Restored, 
 	}
 	done.Kept, err = finishRestore(dir)
 	return done, err
+}
+
+// Take locks a data directory for a restore that begins later, such as when a copy was fetched: no other one can
+// begin, and no server can start. The caller releases it. The directory exists.
+func Take(dir string) (release func() error, err error) {
+	lock, _, err := takeDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	return lock.Unlock, nil
+}
+
+func (o *Options) interrupted() error {
+	if o.Interrupted == nil {
+		return nil
+	}
+	return o.Interrupted()
 }
 
 // Restored is the result of a restore.

@@ -20,6 +20,7 @@ import (
 
 // stageArchive stages an archive of length bytes.
 func (in *staging) stageArchive(f io.Reader, length int64) error {
+	f = &interruptible{f, &in.options}
 	r := tar.NewReader(&readProgress{f, 0, func(done int64) { in.options.progress("restore", done, length) }})
 	m, err := readManifest(r, length)
 	if err != nil {
@@ -74,6 +75,19 @@ func (in *staging) stageArchive(f io.Reader, length int64) error {
 	return errors.Join(m.next(r, len(m.Entries)), in.checkBlobs(true))
 }
 
+// interruptible is a reader that ends when a restore is interrupted.
+type interruptible struct {
+	io.Reader
+	options *Options
+}
+
+func (r *interruptible) Read(b []byte) (int, error) {
+	if err := r.options.interrupted(); err != nil {
+		return 0, err
+	}
+	return r.Reader.Read(b)
+}
+
 // stageContents writes the content of files that is kept apart from the archive.
 func (in *staging) stageContents(all []Content, b *blob.Store) (err error) {
 	var done, total int64
@@ -110,6 +124,9 @@ func (in *staging) stageContents(all []Content, b *blob.Store) (err error) {
 	one := func() bool {
 		mu.Lock()
 		defer mu.Unlock()
+		if failed == nil {
+			failed = in.options.interrupted()
+		}
 		if failed != nil || next == len(all) {
 			return false
 		}
@@ -175,7 +192,7 @@ func stageContent(b *blob.Store, c Content, open Contents) (first error) {
 		case err == nil || disk.IsFull(err):
 			return err
 		case errors.Is(err, ErrUnavailable):
-			if tries == len(contentPauses) {
+			if tries == len(contentPauses) || errors.Is(err, context.Canceled) {
 				return err
 			}
 			time.Sleep(contentPauses[tries])
