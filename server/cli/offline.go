@@ -147,7 +147,7 @@ func (p *program) restoreData() (err error) {
 	if p.json {
 		return p.printJSON(map[string]any{
 			"data": p.config.DataDir, "kept": done.Kept, "secrets_to_enter": nonNil(done.Unopened), "stay_withdrawn": nonNil(done.Withdrawn),
-			"withdrawn_known": done.RightsUnread == nil, "missing_files": done.Missing, "other_secret_key": done.WrongKey,
+			"withdrawn_known": done.RightsUnread == nil, "missing_files": done.Missing, "missing_names": nonNil(done.Lost), "other_secret_key": done.WrongKey,
 		})
 	}
 	if done.Kept != "" {
@@ -175,8 +175,8 @@ func (p *program) restoreData() (err error) {
 		fmt.Fprintln(p.out, "rights that were withdrawn since may be back: the previous data can't be compared:", errs.ForOperator(done.RightsUnread))
 	}
 	if done.Missing > 0 {
-		fmt.Fprintf(p.out, "the contents of %s are missing: they could not be read, and the records name them\n",
-			errs.Count(done.Missing, "file"))
+		fmt.Fprintf(p.out, "the contents of %s are missing: they could not be read, and the records name them: %s\n",
+			errs.Count(done.Missing, "file"), lost(&done))
 	}
 	_, err = fmt.Fprintln(p.out, "restored; all users must sign in again")
 	return err

@@ -368,3 +368,47 @@ func TestBucket_KilledDuringUploads(t *testing.T) {
 		t.Error("too few files were acknowledged")
 	}
 }
+
+// TestBucket_RestoreNamesMissing restores a copy to a new bucket: files whose contents neither it nor the copy has
+// are named, by `backup check`, too.
+func TestBucket_RestoreNamesMissing(t *testing.T) {
+	t.Parallel()
+	b, target := newBucketed(t, 4<<20, true), t.TempDir()
+	copies := fmt.Sprintf("[backup.offsite]\npath = %q\n", target)
+	noErr(t, os.WriteFile(b.config, []byte(copies+b.table), 0o600))
+	p, c := b.start(t)
+	b.must(t, "backup", "recipient", b.identity)
+	for i := range 7 {
+		c.keepsText(fmt.Sprintf("lost %d.txt", i), fmt.Sprint("content ", i))
+	}
+	b.must(t, "backup", "now", "offsite")
+	p.stop()
+
+	other := newBucketed(t, 4<<20, true)
+	config, err := os.ReadFile(b.config)
+	noErr(t, err)
+	noErr(t, os.WriteFile(other.config, []byte(strings.Split(string(config), "[files.s3]")[0]+other.table), 0o600))
+	all, err := filepath.Glob(filepath.Join(target, "*", "*", "*", "files", "*"))
+	noErr(t, err)
+	for _, path := range all {
+		if !strings.HasSuffix(path, ".index") {
+			noErr(t, os.Remove(path))
+		}
+	}
+	want := `7 files are missing or damaged: file 1 "lost 0.txt", file 2 "lost 1.txt", file 3 "lost 2.txt", file 4 "lost 3.txt", file 5 "lost 4.txt" and 2 more`
+	if r := other.run(t, "backup", "check", "offsite", "--identity", b.identity, "--temp", t.TempDir()); r.code != 2 || !strings.Contains(r.err, want) {
+		t.Errorf("%+v", r)
+	}
+	want = strings.Replace(want, "are missing or damaged:", "are missing: they could not be read, and the records name them:", 1)
+	if r := other.must(t, "restore", "offsite", "--identity", b.identity); !strings.Contains(r.out, want) {
+		t.Errorf("%+v", r)
+	}
+	p, _ = other.start(t)
+	p.stop()
+
+	// The bucket that has them is enough.
+	again := &offsite{b.config, filepath.Join(t.TempDir(), "data"), b.identity}
+	if r := again.must(t, "restore", "offsite", "--identity", b.identity); strings.Contains(r.out, "missing") {
+		t.Errorf("%+v", r)
+	}
+}

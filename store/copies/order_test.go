@@ -2,6 +2,7 @@ package copies
 
 import (
 	"maps"
+	"strings"
 	"testing"
 	"time"
 
@@ -90,5 +91,27 @@ func TestRestore_ClockSetBack(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestRestore_NamesMissing restores a copy whose contents are gone at the target: some of the files are named, with
+// the number of all.
+func TestRestore_NamesMissing(t *testing.T) {
+	t.Parallel()
+	in, target := newInstallation(t, 7), directory(t)
+	in.copy(in.repository(target, Options{}))
+	for name := range objects(t, target) {
+		if strings.Contains(name, "/"+filesName) && !strings.HasSuffix(name, indexSuffix) {
+			if err := target.Delete(t.Context(), name); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	_, done, err := restoreMoment(t, target, Moment{}, in.identity)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if done.Missing != 7 || len(done.Lost) != 5 || done.Lost[0] != `file 1 "file 0"` {
+		t.Errorf("%d are missing: %q", done.Missing, done.Lost)
 	}
 }

@@ -81,7 +81,7 @@ func restoreAs(dir, backup string, options Options, in staging) (done Restored, 
 	}
 	in.dir, in.options = filepath.Join(dir, stagingName), options
 	if err = in.stage(backup); err == nil {
-		err = options.interrupted()
+		err = errors.Join(in.nameLost(), options.interrupted())
 	}
 	if err == nil {
 		err = in.ready(dir)
@@ -95,6 +95,7 @@ func restoreAs(dir, backup string, options Options, in staging) (done Restored, 
 		WrongKey: in.wrongKey,
 		Unopened: in.unopened,
 		Missing:  len(in.missing),
+		Lost:     in.lost,
 		Records:  in.records,
 		LogHead:  in.head,
 		Applied:  in.applied,
@@ -129,6 +130,7 @@ type Restored struct {
 	WrongKey bool        // the secret.key in the backup is not the key of its data.db, and was not restored
 	Unopened []string    // titles of the secret values that must be entered again, because their key is missing
 	Missing  int         // contents of files that were kept apart and could not be read
+	Lost     []string    // some of the records whose content is missing, such as: file 12 "plan.txt"
 	Records  int         // number of records
 	LogHead  *audit.Head // newest entry of the change log in the backup
 
@@ -149,6 +151,7 @@ type staging struct {
 	joins      bool     // whether it is a base copy, see Join
 	applied    stream.Head
 	missing    map[blob.Digest]error
+	lost       []string // see Restored.Lost
 	records    int
 	head       *audit.Head
 	names      []string // names of the files to move into the data directory

@@ -141,7 +141,7 @@ func (in *staging) stageContents(all []Content, b *blob.Store) (err error) {
 		mu.Lock()
 		if disk.IsFull(err) || errors.Is(err, ErrUnavailable) {
 			failed = err
-		} else if err != nil && (!hasObject || in.options.Files == nil) {
+		} else if err != nil {
 			in.missing[c.SHA256] = err
 		}
 		done += max(0, c.Size)
@@ -157,6 +157,36 @@ func (in *staging) stageContents(all []Content, b *blob.Store) (err error) {
 	}
 	workers.Wait()
 	return failed
+}
+
+// mostLost is the maximum number of records without content that are named.
+const mostLost = 5
+
+// nameLost names some of the records whose content is missing.
+func (in *staging) nameLost() error {
+	if len(in.missing) == 0 {
+		return nil
+	}
+	return readOnly(in.path(dataName), in.options, func(tx *Tx) error {
+		for _, ref := range in.refs {
+			if in.missing[ref.digest] == nil {
+				continue
+			}
+			if len(in.lost) == mostLost {
+				break
+			}
+			text, c := fmt.Sprintf("%s %d", ref.of.Noun(), ref.id), ref.of.table()
+			if c.content.name != nil {
+				v, err := c.get(tx, ref.id)
+				if err != nil {
+					return err
+				}
+				text += fmt.Sprintf(" %q", c.content.name(v))
+			}
+			in.lost = append(in.lost, text)
+		}
+		return nil
+	})
 }
 
 // contentWorkers is how many contents are restored at the same time: one is decrypted and written while
