@@ -2,6 +2,7 @@ package copies
 
 import (
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -113,5 +114,46 @@ func TestRestore_NamesMissing(t *testing.T) {
 	}
 	if done.Missing != 7 || len(done.Lost) != 5 || done.Lost[0] != `file 1 "file 0"` {
 		t.Errorf("%d are missing: %q", done.Missing, done.Lost)
+	}
+}
+
+// TestBase_ClockWrongUntilRestart stores a copy while the clock is ten years ahead, and others after a restart with
+// the right clock. The server takes the later ones for newer, and deletes none of them for the first one; a restore
+// does not choose, since another server may have made that one, and says what to name.
+func TestBase_ClockWrongUntilRestart(t *testing.T) {
+	t.Parallel()
+	in, target := newInstallation(t, 1), directory(t)
+	clock := time.Now().UTC().AddDate(10, 0, 0)
+	in.options.Clock = func() store.Time { clock = clock.Add(time.Millisecond); return kv.TimeOf(clock) }
+	in.reopen()
+	t.Cleanup(func() { in.db.Close() })
+	wrong := in.copy(in.repository(target, Options{}))
+	clock = time.Now().UTC()
+	in.reopen()
+	r := in.repository(target, Options{})
+	var right []*Copy
+	for range 3 {
+		clock = clock.Add(time.Hour / 10)
+		in.put("after")
+		right = append(right, in.copy(r))
+		in.ship(r)
+	}
+	s := scan(t, r)
+	if s.Copies[0].Name != right[2].Name || s.Copies[3].Name != wrong.Name {
+		t.Errorf("the newest copy is %s, the oldest %s", s.Copies[0].Name, s.Copies[3].Name)
+	}
+	if _, err := r.Prune(t.Context(), s, Keep{Hourly: 1, StreamDays: 7}, time.UTC); err != nil {
+		t.Fatal(err)
+	}
+	all, _, err := List(t.Context(), target, []age.Identity{in.identity})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = (Moment{}).Base(all)
+	errorSays(t, err, "the clock was wrong")
+	names := remedies(t, err)
+	own := slices.DeleteFunc(all, func(m *Manifest) bool { return !strings.HasPrefix(m.Name(), names[1]+"/") })
+	if m, err := (Moment{}).Base(own); err != nil || m.Name() != right[2].Name {
+		t.Errorf("%v, %v", m, err)
 	}
 }

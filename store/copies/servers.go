@@ -58,7 +58,7 @@ func ofOneServer(all []*Manifest) error {
 			break
 		}
 		if c.LogHead != nil && next.LogHead != nil && c.LogHead.Seq < next.LogHead.Seq && generationOf(next.Name()) == generationOf(c.Name()) {
-			return fmt.Errorf("the copy of %s has fewer entries of the change log than that of %s, as if two servers had stored them, or as if the clock had been wrong: "+remedy,
+			return fmt.Errorf("the copy of %s has fewer entries of the change log than that of %s, as if two servers had stored them, or the clock was wrong: "+remedy,
 				clock(c.Time), clock(next.Time), strings.TrimSuffix(startOf(c.Name()), "/"), strings.TrimSuffix(startOf(next.Name()), "/"))
 		}
 	}
