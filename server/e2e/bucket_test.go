@@ -282,6 +282,18 @@ func TestBucket_MoveThereAndBack(t *testing.T) {
 	b.must(t, "verify")
 }
 
+// moveJob is the progress of a move.
+type moveJob struct {
+	State       string
+	Total, Done int
+}
+
+// moves returns the moves, the newest first.
+func (c *client) moves(t *testing.T) []moveJob {
+	t.Helper()
+	return into[struct{ Data []moveJob }](t, c.want(200, "GET", "/system/job", "")).Data
+}
+
 // TestBucket_MoveCancelled cancels a move, and continues it after a failure of the bucket.
 func TestBucket_MoveCancelled(t *testing.T) {
 	t.Parallel()
@@ -303,16 +315,27 @@ func TestBucket_MoveCancelled(t *testing.T) {
 	})
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		if r := b.run(t, "files", "move", "s3"); r.code == 0 || !strings.Contains(r.err, "a user has ended it") {
+		if r := b.run(t, "files", "move", "s3"); r.code == 0 || !strings.Contains(r.err, "a user has ended it; of 20 contents, 6 moved") {
 			t.Errorf("%+v", r)
 		}
 	})
 	eventually(t, "some objects", func() bool { return len(b.objects(t)) > 8 })
+	if job := c.moves(t)[0]; job != (moveJob{"running", 20, 6}) { // the first 64 MiB are one step
+		t.Errorf("%+v", job)
+	}
 	c.want(200, "POST", "/admin/dept", object("name", "Other work goes on"))
 	b.must(t, "files", "cancel")
 	wg.Wait()
 	b.proxy.Fail(nil)
-	b.must(t, "files", "move", "s3")
+	if r := b.must(t, "files", "move", "s3"); !strings.Contains(r.out, "in the bucket: 20 contents") {
+		t.Errorf("%+v", r)
+	}
+	if r := b.must(t, "files", "move", "local"); !strings.Contains(r.out, "in the data directory: 20 contents") {
+		t.Errorf("%+v", r)
+	}
+	if all := c.moves(t); all[0] != (moveJob{"done", 20, 20}) || all[1] != (moveJob{"done", 20, 20}) || all[2] != (moveJob{"failed", 20, 6}) {
+		t.Errorf("%+v", all)
+	}
 	for i, f := range files {
 		if got := c.contentOf(f); !bytes.Equal(got, payload{uint64(i), 10 << 20}.bytes()) {
 			t.Errorf("%s: %d bytes", f.Name, len(got))
