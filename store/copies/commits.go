@@ -230,7 +230,13 @@ func (c *Commits) Entries(ctx context.Context) kv.Entries {
 				return passed
 			}
 			for e, err := range follow(ctx, c.target, c.parts, from, after, c.identities) {
-				if !yield(e, err) || err != nil {
+				if err != nil {
+					if err = c.reached(err); err != nil {
+						yield(nil, err)
+					}
+					return
+				}
+				if !yield(e, nil) {
 					return
 				}
 				c.Last = e.Head()
@@ -244,6 +250,19 @@ func (c *Commits) Entries(ctx context.Context) kv.Entries {
 			}
 		}
 	}
+}
+
+// reached returns nil for an error of reading the commits after the last one if the moment is not after that, and
+// otherwise the error with the moment that can be restored.
+func (c *Commits) reached(err error) error {
+	last := timeOfHead(c.Last)
+	switch {
+	case errors.Is(err, errFork) || errors.Is(err, context.Canceled):
+		return err
+	case c.moment.Before == 0 && !c.moment.latest() && !c.moment.At.After(last):
+		return nil
+	}
+	return fmt.Errorf("%w; the commits before it lead to %s: name this moment with --at", err, clock(last))
 }
 
 // complete returns an error if there may be commits between the last one and the moment.

@@ -370,6 +370,15 @@ func (r *Repository) Continued() bool {
 	return false
 }
 
+// Epoch returns the epoch of the commits; "" while the stream is off.
+func (r *Repository) Epoch() string {
+	log, _ := r.db.Stream()
+	if log == nil {
+		return ""
+	}
+	return log.Head().Epoch
+}
+
 // Pending returns the number of contents that entries name and that may not be stored.
 func (r *Repository) Pending() int {
 	r.ship.mu.Lock()
