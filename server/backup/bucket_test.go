@@ -27,7 +27,7 @@ func TestBucket_FaultsAreSaid(t *testing.T) {
 	for name, test := range map[string]struct {
 		fault func(*s3test.Proxy, *s3.Options)
 		want  string
-		free  int    // bytes that are free on the disk of the server until it is mended; 0 for any
+		free  int // bytes that are free on the disk of the server until it is mended; 0 for any
 	}{
 		"wrong credentials": {func(_ *s3test.Proxy, o *s3.Options) { o.Endpoint, o.SecretKey = "", "another-secret" }, "does not accept access_key", 0},
 		"missing bucket":    {func(_ *s3test.Proxy, o *s3.Options) { o.Endpoint, o.Bucket = "", "missing" }, "the bucket does not exist", 0},
