@@ -79,27 +79,25 @@ const clockStep = 2 * time.Minute
 // then what is stored from now on can't be told from what was stored before. It is zero for none.
 func (w *worker) ahead(now time.Time) (latest time.Time, isNewest bool) {
 	_, ranges, _ := w.commits()
+	var last time.Time // newest commit
+	for _, r := range ranges {
+		if last = r.To; last.After(latest) {
+			latest = last
+		}
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	see := func(at time.Time) bool {
-		if at.Sub(now) <= clockStep {
-			return false
-		}
-		if at.After(latest) {
+	for _, c := range w.copies {
+		if at := c.At.Std(); at.After(latest) {
 			latest = at
 		}
-		return true
 	}
-	for _, c := range w.copies {
-		see(c.At.Std())
+	now = now.Add(clockStep)
+	if !latest.After(now) {
+		return time.Time{}, false
 	}
-	for i, r := range ranges {
-		isNewest = see(r.To) && i == len(ranges)-1
-	}
-	if c := newest(w.copies); c != nil {
-		isNewest = see(c.At.Std()) || isNewest
-	}
-	return latest, isNewest
+	c := newest(w.copies)
+	return latest, last.After(now) || c != nil && c.At.Std().After(now)
 }
 
 func saysAhead(target string, until time.Time) errs.Message {

@@ -2,13 +2,13 @@ package backup
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"reeve/store/copies"
 	"reeve/store/disk"
@@ -21,47 +21,46 @@ import (
 // placesName is the file in the data directory that lists the directories.
 const placesName = "backup-directories"
 
-// place is a directory that has copies.
-type place struct {
-	Home  string `json:"home"`  // name of the installation, below which they are
-	Apart bool   `json:"apart"` // whether the directory was on another disk than the data
-}
+// A line of it is the name of the installation below which the copies are, whether the directory was on another
+// disk than the data, and its path.
+const (
+	apart = "other disk"
+	same  = "same disk"
+)
 
-// places returns the directories that have copies, by path.
-func places(dir string) (map[string]place, error) {
-	all := map[string]place{}
+// placeOf returns the lines of the list, and those parts of the one for a path; "" for none.
+func placeOf(dir, path string) (lines, home, disk string, err error) {
 	text, err := os.ReadFile(filepath.Join(dir, placesName))
-	if errors.Is(err, fs.ErrNotExist) {
-		return all, nil
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", "", "", err
 	}
-	if err == nil {
-		err = json.Unmarshal(text, &all)
+	for line := range strings.Lines(string(text)) {
+		if parts := strings.SplitN(strings.TrimSuffix(line, "\n"), "\t", 3); len(parts) == 3 && parts[2] == path {
+			home, disk = parts[0], parts[1]
+		} else {
+			lines += line
+		}
 	}
-	if err != nil {
-		err = fmt.Errorf("the file %s in the data directory: %w", placesName, err)
-	}
-	return all, err
+	return lines, home, disk, nil
 }
 
 // CheckPlace returns an error if a directory had copies of the data directory dir, and its disk seems not to be
 // mounted. One that is missing is left to whatever uses it.
 func CheckPlace(dir, path string) error {
-	all, err := places(dir)
-	if err != nil {
+	_, home, was, err := placeOf(dir, path)
+	if err != nil || home == "" {
 		return err
 	}
-	p, used := all[path]
-	there, err := disk.Exists(path)
-	if !used || !there || err != nil {
+	if there, err := disk.Exists(path); !there || err != nil {
 		return err
 	}
-	what := ""
-	switch home, err := disk.Exists(filepath.Join(path, p.Home)); {
+	there, err := disk.Exists(filepath.Join(path, home))
+	what := "has none of the copies that were stored there"
+	switch {
 	case err != nil:
 		return err
-	case !home:
-		what = "has none of the copies that were stored there"
-	case p.Apart && disk.SameDisk(path, dir):
+	case !there:
+	case was == apart && disk.SameDisk(path, dir):
 		what = "is on the disk of the data now, and was on another one"
 	default:
 		return nil
@@ -71,20 +70,17 @@ func CheckPlace(dir, path string) error {
 
 // notePlace lists a directory that has copies.
 func (b *Service) notePlace(path string) error {
-	dir := b.s.DB.Dir()
+	dir, is := b.s.DB.Dir(), apart
+	if disk.SameDisk(path, dir) {
+		is = same
+	}
 	b.placing.Lock()
 	defer b.placing.Unlock()
-	all, err := places(dir)
-	p := place{b.s.DB.Instance(), !disk.SameDisk(path, dir)}
-	if err != nil || all[path] == p {
+	lines, home, was, err := placeOf(dir, path)
+	if err != nil || home == b.s.DB.Instance() && was == is {
 		return err
 	}
-	all[path] = p
-	text, err := json.Marshal(all)
-	if err != nil {
-		return err
-	}
-	return disk.WriteFile(filepath.Join(dir, placesName), text)
+	return disk.WriteFile(filepath.Join(dir, placesName), []byte(lines+b.s.DB.Instance()+"\t"+is+"\t"+path+"\n"))
 }
 
 // placed is a directory as a target, which is not used while its disk seems not to be mounted.

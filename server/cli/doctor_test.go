@@ -38,7 +38,7 @@ func TestDoctor_SaysWhatABackupLacks(t *testing.T) {
 func TestDoctor_TargetNotMounted(t *testing.T) {
 	t.Parallel()
 	data, whole, empty := t.TempDir(), t.TempDir(), t.TempDir()
-	text := fmt.Sprintf(`{%q:{"home":"I","apart":false},%q:{"home":"I","apart":false}}`, whole, empty)
+	text := fmt.Sprintf("I\tsame disk\t%s\nI\tsame disk\t%s\n", whole, empty)
 	file := fmt.Sprintf("[data]\ndir = %q\n[backup.one]\npath = %q\n[backup.two]\npath = %q\n[backup.new]\npath = %q\n", data, whole, empty, t.TempDir())
 	path := filepath.Join(t.TempDir(), "config.toml")
 	for _, err := range []error{

@@ -1,11 +1,8 @@
 package copies
 
 import (
-	"slices"
 	"sort"
 	"time"
-
-	"reeve/store/stream"
 )
 
 // The times of copies are those of a clock that may have been wrong. What one process has stored has an order of
@@ -17,6 +14,7 @@ type order struct {
 	time   time.Time
 	m      *Manifest // nil if it can't be read
 	future bool      // whether the time is in the future: then that of another process of the generation counts, too
+	most   time.Time // time by which it is sorted
 }
 
 // clocksDiffer is how far a time may be in the future because two clocks differ.
@@ -37,62 +35,65 @@ func (o *order) precedes(other *order) bool {
 
 // hasLeft reports whether what leads to a commit is earlier than the copy, because the server has left the epoch.
 func (m *Manifest) hasLeft(epoch string, number uint64) bool {
-	return slices.ContainsFunc(m.Left, func(h stream.Head) bool { return h.Epoch == epoch && number <= h.Number })
-}
-
-// times returns the time of each copy, but at most that of each one that it precedes.
-func times(all []*order) []time.Time {
-	out := make([]time.Time, len(all))
-	for i, o := range all {
-		out[i] = o.time
-		for _, other := range all {
-			if other.time.Before(out[i]) && o.precedes(other) {
-				out[i] = other.time
-			}
+	for i := range m.Left {
+		if h := &m.Left[i]; h.Epoch == epoch && number <= h.Number {
+			return true
 		}
 	}
-	return out
+	return false
 }
 
 // sortCopies sorts copies, the newest first.
 func sortCopies(all []*Copy) {
-	sort.SliceStable(all, func(i, j int) bool { return all[i].Time.After(all[j].Time) })
-	orders := make([]*order, len(all))
-	for i, c := range all {
-		orders[i] = &order{c.Name, c.Time, c.Manifest, time.Until(c.Time) > clocksDiffer}
+	s := sorted{swap: func(i, j int) { all[i], all[j] = all[j], all[i] }}
+	for _, c := range all {
+		s.orders = append(s.orders, &order{name: c.Name, time: c.Time, m: c.Manifest, future: time.Until(c.Time) > clocksDiffer})
 	}
-	sort.Stable(&sorted{times(orders), orders, func(i, j int) { all[i], all[j] = all[j], all[i] }})
+	s.sort()
 }
 
 // sortManifests sorts copies, the newest first. Two servers may have gone on with the same data, so nothing is said
 // about those of two processes.
 func sortManifests(all []*Manifest) {
-	sort.SliceStable(all, func(i, j int) bool { return all[i].Time.After(all[j].Time) })
-	orders := make([]*order, len(all))
-	for i, m := range all {
-		orders[i] = &order{m.Name(), m.Time, m, false}
+	s := sorted{swap: func(i, j int) { all[i], all[j] = all[j], all[i] }}
+	for _, m := range all {
+		s.orders = append(s.orders, &order{name: m.Name(), time: m.Time, m: m})
 	}
-	sort.Stable(&sorted{times(orders), orders, func(i, j int) { all[i], all[j] = all[j], all[i] }})
+	s.sort()
 }
 
-// sorted sorts copies by their times, the newest first.
+// sorted sorts copies by their times, the newest first. That of a copy is at most that of each one which it precedes.
 type sorted struct {
-	times  []time.Time
 	orders []*order
 	swap   func(i, j int)
 }
 
-func (s *sorted) Len() int { return len(s.times) }
+func (s *sorted) sort() {
+	for _, o := range s.orders {
+		o.most = o.time
+		for _, other := range s.orders {
+			if other.time.Before(o.most) && o.precedes(other) {
+				o.most = other.time
+			}
+		}
+	}
+	sort.Stable(s)
+}
+
+func (s *sorted) Len() int { return len(s.orders) }
 
 func (s *sorted) Less(i, j int) bool {
-	if s.times[i].Equal(s.times[j]) {
-		return s.orders[j].precedes(s.orders[i])
+	a, b := s.orders[i], s.orders[j]
+	switch {
+	case !a.most.Equal(b.most):
+		return a.most.After(b.most)
+	case a.precedes(b):
+		return false
 	}
-	return s.times[i].After(s.times[j])
+	return b.precedes(a) || a.time.After(b.time)
 }
 
 func (s *sorted) Swap(i, j int) {
-	s.times[i], s.times[j] = s.times[j], s.times[i]
 	s.orders[i], s.orders[j] = s.orders[j], s.orders[i]
 	s.swap(i, j)
 }

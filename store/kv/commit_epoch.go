@@ -2,7 +2,6 @@ package kv
 
 import (
 	"crypto/rand"
-	"slices"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -86,7 +85,8 @@ func (db *DB) FollowClock() error {
 
 // leave notes that an epoch begins in place of the one with the last commit.
 func (s *commitStream) leave(begin stream.Head) {
-	left := append(slices.Clone(s.ends()), s.head)
+	before := s.ends()
+	left := append(before[:len(before):len(before)], s.head)
 	s.left.Store(&left)
 	s.opened.Store(&begin)
 }
