@@ -14,7 +14,7 @@ import (
 func TestRegistration_Expires(t *testing.T) {
 	clock := clockAt(kv.TimeOf(time.Now()))
 	wait := func(d time.Duration) { clock.Store(int64(clock.now().Add(d))) }
-	db := open(t, t.TempDir(), Options{clock: clock.now})
+	db := open(t, t.TempDir(), Options{Clock: clock.now})
 	update(t, db, func(tx *Tx) error {
 		for _, name := range []string{"ann", "ben", "cat"} {
 			if err := Register(tx, AppUser{

@@ -15,7 +15,7 @@ import (
 func TestAppPermissions_FollowRecords(t *testing.T) {
 	r := disktest.Random(t)
 	clock := clockAt(frozen())
-	db := open(t, t.TempDir(), Options{clock: clock.now})
+	db := open(t, t.TempDir(), Options{Clock: clock.now})
 	id := func(n int) ID { return ID(r.IntN(n) + 1) }
 	key := func() string { return fmt.Sprint("app.", r.IntN(9)) }
 	flag := func() Flag { return r.IntN(8) > 0 }

@@ -172,6 +172,57 @@ func TestObjects_DeletedInTime(t *testing.T) {
 	}
 }
 
+// TestObjects_ClockWrong deletes no object before its time because the clock is ten years ahead, or was behind or
+// ahead when the last record with its content was deleted.
+func TestObjects_ClockWrong(t *testing.T) {
+	for name, wrong := range map[string]time.Duration{
+		"ahead":  10 * 365 * 24 * time.Hour,
+		"behind": -30 * 365 * 24 * time.Hour,
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, dir := s3test.Start(t), t.TempDir()
+			var off atomic.Int64
+			var kept atomic.Int64 // how often it was said that nothing is deleted
+			options := hurried(t, s.Options(), time.Hour)
+			options.Clock = func() Time { return kv.TimeOf(time.Now().Add(time.Duration(off.Load()))) }
+			options.Files.Log = func(text string, err error) {
+				if strings.Contains(fmt.Sprint(text, err), "the clocks of this machine and of the bucket differ by ") {
+					kept.Add(1)
+				}
+			}
+			db := open(t, dir, options)
+			before := putSent(t, db, "before", []byte("deleted before"))
+			during := putSent(t, db, "during", []byte("deleted while the clock is wrong"))
+			update(t, db, func(tx *Tx) error { return Files.Delete(tx, before.ID) })
+			off.Store(int64(wrong))
+			update(t, db, func(tx *Tx) error { return Files.Delete(tx, during.ID) })
+			within(t, "the keeper to see the clock", func() bool { return kept.Load() > 3 })
+			shut(t, db)
+			if n := len(objectPaths(t, s)); n != 2 {
+				t.Fatalf("%d objects with the wrong clock", n)
+			}
+
+			off.Store(0)
+			db = open(t, dir, options)
+			within(t, "the times to be corrected", func() bool {
+				rows := allOf(t, db, kv.Objects)
+				if len(rows) != 2 {
+					t.Fatalf("%d rows", len(rows))
+				}
+				for _, o := range rows {
+					if time.Since(o.ReleasedAt.Std()).Abs() > time.Minute {
+						return false
+					}
+				}
+				return true
+			})
+			if n := len(objectPaths(t, s)); n != 2 {
+				t.Errorf("%d objects", n)
+			}
+		})
+	}
+}
+
 // TestObjects_TwoServers runs a copy of the data beside the original. Neither deletes what the other
 // names.
 func TestObjects_TwoServers(t *testing.T) {

@@ -45,7 +45,7 @@ func newHistory(t testing.TB, r *rand.Rand) *history {
 }
 
 func (h *history) options() Options {
-	return Options{Seed: crowdSeed(h.r), clock: h.clock.now, drainFrom: h.segment}
+	return Options{Seed: crowdSeed(h.r), Clock: h.clock.now, drainFrom: h.segment}
 }
 
 // restart closes the database and opens it again, which moves entries to a segment if there are

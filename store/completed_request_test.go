@@ -7,7 +7,7 @@ import (
 
 func TestCompletedRequests_ExpireAfterDay(t *testing.T) {
 	clock := clockAt(0)
-	db := open(t, t.TempDir(), Options{clock: clock.now})
+	db := open(t, t.TempDir(), Options{Clock: clock.now})
 	must := func(t *testing.T, err error) {
 		t.Helper()
 		if err != nil {

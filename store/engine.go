@@ -63,6 +63,10 @@ type Options struct {
 	Files *kv.FileStorage
 	// ReturnRights lets a restore bring rights back that were withdrawn since.
 	ReturnRights bool
+	// Taken is kv.Options.Taken.
+	Taken bool
+	// Interrupted is kv.Options.Interrupted.
+	Interrupted func() error
 	// Stream turns the commit stream on. See kv.Options.Stream.
 	Stream *kv.StreamOptions
 	// CommitLog puts the commits in one order with those of other nodes. See kv.Options.CommitLog.
@@ -80,7 +84,7 @@ type Options struct {
 	// Migrating is kv.Options.Migrating.
 	Migrating func(kv.MigrationState)
 
-	clock     func() Time // another one, in tests
+	Clock     func() Time // current time; nil for the system clock
 	indexFrom int         // see kv.Options.IndexFrom, in tests
 	drainFrom uint64      // see kv.Options.DrainingFrom, in tests
 }
@@ -114,7 +118,7 @@ func (o Options) engine() kv.Options {
 		Seed:      o.Seed,
 		Upgrade:   o.Upgrade,
 		Checked:   o.Checked,
-		Clock:     o.clock,
+		Clock:     o.Clock,
 		IndexFrom: o.indexFrom,
 		Origin:    &o.Origin,
 		Log:       o.Log,
@@ -128,6 +132,8 @@ func (o Options) engine() kv.Options {
 
 		Backup:       o.Backup,
 		ReturnRights: o.ReturnRights,
+		Taken:        o.Taken,
+		Interrupted:  o.Interrupted,
 	}
 	return options.DrainingFrom(o.drainFrom)
 }

@@ -82,7 +82,7 @@ var (
 
 	_ = Files.Authorize(authorizeFile).Content(func(f *File) blob.Digest {
 		return f.Digest
-	}, func(f *File) int64 { return f.Size }, FileByDigest)
+	}, func(f *File) int64 { return f.Size }, FileByDigest).ContentName(func(f *File) string { return f.Name })
 )
 
 var _ = manage(Access{

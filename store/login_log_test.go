@@ -38,7 +38,7 @@ func TestLoginLog_Bound(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			clock := clockAt(0)
-			db := open(t, t.TempDir(), Options{clock: clock.now})
+			db := open(t, t.TempDir(), Options{Clock: clock.now})
 			for _, rows := range []struct {
 				result string
 				n      int

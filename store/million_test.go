@@ -61,7 +61,7 @@ func millionth(i int, r *rand.Rand) *User {
 func million(t *testing.T, dir string) {
 	t.Helper()
 	clock, r := clockAt(frozen()), disktest.Random(t)
-	db, err := Open(dir, Options{clock: func() Time { return Time(clock.Add(1)) }})
+	db, err := Open(dir, Options{Clock: func() Time { return Time(clock.Add(1)) }})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -193,7 +193,7 @@ func TestSetHash_EndsOtherSessions(t *testing.T) {
 
 func TestEndExpiredSessions(t *testing.T) {
 	now, clock := frozen(), clockAt(frozen())
-	db := open(t, t.TempDir(), Options{clock: clock.now, Seed: func(tx *Tx) error {
+	db := open(t, t.TempDir(), Options{Clock: clock.now, Seed: func(tx *Tx) error {
 		err := errors.Join(AppUsers.Create(tx, &AppUser{Username: "x"}),
 			Users.Create(tx, &User{Username: "y", Status: true}))
 		for i := range 6 {

@@ -34,7 +34,7 @@ func TestTrash_EmptiedInTime(t *testing.T) {
 	const day = Time(24 * 3600 * 1e6)
 	start := kv.TimeOf(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
 	clock := clockAt(start)
-	db := open(t, t.TempDir(), Options{clock: clock.now, Seed: func(tx *Tx) error {
+	db := open(t, t.TempDir(), Options{Clock: clock.now, Seed: func(tx *Tx) error {
 		return AddBuiltins(tx, nil, nil)
 	}})
 	trash := func(ids ...ID) {
@@ -105,7 +105,7 @@ func TestTrash_EmptiedInTime(t *testing.T) {
 // again because another write of the same commit failed.
 func TestTrash_CountsDeletionsOnce(t *testing.T) {
 	clock := clockAt(kv.TimeOf(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)))
-	db := open(t, t.TempDir(), Options{clock: clock.now, Seed: func(tx *Tx) error {
+	db := open(t, t.TempDir(), Options{Clock: clock.now, Seed: func(tx *Tx) error {
 		return AddBuiltins(tx, nil, nil)
 	}})
 	f := mustPut(t, db, "x", []byte("x"))

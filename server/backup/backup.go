@@ -38,6 +38,7 @@ type Service struct {
 	MailsSent func(*store.Tx) bool
 
 	now       func() time.Time
+	step      time.Duration // longest time until a worker reads the clock and the settings again
 	examining chan struct{} // holds a value while a copy is examined
 
 	changing sync.Mutex // held while the workers are replaced
@@ -46,6 +47,8 @@ type Service struct {
 	streaming sync.Mutex // held while the commit stream is turned on or off
 	streamed  *string    // recipients of the stream; nil while unknown
 	resumed   time.Time  // time of the last attempt to turn it on or off
+
+	placing sync.Mutex // held while the list of directories is changed
 
 	told told // notices since the start; used by watch alone
 
@@ -59,7 +62,7 @@ type Service struct {
 
 // New returns a service without targets.
 func New(s *web.Server) *Service {
-	b := &Service{s: s, now: time.Now, examining: make(chan struct{}, 1)}
+	b := &Service{s: s, now: time.Now, step: step, examining: make(chan struct{}, 1)}
 	s.Metrics.Gauge("reeve_backup_proof_age_seconds",
 		"Age of the newest proven copy at the target for which it is highest; -1 if a target has none.", b.proofAge)
 	s.Metrics.Gauge("reeve_backup_lag_seconds",

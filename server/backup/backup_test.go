@@ -84,6 +84,7 @@ func (k *kept) examine(_ context.Context, archive, dir string, identities []age.
 
 type targetState struct {
 	Name, Phase, Error string
+	CommitError        string `json:"commit_error"`
 	Copies, Attempts   int
 	Unproven           int
 	NewestAt           *time.Time `json:"newest_at"`
@@ -206,6 +207,76 @@ func TestTarget_Faults(t *testing.T) {
 		t.Errorf("%+v, %v, %v", s, entries, err)
 	}
 	k.Call("POST", "/system/backup-file", `{"target":"other"}`, "owner").Names(422, "target")
+}
+
+// TestTarget_NotMounted: a directory that had copies and is empty, as one whose disk is not mounted, gets nothing
+// until the disk is back, or the list of directories was deleted.
+func TestTarget_NotMounted(t *testing.T) {
+	t.Parallel()
+	k := newKept(t)
+	k.Set("backup.ship_seconds", "1")
+	dir := filepath.Join(t.TempDir(), "disk")
+	servertest.Must(t, os.Mkdir(dir, 0o700))
+	set := target.Set{Targets: []target.Config{{Name: "nas", Path: dir}}}
+	k.run(set)
+	k.until("it is proven", func(s targetState) bool { return s.ProvenAt != nil && s.Phase == backup.Waiting })
+	servertest.Must(t, backup.CheckPlace(k.DB.Dir(), dir))
+
+	servertest.Must(t, os.Rename(dir, dir+"-away"))
+	servertest.Must(t, os.Mkdir(dir, 0o700))
+	empty := func() {
+		t.Helper()
+		if entries, err := os.ReadDir(dir); err != nil || len(entries) > 0 {
+			t.Errorf("%v, %v", entries, err)
+		}
+	}
+	want := dir + " has none of the copies that were stored there: it may not be mounted; "
+	if s := k.now("nas"); !strings.HasPrefix(s.Error, want) {
+		t.Errorf("%+v", s)
+	}
+	k.Dept("While it is away", 0)
+	k.until("commits are not stored", func(s targetState) bool { return strings.Contains(s.CommitError, want) })
+	if s := k.now("nas"); !strings.HasPrefix(s.Error, want) {
+		t.Errorf("%+v", s)
+	}
+	if state, text := k.health(); state != "degraded" || !strings.HasPrefix(text, "copies to nas fail: "+want) {
+		t.Errorf("%s: %s", state, text)
+	}
+	empty()
+
+	// Neither does a restart use it.
+	k.run(target.Set{})
+	k.run(set)
+	k.until("it fails", func(s targetState) bool { return strings.HasPrefix(s.Error, want) })
+	empty()
+
+	servertest.Must(t, os.Remove(dir))
+	servertest.Must(t, os.Rename(dir+"-away", dir))
+	if s := k.now("nas"); s.Error != "" || s.Copies < 2 {
+		t.Errorf("%+v", s)
+	}
+
+	// A new directory is used once that is said.
+	servertest.Must(t, os.RemoveAll(dir))
+	servertest.Must(t, os.Mkdir(dir, 0o700))
+	servertest.Must(t, os.Remove(filepath.Join(k.DB.Dir(), "backup-directories")))
+	if s := k.now("nas"); s.Error != "" || s.Copies != 1 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// TestTarget_OnTheDiskOfTheData: a directory that was on another disk than the data is not used on the same one.
+func TestTarget_OnTheDiskOfTheData(t *testing.T) {
+	t.Parallel()
+	data, dir := t.TempDir(), t.TempDir()
+	servertest.Must(t, os.Mkdir(filepath.Join(dir, "INSTANCE"), 0o700))
+	for was, want := range map[string]string{"same disk": "", "other disk": dir + " is on the disk of the data now, and was on another one"} {
+		text := "OTHER\tother disk\t/elsewhere\nINSTANCE\t" + was + "\t" + dir + "\n"
+		servertest.Must(t, os.WriteFile(filepath.Join(data, "backup-directories"), []byte(text), 0o600))
+		if err := backup.CheckPlace(data, dir); (err == nil) != (want == "") || err != nil && !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%s: %v", was, err)
+		}
+	}
 }
 
 // TestTarget_Full: what copies that a power cut has interrupted have left fills the disk of a target. The

@@ -2,6 +2,8 @@ package backup_test
 
 import (
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -9,6 +11,7 @@ import (
 	"reeve/server/backup"
 	"reeve/server/servertest"
 	"reeve/server/target"
+	"reeve/store/disk"
 	"reeve/store/disk/disktest"
 	"reeve/store/s3"
 	"reeve/store/s3/s3test"
@@ -24,22 +27,28 @@ func TestBucket_FaultsAreSaid(t *testing.T) {
 	for name, test := range map[string]struct {
 		fault func(*s3test.Proxy, *s3.Options)
 		want  string
-		size  string // of the disk of the server; "" for any
+		free  int // bytes that are free on the disk of the server until it is mended; 0 for any
 	}{
-		"wrong credentials": {func(_ *s3test.Proxy, o *s3.Options) { o.Endpoint, o.SecretKey = "", "another-secret" }, "does not accept access_key", ""},
-		"missing bucket":    {func(_ *s3test.Proxy, o *s3.Options) { o.Endpoint, o.Bucket = "", "missing" }, "the bucket does not exist", ""},
-		"no connection":     {failing(s3test.Drop), "onnection", ""},
-		"errors":            {failing(s3test.Error), "the service answers 500", ""},
-		"hanging":           {failing(s3test.Hang), "", ""}, // nothing is said for as long as it may be slow
-		"full":              {func(_ *s3test.Proxy, o *s3.Options) { o.Endpoint = "" }, "the service answers 5", "160k"},
+		"wrong credentials": {func(_ *s3test.Proxy, o *s3.Options) { o.Endpoint, o.SecretKey = "", "another-secret" }, "does not accept access_key", 0},
+		"missing bucket":    {func(_ *s3test.Proxy, o *s3.Options) { o.Endpoint, o.Bucket = "", "missing" }, "the bucket does not exist", 0},
+		"no connection":     {failing(s3test.Drop), "onnection", 0},
+		"errors":            {failing(s3test.Error), "the service answers 500", 0},
+		"hanging":           {failing(s3test.Hang), "", 0}, // nothing is said for as long as it may be slow
+		"full":              {func(_ *s3test.Proxy, o *s3.Options) { o.Endpoint = "" }, "the service answers 5", 160 << 10},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			dir := t.TempDir()
-			if test.size != "" {
-				dir = disktest.SmallDisk(t, test.size)
+			dir, ballast := t.TempDir(), ""
+			if test.free > 0 {
+				dir = disktest.SmallDisk(t, "32m")
 			}
 			server := s3test.StartIn(t, dir)
+			if test.free > 0 {
+				ballast = filepath.Join(dir, "ballast")
+				free, err := disk.FreeSpace(dir)
+				servertest.Must(t, err)
+				servertest.Must(t, os.WriteFile(ballast, make([]byte, int(free)-test.free), 0o600))
+			}
 			proxy := server.Proxy(t)
 			good := server.Options()
 			good.Endpoint = proxy.URL
@@ -48,6 +57,7 @@ func TestBucket_FaultsAreSaid(t *testing.T) {
 				bad.Endpoint = server.URL // the proxy would end a connection before its answer
 			}
 			k := newKept(t)
+			k.Set("backup.ship_seconds", "1")
 			set := func(o s3.Options) target.Set {
 				return target.Set{Targets: []target.Config{{Name: "bucket", S3: o}, {Name: "nas", Path: t.TempDir()}}}
 			}
@@ -74,13 +84,19 @@ func TestBucket_FaultsAreSaid(t *testing.T) {
 					t.Error(state, text)
 				}
 			}
-			if test.size != "" {
-				return
+			k.Dept("While the bucket fails", 0)
+			asked := time.Now()
+			servertest.Until(t, "the directory has all commits", func() bool {
+				_, nas := states()
+				return nas.StoredAt != nil && nas.StoredAt.After(asked)
+			})
+			if ballast != "" {
+				servertest.Must(t, os.Remove(ballast))
 			}
 
 			proxy.Fail(nil)
 			begun := time.Now()
-			if k.run(set(good)); name == "no connection" || name == "errors" || name == "hanging" {
+			if k.run(set(good)); name == "no connection" || name == "errors" || name == "hanging" || name == "full" {
 				k.OK("POST", "/system/backup-file", `{"target":"bucket"}`, "owner")
 			}
 			var bucket targetState
@@ -92,6 +108,10 @@ func TestBucket_FaultsAreSaid(t *testing.T) {
 			servertest.Until(t, "the bucket has a proven copy", func() bool {
 				bucket, _ = states()
 				return bucket.ProvenAt != nil && bucket.Error == "" && bucket.Phase == backup.Waiting
+			})
+			servertest.Until(t, "the bucket has all commits", func() bool {
+				bucket, _ = states()
+				return bucket.StoredAt != nil && bucket.CommitError == ""
 			})
 			if state, text := k.health(); state != "ok" {
 				t.Error(state, text, time.Since(begun))

@@ -5,6 +5,9 @@ import "time"
 // SetClock makes the service use another clock.
 func (b *Service) SetClock(now func() time.Time) { b.now = now }
 
+// SetStep makes workers read the clock more often.
+func (b *Service) SetStep(step time.Duration) { b.step = step }
+
 // Tell queues the notices to owners that are due.
 func (b *Service) Tell() error { return b.tell() }
 

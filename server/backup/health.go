@@ -52,7 +52,10 @@ func (w *worker) health(r rule) (state string, message errs.Message) {
 	w.mu.Unlock()
 	name := w.target.Name
 	commits, _, _ := w.commits()
+	ahead, newest := w.ahead(r.now)
 	switch {
+	case newest && fault == nil:
+		return web.Degraded, saysAhead(name, ahead)
 	case good.IsZero() && r.now.Sub(r.installed) < r.limit && fault == nil:
 		return web.Healthy, errs.Say("there is no copy at %s yet", name)
 	case good.IsZero() && !listed && fault == nil:
@@ -67,6 +70,38 @@ func (w *worker) health(r rule) (state string, message errs.Message) {
 		return web.Degraded, errs.Say("commits are not stored at %s: %s", name, text(commits.fault))
 	}
 	return web.Healthy, errs.Say("copies are made and proven")
+}
+
+// clockStep is how far a time may be in the future before it is said: see kv.DB.FollowClock.
+const clockStep = 2 * time.Minute
+
+// ahead returns the latest time of a copy or a commit if it is in the future, and whether it is that of the newest:
+// then what is stored from now on can't be told from what was stored before. It is zero for none.
+func (w *worker) ahead(now time.Time) (latest time.Time, isNewest bool) {
+	_, ranges, _ := w.commits()
+	var last time.Time // newest commit
+	for _, r := range ranges {
+		if last = r.To; last.After(latest) {
+			latest = last
+		}
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, c := range w.copies {
+		if at := c.At.Std(); at.After(latest) {
+			latest = at
+		}
+	}
+	now = now.Add(clockStep)
+	if !latest.After(now) {
+		return time.Time{}, false
+	}
+	c := newest(w.copies)
+	return latest, last.After(now) || c != nil && c.At.Std().After(now)
+}
+
+func saysAhead(target string, until time.Time) errs.Message {
+	return errs.Say("the clock was ahead, or is behind: copies or commits at %s are dated until %s; those of that time are restored with --copy", target, until.UTC().Format(time.RFC3339))
 }
 
 // good returns the time of the newest proven copy or, at a command, of the newest that was sent.

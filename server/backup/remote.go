@@ -74,6 +74,9 @@ func (k *remoteKeeper) open(ctx context.Context) (*copies.Repository, error) {
 	if err != nil {
 		return nil, err
 	}
+	if k.target.Kind() == target.Directory {
+		to = &placed{to, k.b, k.target.Path}
+	}
 	r, err := copies.Open(ctx, to, k.b.s.DB, copies.Options{
 		Recipients: recipients,
 		Bandwidth:  k.target.Bandwidth,

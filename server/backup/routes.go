@@ -100,6 +100,9 @@ func (w *worker) describe(r rule, language errs.Language) backupTargetOut {
 	for _, m := range w.keeper.warnings() {
 		warnings = append(warnings, m.In(language))
 	}
+	if ahead, _ := w.ahead(r.now); !ahead.IsZero() {
+		warnings = append(warnings, saysAhead(w.target.Name, ahead).In(language))
+	}
 	w.b.mu.Lock()
 	recipients := append([]string{}, w.b.set.Recipients...)
 	w.b.mu.Unlock()

@@ -67,11 +67,12 @@ type shipper struct {
 	k *remoteKeeper
 
 	asked    time.Time // time at which a copy was asked for, because the commits continue none
+	askedFor string    // epoch of these commits
 	failures int
 }
 
 const (
-	askEvery   = 10 * time.Minute // shortest interval of copies that are asked for
+	askEvery   = 10 * time.Minute // shortest interval of copies that are asked for because of one gap
 	shipSlowly = time.Minute      // longest interval of attempts after failures
 	shipLast   = 5 * time.Second  // timeout of the attempt when the server stops
 )
@@ -138,8 +139,9 @@ func (s *shipper) ship(ctx context.Context) (all bool) {
 	}
 	if r != nil && ctx.Err() == nil && !r.Continued() {
 		all = false
-		if now := b.now(); now.Sub(s.asked) > askEvery && s.w.needsCopy() {
-			s.asked = now
+		epoch := r.Epoch()
+		if now := b.now(); (epoch != s.askedFor || now.Sub(s.asked) > askEvery) && s.w.needsCopy() {
+			s.asked, s.askedFor = now, epoch
 		}
 	}
 	if errors.Is(ctx.Err(), context.Canceled) {

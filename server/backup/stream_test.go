@@ -21,6 +21,7 @@ import (
 	"reeve/store/copies"
 	"reeve/store/disk/disktest"
 	"reeve/store/kv"
+	"reeve/store/stream"
 )
 
 // moment is a moment, and the records that the installation had then.
@@ -156,6 +157,29 @@ func TestStream_MachineLost(t *testing.T) {
 	}
 }
 
+// TestTarget_ClockSetBack: copies and commits that are dated in the future are said, with the time until which;
+// the health is degraded until the newest copy is one that is not.
+func TestTarget_ClockSetBack(t *testing.T) {
+	t.Parallel()
+	k, dir := newKept(t), t.TempDir()
+	k.Set("backup.ship_seconds", "1")
+	k.run(target.Set{Targets: []target.Config{{Name: "nas", Path: dir}}})
+	k.until("it is proven", func(s targetState) bool { return s.ProvenAt != nil && len(s.Moments) == 1 && s.Phase == "waiting" })
+	k.ahead.Store(int64(-time.Minute)) // clocks of two machines
+	if state, text := k.health(); state != "ok" {
+		t.Errorf("%s: %s", state, text)
+	}
+	k.ahead.Store(int64(-3 * time.Hour))
+	s := k.target()
+	want := "the clock was ahead, or is behind: copies or commits at nas are dated until "
+	if state, text := k.health(); state != "degraded" || !strings.HasPrefix(text, want) {
+		t.Errorf("%s: %s", state, text)
+	}
+	if !slices.ContainsFunc(s.Warnings, func(text string) bool { return strings.HasPrefix(text, want) }) {
+		t.Errorf("%q", s.Warnings)
+	}
+}
+
 // TestStream_ConfigurationChanges turns the stream off and on: a copy begins each chain of commits,
 // and the gap is shown.
 func TestStream_ConfigurationChanges(t *testing.T) {
@@ -190,6 +214,42 @@ func TestStream_ConfigurationChanges(t *testing.T) {
 	if names != 2 {
 		t.Errorf("%d of 2 departments", names)
 	}
+}
+
+// TestStream_GapsInTenMinutes: after each of several gaps in a row a copy is made at once, so that no later commit
+// waits for one.
+func TestStream_GapsInTenMinutes(t *testing.T) {
+	t.Parallel()
+	k, dir := newKept(t), t.TempDir()
+	k.Set("backup.ship_seconds", "1")
+	k.run(target.Set{Targets: []target.Config{{Name: "nas", Path: dir}}})
+	k.until("it is proven", func(s targetState) bool { return s.ProvenAt != nil && s.Phase == "waiting" })
+	var last moment
+	for i := range 3 {
+		k.Dept(fmt.Sprint("Before ", i), 0)
+		k.stored()
+		servertest.Must(t, k.DB.LeaveEpoch(k.log().Head().Epoch))
+		k.Dept(fmt.Sprint("After ", i), 0)
+		s := k.until("a new copy begins a chain", func(s targetState) bool { return len(s.Moments) == i+2 && s.Phase == "waiting" })
+		if s.Copies != i+2 || !s.Moments[i].To.Before(s.Moments[i+1].From) {
+			t.Errorf("gap %d: %+v", i, s)
+		}
+		last = k.moment()
+		k.Dept(fmt.Sprint("Later ", i), 0)
+	}
+	k.stored()
+	in, _, err := k.restore(dir, copies.Moment{At: last.at})
+	servertest.Must(t, err)
+	if got := records(in); !maps.Equal(got, last.records) {
+		t.Errorf("%d records, not %d", len(got), len(last.records))
+	}
+}
+
+func (k *kept) log() *stream.Log {
+	k.T.Helper()
+	log, err := k.DB.Stream()
+	servertest.Must(k.T, err)
+	return log
 }
 
 // TestStream_ErasedAgain restores a moment from before an erasure to an empty directory: the list of

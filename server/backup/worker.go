@@ -91,11 +91,11 @@ func (w *worker) run(ctx context.Context) {
 		next, err := w.nextCopy(begun)
 		if err != nil {
 			w.b.s.Failures.Report(w.b.s.Log, "backup schedule", err, func(line *zerolog.Event) { line.Msg("the schedule of copies could not be read") })
-			next = w.b.now().Add(step)
+			next = w.b.now().Add(w.b.step)
 		}
 		w.set(func(p *progress) { p.next = next })
 
-		timer := time.NewTimer(min(step, max(0, next.Sub(w.b.now()))))
+		timer := time.NewTimer(min(w.b.step, max(0, next.Sub(w.b.now()))))
 		select {
 		case <-ctx.Done():
 			timer.Stop()

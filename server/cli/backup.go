@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -176,9 +177,20 @@ func (p *program) listBackups() error {
 	return nil
 }
 
+// lost names some of the files whose content is missing after a restore.
+func lost(done *kv.Restored) string {
+	text := strings.Join(done.Lost, ", ")
+	if more := done.Missing - len(done.Lost); more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
 // checkBackupFile restores a backup to a temporary directory beside it, migrates and verifies it as
 // a restore and a start would, and removes the directory.
-func (p *program) checkBackupFile() (err error) {
+func (p *program) checkBackupFile() error { return interruptible(p.checkBackupUntil) }
+
+func (p *program) checkBackupUntil(ctx context.Context) (err error) {
 	identities, err := p.identities()
 	if err != nil {
 		return err
@@ -201,12 +213,12 @@ func (p *program) checkBackupFile() (err error) {
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	var done kv.Restored
 	if target != nil {
-		done, err = p.restoreCopy(target, dir, identities)
+		done, err = p.restoreCopy(ctx, target, dir, identities)
 	} else {
-		done, err = store.Restore(dir, p.args[0], identities, p.storeOptions())
+		done, err = store.Restore(dir, p.args[0], identities, p.restoreOptions(ctx))
 	}
 	if err == nil && done.Missing > 0 {
-		err = fmt.Errorf("the contents of %s are missing or damaged", errs.Count(done.Missing, "file"))
+		err = fmt.Errorf("the contents of %s are missing or damaged: %s", errs.Count(done.Missing, "file"), lost(&done))
 	}
 	if err != nil {
 		return exit{err, foundCode}

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"text/tabwriter"
 	"time"
 
@@ -80,11 +82,11 @@ func (p *program) moment() (m copies.Moment, err error) {
 
 // chooseCopy returns the copy from which a moment can be restored, of those that the identities open
 // and that --copy names, and all that they open.
-func (p *program) chooseCopy(target copies.Target, moment copies.Moment, identities []age.Identity) (m *copies.Manifest, all []*copies.Manifest, err error) {
+func (p *program) chooseCopy(ctx context.Context, target copies.Target, moment copies.Moment, identities []age.Identity) (m *copies.Manifest, all []*copies.Manifest, err error) {
 	if len(identities) == 0 {
 		return nil, nil, errors.New("copies are encrypted: name the file with the identity (AGE-SECRET-KEY-…) with --identity FILE")
 	}
-	all, others, err := copies.List(context.Background(), target, identities)
+	all, others, err := copies.List(ctx, target, identities)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -100,10 +102,10 @@ func (p *program) chooseCopy(target copies.Target, moment copies.Moment, identit
 	}
 	if len(named) > 0 {
 		if m, err = moment.Base(named); err == nil && others > 0 && wanted == "" {
-			err = p.warnNewer(target, all[0])
+			err = p.warnNewer(ctx, target, all[0])
 		}
 		if err == nil && wanted == "" {
-			err = copies.OneLine(context.Background(), target, m, all, identities)
+			err = copies.OneLine(ctx, target, m, all, identities)
 		}
 		return m, all, err
 	}
@@ -117,8 +119,8 @@ func (p *program) chooseCopy(target copies.Target, moment copies.Moment, identit
 }
 
 // warnNewer says that the newest copy of an installation is newer than the newest that can be opened.
-func (p *program) warnNewer(target copies.Target, newest *copies.Manifest) error {
-	names, err := copies.Names(context.Background(), target)
+func (p *program) warnNewer(ctx context.Context, target copies.Target, newest *copies.Manifest) error {
+	names, err := copies.Names(ctx, target)
 	for _, c := range names {
 		if c.Time.After(newest.Time) && strings.HasPrefix(c.Name, newest.Instance+"/") {
 			fmt.Fprintf(p.err, "the copy of %s, %s, is newer than those that this identity opens: it is for another recipient, damaged, or of a newer program\n",
@@ -129,17 +131,16 @@ func (p *program) warnNewer(target copies.Target, newest *copies.Manifest) error
 	return err
 }
 
-// restoreCopy restores a moment from a target to a data directory.
-func (p *program) restoreCopy(target copies.Target, dir string, identities []age.Identity) (done kv.Restored, err error) {
+// restoreCopy restores a moment from a target to a data directory, which no one else can take until it ends.
+func (p *program) restoreCopy(ctx context.Context, target copies.Target, dir string, identities []age.Identity) (done kv.Restored, err error) {
 	moment, err := p.moment()
 	if err != nil {
 		return done, err
 	}
-	m, all, err := p.chooseCopy(target, moment, identities)
+	m, all, err := p.chooseCopy(ctx, target, moment, identities)
 	if err != nil {
 		return done, err
 	}
-	ctx := context.Background()
 	contents, err := copies.Contents(ctx, target, m.Instance, identities)
 	if err != nil {
 		return done, err
@@ -161,6 +162,11 @@ func (p *program) restoreCopy(target copies.Target, dir string, identities []age
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return done, err
 	}
+	release, err := kv.Take(dir)
+	if err != nil {
+		return done, err
+	}
+	defer func() { err = errors.Join(err, release()) }()
 	left, _ := filepath.Glob(filepath.Join(dir, kv.FetchedPattern)) // of a restore that was killed
 	for _, path := range left {
 		if err := os.RemoveAll(path); err != nil {
@@ -177,12 +183,11 @@ func (p *program) restoreCopy(target copies.Target, dir string, identities []age
 		return done, fmt.Errorf("nothing is changed: %w; another copy of `reeve backup list %s` may be whole: name it with --copy, and with --at the moment to which later commits are applied",
 			err, p.args[0])
 	}
-	if pid, err := kv.Holder(dir); err == nil && pid == 0 { // otherwise, the restore is refused
-		if err := p.mergeErased(ctx, target, dir, m.Instance, identities); err != nil {
-			return done, err
-		}
+	if err := p.mergeErased(ctx, target, dir, m.Instance, identities); err != nil {
+		return done, err
 	}
-	options := p.restoreOptions()
+	options := p.restoreOptions(ctx)
+	options.Taken = true
 	options.Backup = fmt.Sprintf("the copy %s at %s", m.Name(), p.args[0])
 	done, err = store.RestoreMoment(dir, path, identities, contents, entries, options)
 	if err != nil {
@@ -191,10 +196,25 @@ func (p *program) restoreCopy(target copies.Target, dir string, identities []age
 	return done, p.showMoment(m, commits, done)
 }
 
-func (p *program) restoreOptions() store.Options {
+// restoreOptions returns the options of a restore that ends when ctx does, without a change.
+func (p *program) restoreOptions(ctx context.Context) store.Options {
 	options := p.storeOptions()
+	options.Interrupted = ctx.Err
 	options.ReturnRights, _ = p.flags.GetBool("return-rights") // which `backup check` lacks
 	return options
+}
+
+// interruptible calls fn with a context that ends with an interrupt from the keyboard, or a request to end: what fn
+// has begun is removed then. A second one ends the process at once.
+func interruptible(fn func(ctx context.Context) error) error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop)
+	err := fn(ctx)
+	if err != nil && ctx.Err() != nil {
+		err = fmt.Errorf("interrupted: %w", err)
+	}
+	return err
 }
 
 // mergeErased adds the lists of erasures at a target to that of a data directory, so that the next

@@ -70,6 +70,7 @@ func (p *program) examineServer() (parts []part, err error) {
 	if len(p.config.Targets()) > 0 && len(p.config.Recipients()) > 0 {
 		parts = append(parts, p.checkRecipients())
 	}
+	parts = append(parts, p.checkPlaces()...)
 	if c.running {
 		parts = append(parts, p.checkVersion(s))
 	}
@@ -183,6 +184,23 @@ func checkBackup(last *time.Time, targets, recipients []string) part {
 		out.Do = "run `reeve backup now`, which says why there are no copies"
 	}
 	return out
+}
+
+// checkPlaces reports the directories of targets whose disk seems not to be mounted.
+func (p *program) checkPlaces() (parts []part) {
+	set, err := p.config.Backups()
+	if err != nil { // which the configuration says
+		return nil
+	}
+	for _, t := range set.Targets {
+		if t.Kind() != "directory" {
+			continue
+		}
+		if err := backup.CheckPlace(p.config.DataDir, t.Path); err != nil {
+			parts = append(parts, part{"target " + t.Name, "failed", err.Error(), "mount the disk of " + t.Path})
+		}
+	}
+	return parts
 }
 
 // checkRecipients reports recipients of copies that this server has not confirmed, without which it makes none. Each

@@ -1,9 +1,14 @@
 package cli
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"reeve/server/config"
 )
 
 func TestDoctor_SaysWhatABackupLacks(t *testing.T) {
@@ -26,5 +31,31 @@ func TestDoctor_SaysWhatABackupLacks(t *testing.T) {
 	now := time.Now()
 	if p := checkBackup(&now, nil, nil); p.State != "ok" || p.Do != "" {
 		t.Errorf("%+v", p)
+	}
+}
+
+// TestDoctor_TargetNotMounted names the target whose directory has lost its copies, and no other one.
+func TestDoctor_TargetNotMounted(t *testing.T) {
+	t.Parallel()
+	data, whole, empty := t.TempDir(), t.TempDir(), t.TempDir()
+	text := fmt.Sprintf("I\tsame disk\t%s\nI\tsame disk\t%s\n", whole, empty)
+	file := fmt.Sprintf("[data]\ndir = %q\n[backup.one]\npath = %q\n[backup.two]\npath = %q\n[backup.new]\npath = %q\n", data, whole, empty, t.TempDir())
+	path := filepath.Join(t.TempDir(), "config.toml")
+	for _, err := range []error{
+		os.Mkdir(filepath.Join(whole, "I"), 0o700),
+		os.WriteFile(filepath.Join(data, "backup-directories"), []byte(text), 0o600),
+		os.WriteFile(path, []byte(file), 0o600),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	c, err := config.Load(path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts := (&program{config: c}).checkPlaces()
+	if len(parts) != 1 || parts[0].Name != "target two" || parts[0].State != "failed" || !strings.HasPrefix(parts[0].Text, empty+" has none of the copies") {
+		t.Errorf("%+v", parts)
 	}
 }

@@ -136,18 +136,21 @@ func (p *program) restoreData() (err error) {
 		return err
 	}
 	var done kv.Restored
-	if target != nil {
-		done, err = p.restoreCopy(target, p.config.DataDir, identities)
-	} else {
-		done, err = store.Restore(p.config.DataDir, p.args[0], identities, p.restoreOptions())
-	}
+	err = interruptible(func(ctx context.Context) (err error) {
+		if target != nil {
+			done, err = p.restoreCopy(ctx, target, p.config.DataDir, identities)
+		} else {
+			done, err = store.Restore(p.config.DataDir, p.args[0], identities, p.restoreOptions(ctx))
+		}
+		return err
+	})
 	if err != nil {
 		return err
 	}
 	if p.json {
 		return p.printJSON(map[string]any{
 			"data": p.config.DataDir, "kept": done.Kept, "secrets_to_enter": nonNil(done.Unopened), "stay_withdrawn": nonNil(done.Withdrawn),
-			"withdrawn_known": done.RightsUnread == nil, "missing_files": done.Missing, "other_secret_key": done.WrongKey,
+			"withdrawn_known": done.RightsUnread == nil, "missing_files": done.Missing, "missing_names": nonNil(done.Lost), "other_secret_key": done.WrongKey,
 		})
 	}
 	if done.Kept != "" {
@@ -175,8 +178,8 @@ func (p *program) restoreData() (err error) {
 		fmt.Fprintln(p.out, "rights that were withdrawn since may be back: the previous data can't be compared:", errs.ForOperator(done.RightsUnread))
 	}
 	if done.Missing > 0 {
-		fmt.Fprintf(p.out, "the contents of %s are missing: they could not be read, and the records name them\n",
-			errs.Count(done.Missing, "file"))
+		fmt.Fprintf(p.out, "the contents of %s are missing: they could not be read, and the records name them: %s\n",
+			errs.Count(done.Missing, "file"), lost(&done))
 	}
 	_, err = fmt.Fprintln(p.out, "restored; all users must sign in again")
 	return err

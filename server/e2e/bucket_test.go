@@ -282,6 +282,18 @@ func TestBucket_MoveThereAndBack(t *testing.T) {
 	b.must(t, "verify")
 }
 
+// moveJob is the progress of a move.
+type moveJob struct {
+	State       string
+	Total, Done int
+}
+
+// moves returns the moves, the newest first.
+func (c *client) moves(t *testing.T) []moveJob {
+	t.Helper()
+	return into[struct{ Data []moveJob }](t, c.want(200, "GET", "/system/job", "")).Data
+}
+
 // TestBucket_MoveCancelled cancels a move, and continues it after a failure of the bucket.
 func TestBucket_MoveCancelled(t *testing.T) {
 	t.Parallel()
@@ -303,16 +315,27 @@ func TestBucket_MoveCancelled(t *testing.T) {
 	})
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		if r := b.run(t, "files", "move", "s3"); r.code == 0 || !strings.Contains(r.err, "a user has ended it") {
+		if r := b.run(t, "files", "move", "s3"); r.code == 0 || !strings.Contains(r.err, "a user has ended it; of 20 contents, 6 moved") {
 			t.Errorf("%+v", r)
 		}
 	})
 	eventually(t, "some objects", func() bool { return len(b.objects(t)) > 8 })
+	if job := c.moves(t)[0]; job != (moveJob{"running", 20, 6}) { // the first 64 MiB are one step
+		t.Errorf("%+v", job)
+	}
 	c.want(200, "POST", "/admin/dept", object("name", "Other work goes on"))
 	b.must(t, "files", "cancel")
 	wg.Wait()
 	b.proxy.Fail(nil)
-	b.must(t, "files", "move", "s3")
+	if r := b.must(t, "files", "move", "s3"); !strings.Contains(r.out, "in the bucket: 20 contents") {
+		t.Errorf("%+v", r)
+	}
+	if r := b.must(t, "files", "move", "local"); !strings.Contains(r.out, "in the data directory: 20 contents") {
+		t.Errorf("%+v", r)
+	}
+	if all := c.moves(t); all[0] != (moveJob{"done", 20, 20}) || all[1] != (moveJob{"done", 20, 20}) || all[2] != (moveJob{"failed", 20, 6}) {
+		t.Errorf("%+v", all)
+	}
 	for i, f := range files {
 		if got := c.contentOf(f); !bytes.Equal(got, payload{uint64(i), 10 << 20}.bytes()) {
 			t.Errorf("%s: %d bytes", f.Name, len(got))
@@ -366,5 +389,49 @@ func TestBucket_KilledDuringUploads(t *testing.T) {
 	t.Logf("%d acknowledged files", len(acked))
 	if len(acked) < 10 {
 		t.Error("too few files were acknowledged")
+	}
+}
+
+// TestBucket_RestoreNamesMissing restores a copy to a new bucket: files whose contents neither it nor the copy has
+// are named, by `backup check`, too.
+func TestBucket_RestoreNamesMissing(t *testing.T) {
+	t.Parallel()
+	b, target := newBucketed(t, 4<<20, true), t.TempDir()
+	copies := fmt.Sprintf("[backup.offsite]\npath = %q\n", target)
+	noErr(t, os.WriteFile(b.config, []byte(copies+b.table), 0o600))
+	p, c := b.start(t)
+	b.must(t, "backup", "recipient", b.identity)
+	for i := range 7 {
+		c.keepsText(fmt.Sprintf("lost %d.txt", i), fmt.Sprint("content ", i))
+	}
+	b.must(t, "backup", "now", "offsite")
+	p.stop()
+
+	other := newBucketed(t, 4<<20, true)
+	config, err := os.ReadFile(b.config)
+	noErr(t, err)
+	noErr(t, os.WriteFile(other.config, []byte(strings.Split(string(config), "[files.s3]")[0]+other.table), 0o600))
+	all, err := filepath.Glob(filepath.Join(target, "*", "*", "*", "files", "*"))
+	noErr(t, err)
+	for _, path := range all {
+		if !strings.HasSuffix(path, ".index") {
+			noErr(t, os.Remove(path))
+		}
+	}
+	want := `7 files are missing or damaged: file 1 "lost 0.txt", file 2 "lost 1.txt", file 3 "lost 2.txt", file 4 "lost 3.txt", file 5 "lost 4.txt" and 2 more`
+	if r := other.run(t, "backup", "check", "offsite", "--identity", b.identity, "--temp", t.TempDir()); r.code != 2 || !strings.Contains(r.err, want) {
+		t.Errorf("%+v", r)
+	}
+	want = strings.Replace(want, "are missing or damaged:", "are missing: they could not be read, and the records name them:", 1)
+	if r := other.must(t, "restore", "offsite", "--identity", b.identity); !strings.Contains(r.out, want) {
+		t.Errorf("%+v", r)
+	}
+	p, _ = other.start(t)
+	p.stop()
+
+	// The bucket that has them is enough.
+	again := &offsite{b.config, filepath.Join(t.TempDir(), "data"), b.identity}
+	if r := again.must(t, "restore", "offsite", "--identity", b.identity); strings.Contains(r.out, "missing") {
+		t.Errorf("%+v", r)
 	}
 }

@@ -16,8 +16,9 @@ import (
 // valve is a proxy that passes connections on, or cuts each of them after some bytes.
 type valve struct {
 	net.Listener
-	to   string
-	most atomic.Int64 // bytes in each direction
+	to      string
+	most    atomic.Int64  // bytes in each direction
+	stalled chan struct{} // gets a value when a connection stands still after some bytes to the client; nil for cutting it
 }
 
 func newValve(t *testing.T, to string) *valve {
@@ -49,7 +50,11 @@ func (v *valve) pass(client net.Conn) {
 	ended := make(chan struct{}, 2)
 	for _, way := range [][2]net.Conn{{server, client}, {client, server}} {
 		go func() {
-			io.CopyN(way[0], way[1], v.most.Load())
+			_, err := io.CopyN(way[0], way[1], v.most.Load())
+			if err == nil && v.stalled != nil && way[0] == client {
+				v.stalled <- struct{}{}
+				return // the other direction ends with the client
+			}
 			ended <- struct{}{}
 		}()
 	}

@@ -79,6 +79,7 @@ type Setup struct {
 	File    string // file with the first user's generated password; "" for none
 	Leaked  *breached.List
 	commits *kv.CommitLogOptions // see WithCommitLog; nil for none
+	Clock   func() store.Time    // clock of the database; nil for that of the system
 	Drain   uint64               // entries of the change log from which they are moved to a segment; 0 for the default
 }
 
@@ -153,6 +154,7 @@ func Open(t testing.TB, dir string, options ...func(*Setup)) *Instance {
 		Seed:      seed.Create,
 		Upgrade:   seed.Upgrade,
 		CommitLog: su.commits,
+		Clock:     su.Clock,
 	}.DrainingFrom(su.Drain))
 	Must(t, err)
 	t.Cleanup(in.Close)

@@ -190,14 +190,14 @@ func CommitsAfter(ctx context.Context, target Target, m *Manifest, all []*Manife
 		switch at := time.UnixMicro(p.Time).UTC(); {
 		case ok && p.Epoch == m.Stream.Epoch:
 			c.parts = append(c.parts, p)
-		case ok && at.After(m.Time):
+		case ok && at.After(m.Time) && !m.hasLeft(p.Epoch, p.Last):
 			c.later = append(c.later, at)
 		}
 	}
 	sortParts(c.parts)
 	last, _ := reach(c.parts, *m.Stream)
 	for _, other := range all {
-		if s := other.Stream; other.Instance == m.Instance && other.Time.After(m.Time) && (s == nil || s.Epoch != m.Stream.Epoch || s.Number > last) {
+		if s := other.Stream; other.Instance == m.Instance && other.Time.After(m.Time) && (s == nil || !m.hasLeft(s.Epoch, s.Number)) && (s == nil || s.Epoch != m.Stream.Epoch || s.Number > last) {
 			c.later = append(c.later, other.Time)
 		}
 	}
@@ -211,7 +211,7 @@ func Later(ctx context.Context, target Target, m *Manifest) (last time.Time, err
 	objects, err := target.List(ctx, m.Instance+"/")
 	for _, o := range objects {
 		if p, ok := partOf(o); ok {
-			if at := time.UnixMicro(p.Time).UTC(); at.After(m.Time) && at.After(last) {
+			if at := time.UnixMicro(p.Time).UTC(); at.After(m.Time) && at.After(last) && !m.hasLeft(p.Epoch, p.Last) {
 				last = at
 			}
 		}
@@ -230,7 +230,13 @@ func (c *Commits) Entries(ctx context.Context) kv.Entries {
 				return passed
 			}
 			for e, err := range follow(ctx, c.target, c.parts, from, after, c.identities) {
-				if !yield(e, err) || err != nil {
+				if err != nil {
+					if err = c.reached(err); err != nil {
+						yield(nil, err)
+					}
+					return
+				}
+				if !yield(e, nil) {
 					return
 				}
 				c.Last = e.Head()
@@ -244,6 +250,19 @@ func (c *Commits) Entries(ctx context.Context) kv.Entries {
 			}
 		}
 	}
+}
+
+// reached returns nil for an error of reading the commits after the last one if the moment is not after that, and
+// otherwise the error with the moment that can be restored.
+func (c *Commits) reached(err error) error {
+	last := timeOfHead(c.Last)
+	switch {
+	case errors.Is(err, errFork) || errors.Is(err, context.Canceled):
+		return err
+	case c.moment.Before == 0 && !c.moment.latest() && !c.moment.At.After(last):
+		return nil
+	}
+	return fmt.Errorf("%w; the commits before it lead to %s: name this moment with --at", err, clock(last))
 }
 
 // complete returns an error if there may be commits between the last one and the moment.

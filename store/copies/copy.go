@@ -14,6 +14,7 @@ import (
 	"reeve/store/blob"
 	"reeve/store/kv"
 	"reeve/store/seal"
+	"reeve/store/stream"
 )
 
 // Contents are listed in an index when so many of them, or so many bytes, were stored since the last
@@ -48,7 +49,10 @@ func (r *Repository) Copy(ctx context.Context, version string, progress func(don
 		Contents: []blob.Digest{},
 	}
 	if head := b.StreamHead(); head.Epoch != "" {
-		m.Stream = &head
+		m.Stream, m.Left = &head, r.db.StreamLeft()
+		if i := slices.IndexFunc(m.Left, func(h stream.Head) bool { return h.Epoch == head.Epoch }); i >= 0 {
+			m.Left = m.Left[:i] // the snapshot is older
+		}
 	}
 	total, missing := b.Size(), int64(0)
 	for _, c := range b.Contents() {

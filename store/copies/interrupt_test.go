@@ -3,6 +3,7 @@ package copies
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"maps"
@@ -259,5 +260,133 @@ func TestCopy_Cancelled(t *testing.T) {
 	in.copy(r)
 	if n := contents(); n != 6 {
 		t.Errorf("%d contents are stored, not 6", n)
+	}
+}
+
+// TestShip_DirectoryFull fills the disk of a target while commits and contents are stored: the error says so, what
+// was stored before can be restored, and all follows once there is room.
+func TestShip_DirectoryFull(t *testing.T) {
+	in, target := newInstallation(t, 2), Directory(disktest.SmallDisk(t, "16m"))
+	r := in.repository(target, Options{})
+	in.copy(r)
+	in.ship(r)
+	failed := 0
+	for free := 0; ; free += 12 << 10 {
+		before := maps.Clone(in.contents)
+		in.put(fmt.Sprint("later ", free))
+		ballast := filepath.Join(string(target), "ballast")
+		fillBut(t, ballast, string(target), free)
+		_, err := r.Ship(t.Context())
+		err = errors.Join(err, r.Settle(t.Context()))
+		if removeErr := os.Remove(ballast); removeErr != nil {
+			t.Fatal(removeErr)
+		}
+		if err != nil {
+			failed++
+			errorSays(t, err, "no space left on device")
+		}
+		dir, _, restoreErr := restoreMoment(t, target, Moment{}, in.identity)
+		if restoreErr != nil {
+			t.Fatalf("with %d bytes free: %v", free, restoreErr)
+		}
+		got := contentsIn(t, dir)
+		for content := range before {
+			if !got[content] {
+				t.Errorf("with %d bytes free, a content that was stored before is missing", free)
+			}
+		}
+		in.ship(r) // there is room
+		if dir, done, err := restoreMoment(t, target, Moment{}, in.identity); err != nil || done.Missing > 0 || !maps.Equal(contentsIn(t, dir), in.contents) {
+			t.Fatalf("after %d bytes were free: %d missing, %v", free, done.Missing, err)
+		}
+		if err == nil && free > 0 {
+			break
+		}
+	}
+	if failed < 2 {
+		t.Errorf("only %d shipments failed", failed)
+	}
+}
+
+// TestShip_PowerCut keeps the states of a directory while commits and contents are stored, and parts are replaced
+// by whole segments. A power cut leaves one of them, with files that were not synced in any state. From each, the
+// latest commits that are stored are restored, with all contents of the commits before, and shipping goes on.
+func TestShip_PowerCut(t *testing.T) {
+	rng := disktest.Random(t)
+	in, target := newInstallation(t, 2), directory(t)
+	w := &watched{Directory: target, step: func() {}}
+	r := in.repository(w, Options{})
+	in.copy(r)
+	type state struct {
+		at     Directory
+		stored map[string]bool // contents that were stored before
+		all    map[string]bool // contents that the commits name
+	}
+	var states []state
+	stored := maps.Clone(in.contents)
+	w.step = func() {
+		if rng.IntN(disktest.Size(6, 3, 1)) == 0 || len(states) < 3 {
+			dir := directory(t)
+			if err := os.CopyFS(string(dir), os.DirFS(string(target))); err != nil {
+				t.Error(err)
+			}
+			states = append(states, state{dir, stored, maps.Clone(in.contents)})
+		}
+	}
+	for i := range 4 {
+		in.put(fmt.Sprint("later ", i))
+		in.ship(r)
+		in.put(fmt.Sprint("later still ", i))
+		in.ship(r)
+		if log := in.log(); i%2 == 1 {
+			if err := log.Begin(log.Head()); err != nil { // ends the segment, so that it replaces its parts
+				t.Fatal(err)
+			}
+			in.put(fmt.Sprint("of the next segment ", i))
+			in.ship(r)
+		}
+		stored = maps.Clone(in.contents)
+	}
+	w.step = func() {}
+	cut := 0
+	for i, s := range states {
+		err := filepath.WalkDir(string(s.at), func(path string, e fs.DirEntry, err error) error {
+			if err != nil || !strings.HasSuffix(path, unfinished) {
+				return err
+			}
+			info, err := e.Info()
+			if err != nil {
+				return err
+			}
+			cut++
+			return os.Truncate(path, rng.Int64N(info.Size()+1))
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		dir, _, err := restoreMoment(t, s.at, Moment{}, in.identity)
+		if err != nil {
+			t.Fatalf("state %d: %v", i, err)
+		}
+		got := contentsIn(t, dir)
+		for content := range s.stored {
+			if !got[content] {
+				t.Errorf("state %d: a content is missing that was stored before", i)
+			}
+		}
+		for content := range got {
+			if !s.all[content] {
+				t.Errorf("state %d: a content is there that came later", i)
+			}
+		}
+		next := in.repository(s.at, Options{})
+		in.copy(next)
+		in.ship(next)
+		if dir, done, err := restoreMoment(t, s.at, Moment{}, in.identity); err != nil || done.Missing > 0 || !maps.Equal(contentsIn(t, dir), in.contents) {
+			t.Errorf("state %d, after the next shipment: %d missing, %v", i, done.Missing, err)
+		}
+	}
+	if len(states) < 5 || cut < 2 {
+		t.Errorf("%d states, %d unfinished files", len(states), cut)
 	}
 }

@@ -32,6 +32,7 @@ type Manifest struct {
 	Records  int           `json:"records,omitempty"` // number of records in the copy; 0 if an earlier version made it
 	LogHead  *audit.Head   `json:"log_head"`          // newest entry of the change log in the copy
 	Stream   *stream.Head  `json:"stream,omitempty"`  // position in the commit stream; nil if no commit continues the copy
+	Left     []stream.Head `json:"left,omitempty"`    // ends of epochs that the server had left since the clock was set back
 	Data     Stored        `json:"data"`              // archive of the records
 	Contents []blob.Digest `json:"contents"`          // digests of the contents of files, sorted
 	Bytes    int64         `json:"bytes"`             // size of these contents

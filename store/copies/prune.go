@@ -2,6 +2,7 @@ package copies
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -47,7 +48,7 @@ func (r *Repository) Prune(ctx context.Context, s *Scan, keep Keep, zone *time.L
 		kept[past.base] = true
 	}
 	for _, r := range ranges(s.Copies, s.parts) { // with which later commits begin
-		if past.base != nil && r.base.Time.After(past.base.Time) || past.base == nil && past.streamed {
+		if past.base != nil && slices.Index(s.Copies, r.base) < slices.Index(s.Copies, past.base) || past.base == nil && past.streamed {
 			kept[r.base] = true
 		}
 	}

@@ -203,7 +203,7 @@ func (r *Repository) Scan(ctx context.Context) (*Scan, error) {
 	if err := r.readIndexes(ctx, s, indexes); err != nil {
 		return nil, err
 	}
-	sort.Slice(s.Copies, func(i, j int) bool { return s.Copies[i].Time.After(s.Copies[j].Time) })
+	sortCopies(s.Copies)
 	sortParts(s.parts)
 	if s.left, err = r.leftEpoch(ctx, s.parts); err != nil {
 		return nil, err

@@ -53,7 +53,7 @@ func List(ctx context.Context, target Target, identities []age.Identity) (all []
 			return nil, 0, err
 		}
 	}
-	sort.Slice(all, func(i, j int) bool { return all[i].Time.After(all[j].Time) })
+	sortManifests(all)
 	return all, others, nil
 }
 

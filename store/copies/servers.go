@@ -48,7 +48,7 @@ func ofOneServer(all []*Manifest) error {
 			}
 		}
 		if one, other := lives[mine], lives[name]; !one.precedes(other) && !other.precedes(one) {
-			return fmt.Errorf("two servers have stored copies of this data at the same time, %s %s, and %s %s: "+remedy,
+			return fmt.Errorf("two servers have stored copies of this data at the same time, or the clock was wrong, %s %s, and %s %s: "+remedy,
 				mine, one, name, other, mine, name)
 		}
 	}
@@ -58,7 +58,7 @@ func ofOneServer(all []*Manifest) error {
 			break
 		}
 		if c.LogHead != nil && next.LogHead != nil && c.LogHead.Seq < next.LogHead.Seq && generationOf(next.Name()) == generationOf(c.Name()) {
-			return fmt.Errorf("the copy of %s has fewer entries of the change log than that of %s, as if two servers had stored them: "+remedy,
+			return fmt.Errorf("the copy of %s has fewer entries of the change log than that of %s, as if two servers had stored them, or the clock was wrong: "+remedy,
 				clock(c.Time), clock(next.Time), strings.TrimSuffix(startOf(c.Name()), "/"), strings.TrimSuffix(startOf(next.Name()), "/"))
 		}
 	}

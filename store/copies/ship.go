@@ -54,6 +54,9 @@ func (r *Repository) Ship(ctx context.Context) (all bool, err error) {
 			return false, err
 		}
 	}
+	if err := r.db.FollowClock(); err != nil {
+		return false, err
+	}
 	log, failed := r.db.Stream()
 	if log == nil {
 		return false, nil
@@ -365,6 +368,15 @@ func (r *Repository) Continued() bool {
 		}
 	}
 	return false
+}
+
+// Epoch returns the epoch of the commits; "" while the stream is off.
+func (r *Repository) Epoch() string {
+	log, _ := r.db.Stream()
+	if log == nil {
+		return ""
+	}
+	return log.Head().Epoch
 }
 
 // Pending returns the number of contents that entries name and that may not be stored.

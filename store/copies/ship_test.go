@@ -423,6 +423,49 @@ func TestShip_DamageIsFound(t *testing.T) {
 	}
 }
 
+// TestShip_LastPartCutOff cuts the last object with commits off: what it may lead to is refused, with its name and
+// the moment before it, which can be restored, and so can the copy alone.
+func TestShip_LastPartCutOff(t *testing.T) {
+	in, target := newInstallation(t, 1), directory(t)
+	r := in.repository(target, Options{})
+	in.copy(r)
+	base := maps.Clone(in.contents)
+	in.put("sound")
+	in.ship(r)
+	time.Sleep(time.Millisecond)
+	before := moment{time.Now(), maps.Clone(in.contents)}
+	time.Sleep(time.Millisecond)
+	in.put("cut off")
+	in.ship(r)
+	parts := scan(t, r).parts
+	last := parts[len(parts)-1].object
+	for _, size := range []int64{last.Size - 1, last.Size / 2, 1, 0} {
+		if err := os.Truncate(target.path(last.Name), size); err != nil {
+			t.Fatal(err)
+		}
+		said := ""
+		for _, m := range []Moment{{}, {At: time.Now()}, {At: before.at}} {
+			_, _, err := restoreMoment(t, target, m, in.identity)
+			errorSays(t, err, last.Name)
+			_, said, _ = strings.Cut(err.Error(), "; the commits before it lead to ")
+		}
+		at, err := time.Parse(time.RFC3339Nano, strings.TrimSuffix(said, ": name this moment with --at"))
+		if err != nil || !at.Before(before.at) {
+			t.Fatal(said, err)
+		}
+		dir, _, err := restoreMoment(t, target, Moment{At: at}, in.identity)
+		if err != nil {
+			t.Fatalf("%d bytes: %v", size, err)
+		}
+		if got := contentsIn(t, dir); !maps.Equal(got, before.contents) {
+			t.Errorf("%d bytes: %d files, not %d", size, len(got), len(before.contents))
+		}
+		if got, missing := restored(t, target, in.identity); missing > 0 || !maps.Equal(got, base) {
+			t.Errorf("%d bytes: %d files, %d missing", size, len(got), missing)
+		}
+	}
+}
+
 // TestProve_CommitsDamaged damages the commits between two copies in several ways, which the proof of
 // the later copy finds.
 func TestProve_CommitsDamaged(t *testing.T) {

@@ -47,6 +47,8 @@ var healthMessages = []entry{
 		"目标位置会覆盖已有对象，尽管要求它不要这样做"},
 	{"backup_other", "another server with a copy of this data stores copies here, last at %s; nothing is deleted", "time",
 		"另一台拥有此数据副本的服务器也在此存储副本，最近一次为 {time}；不会删除任何内容"},
+	{"backup_ahead", "the clock was ahead, or is behind: copies or commits at %s are dated until %s; those of that time are restored with --copy", "target time",
+		"时钟曾经偏快，或现在偏慢：{target} 的副本或提交的时间标记到 {time}；要恢复那段时间的数据，请使用 --copy"},
 	{"backup_unread", "what the command has stored is not read back: `reeve backup check` proves it", "",
 		"命令存储的内容不会读回：可用 `reeve backup check` 验证"},
 	{"backup_local", "these copies are on the disk of the data and lost with it: name a target as [backup.NAME] in the configuration", "",

@@ -283,6 +283,13 @@ func (c *Collection[T]) Content(digest func(*T) blob.Digest, size func(*T) int64
 	return c
 }
 
+// ContentName declares what people call a record with a blob. It returns the collection, for use in a
+// declaration.
+func (c *Collection[T]) ContentName(name func(*T) string) *Collection[T] {
+	c.untyped.content.name = func(r record) string { return name(typed[T](r)) }
+	return c
+}
+
 // Sealed declares a field with a sealed value: where it is, the place that it is bound to (see
 // Tx.Seal), and its title for people. It returns the collection, for use in a declaration.
 func (c *Collection[T]) Sealed(value func(*T) *Sealed, place func(*T) string,

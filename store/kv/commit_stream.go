@@ -39,9 +39,10 @@ type StreamOptions struct {
 
 // commitStream is the commit stream of an open database.
 type commitStream struct {
-	head   stream.Head                 // position of data.db; the zero Head if the stream does not have its last commit
-	opened atomic.Pointer[stream.Head] // position at which this process has turned the stream on
-	log    atomic.Pointer[stream.Log]  // nil while the stream is off
+	head   stream.Head                   // position of data.db; the zero Head if the stream does not have its last commit
+	opened atomic.Pointer[stream.Head]   // position at which this process has turned the stream on
+	left   atomic.Pointer[[]stream.Head] // ends of the epochs that this process has left, see FollowClock
+	log    atomic.Pointer[stream.Log]    // nil while the stream is off
 	rows   changedRows
 	failed atomic.Pointer[error] // why no more entries are appended; nil while they are
 }
@@ -139,6 +140,7 @@ func (r *changedRows) note(bucket string, key, value []byte, before func() []byt
 // streamed is the entry of a commit.
 type streamed struct {
 	head   stream.Head
+	begins bool                // whether it is the first one of an epoch, since the clock was set back
 	log    *stream.Log         // log to append it to
 	sealed chan *stream.Sealed // gets the entry, which is sealed while the commit is written; nil for none
 	commit *stream.SealedEntry // entry for the log of commits; nil for none
@@ -155,14 +157,18 @@ func (s *commitStream) finish(tx *Tx) (out streamed, err error) {
 	case rows == nil || len(rows.rows) == 0 && !tx.changes.rebuild:
 		return out, nil
 	}
+	head := s.head
+	if tx.db.commits == nil && isAhead(head, tx.now) {
+		head, out.begins = newEpoch(tx.now), true
+	}
 	e := &stream.Entry{
 		Format:   stream.Format,
 		Instance: tx.db.instance,
-		Epoch:    s.head.Epoch,
-		Number:   s.head.Number + 1,
-		Prev:     s.head.Hash[:],
+		Epoch:    head.Epoch,
+		Number:   head.Number + 1,
+		Prev:     head.Hash[:],
 		Schema:   tx.db.schema.Version(),
-		Time:     max(int64(tx.now), s.head.Time),
+		Time:     max(int64(tx.now), head.Time),
 		Buckets:  make([]stream.Bucket, len(rows.buckets)),
 		Stored:   digestBytes(tx.changes.stored),
 		Released: digestBytes(tx.changes.released),
@@ -247,6 +253,9 @@ func (tx *Tx) forgetStream() error { return tx.bucket(disk.MetaBucket).Delete(co
 
 // committed appends the entry of a commit to the log; nil for none.
 func (s *commitStream) committed(out streamed, entry *stream.Sealed) {
+	if out.begins {
+		s.leave(stream.Head{Epoch: out.head.Epoch, Time: out.head.Time})
+	}
 	s.head = out.head
 	if entry == nil {
 		return

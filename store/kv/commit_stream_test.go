@@ -221,6 +221,58 @@ func compareRows(t testing.TB, got, want map[string]string) {
 	}
 }
 
+// TestStream_ClockSetBack sets the clock back while the stream is on, while it is off, and while nothing is
+// written: an epoch begins, with times that are right, unless it is a matter of seconds.
+func TestStream_ClockSetBack(t *testing.T) {
+	idle := func(t *testing.T, db *DB) {
+		if err := db.FollowClock(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, test := range map[string]struct {
+		back   int64 // seconds
+		begins bool
+		write  func(t *testing.T, db *DB)
+	}{
+		"written after hours":   {3 * 3600, true, func(t *testing.T, db *DB) { mustCreate(t, db, "after") }},
+		"idle after hours":      {3 * 3600, true, idle},
+		"written after seconds": {30, false, func(t *testing.T, db *DB) { mustCreate(t, db, "after") }},
+		"idle after seconds":    {30, false, idle},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir, clock, identity := t.TempDir(), clockAt(Time(1<<50)), newIdentity(t)
+			options := Options{Schema: zoo(), Clock: clock.now, Stream: &StreamOptions{Recipients: []age.Recipient{identity.Recipient()}}}
+			db := open(t, dir, options)
+			mustCreate(t, db, "before")
+			before, opened := streamHeadOf(t, db), db.StreamOpened()
+			clock.Add(-test.back * 1e6)
+			test.write(t, db)
+			after := streamHeadOf(t, db)
+			if begun := after.Epoch != before.Epoch; begun != test.begins || begun && after.Time != int64(clock.now()) {
+				t.Errorf("%v after %v, at %v", after, before, clock.now())
+			}
+			if now := db.StreamOpened(); (now.Epoch == after.Epoch) != (opened.Epoch == after.Epoch || test.begins) {
+				t.Errorf("the stream was opened at %v", now)
+			}
+			base := archiveOf(t, db)
+			mustCreate(t, db, "last")
+			log, err := db.Stream()
+			if err != nil || log.Head() != streamHeadOf(t, db) {
+				t.Fatalf("the log is at %v: %v", log.Head(), err)
+			}
+			done, err := RestoreMoment(filepath.Join(t.TempDir(), "restored"), base, nil, nil, entriesIn(log.Segments(), 1<<40, identity), options)
+			if err != nil || done.Applied != log.Head() {
+				t.Errorf("%v was applied last: %v", done.Applied, err)
+			}
+			shut(t, db)
+			db = open(t, dir, options)
+			if now := streamHeadOf(t, db); now != log.Head() {
+				t.Errorf("a restart has begun an epoch: %v after %v", now, log.Head())
+			}
+		})
+	}
+}
+
 // cutSegments removes bytes from the end of the newest segment.
 func cutSegments(t testing.TB, dir string, n int64) {
 	t.Helper()

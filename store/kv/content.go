@@ -11,6 +11,7 @@ type content struct {
 	digest   func(record) blob.Digest
 	size     func(record) int64 // nil if the record does not store the size
 	byDigest *index
+	name     func(record) string // name for people; nil for none
 }
 
 // follow releases the blob of a record that is deleted or gets another blob, and keeps the object of

@@ -118,6 +118,10 @@ type Options struct {
 
 	// ReturnRights lets a restore bring rights back that were withdrawn since.
 	ReturnRights bool
+	// Taken says that the caller of a restore has taken the data directory, see Take.
+	Taken bool
+	// Interrupted returns an error once a restore is to end without a change; nil for never.
+	Interrupted func() error
 	// Stream turns the commit stream on; nil for off.
 	Stream *StreamOptions
 

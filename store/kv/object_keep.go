@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"time"
@@ -60,7 +61,8 @@ const (
 	probeEvery   = time.Minute
 	compareEvery = 24 * time.Hour
 	leftoverAge  = 24 * time.Hour
-	keepStep     = 100 // rows changed in one commit
+	keepStep     = 100       // rows changed in one commit
+	clocksApart  = time.Hour // difference of the clocks from which nothing is deleted
 )
 
 // startKeeper starts the keeper once files.db is open.
@@ -182,6 +184,10 @@ func (k *objectKeeper) once(ctx context.Context) error {
 	if k.alone.IsZero() || now.Sub(k.alone) < 2*k.storage.every { // one list may miss a stamp that is being replaced
 		return nil
 	}
+	if apart := k.db.clock().Std().Sub(now).Abs(); apart > clocksApart {
+		k.log("no objects of files are deleted", fmt.Errorf("the clocks of this machine and of the bucket differ by %s", apart.Round(time.Second)))
+		return nil
+	}
 	return k.expire(ctx)
 }
 
@@ -232,6 +238,11 @@ func (k *objectKeeper) used(tx *Tx, o *StoredObject) (bool, error) {
 	return n > 0 || k.blobs.Pending(d), err
 }
 
+// misdated reports whether the content was released at a time that can't be right.
+func (o *StoredObject) misdated(now Time) bool {
+	return o.ReleasedAt != 0 && (o.ReleasedAt < o.CreatedAt || o.ReleasedAt > now.Add(clocksApart))
+}
+
 // named reports whether a record has the content of an object.
 func (tx *Tx) named(o *StoredObject) (bool, error) {
 	d, err := o.digest()
@@ -254,7 +265,7 @@ func (o *StoredObject) digest() (d blob.Digest, err error) {
 }
 
 // settle corrects rows whose time of release does not fit the records, after a damage that a salvage
-// has repaired.
+// has repaired, or can't be right, because the clock was wrong then.
 func (k *objectKeeper) settle(ctx context.Context) error {
 	for after, more := ID(0), true; more && ctx.Err() == nil; {
 		var wrong []ID
@@ -264,7 +275,7 @@ func (k *objectKeeper) settle(ctx context.Context) error {
 			for _, o := range rows {
 				after = o.ID
 				used, usedErr := tx.named(o)
-				if err = errors.Join(err, usedErr); used != (o.ReleasedAt == 0) {
+				if err = errors.Join(err, usedErr); used != (o.ReleasedAt == 0) || o.misdated(tx.now) {
 					wrong = append(wrong, o.ID)
 				}
 			}
@@ -297,7 +308,7 @@ func (k *objectKeeper) correct(tx *Tx, ids []ID) error {
 			switch {
 			case used:
 				o.ReleasedAt = 0
-			case o.ReleasedAt == 0:
+			case o.ReleasedAt == 0, o.misdated(tx.now):
 				o.ReleasedAt = tx.now
 			}
 		})

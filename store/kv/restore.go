@@ -72,14 +72,17 @@ func restoreAs(dir, backup string, options Options, in staging) (done Restored, 
 		return done, err
 	}
 
-	lock, _, err := takeDir(dir)
-	if err != nil {
-		return done, err
+	if !options.Taken {
+		release, err := Take(dir)
+		if err != nil {
+			return done, err
+		}
+		defer func() { err = errors.Join(err, release()) }()
 	}
-
-	defer func() { err = errors.Join(err, lock.Unlock()) }()
 	in.dir, in.options = filepath.Join(dir, stagingName), options
-	err = in.stage(backup)
+	if err = in.stage(backup); err == nil {
+		err = errors.Join(in.nameLost(), options.interrupted())
+	}
 	if err == nil {
 		err = in.ready(dir)
 	}
@@ -92,6 +95,7 @@ func restoreAs(dir, backup string, options Options, in staging) (done Restored, 
 		WrongKey: in.wrongKey,
 		Unopened: in.unopened,
 		Missing:  len(in.missing),
+		Lost:     in.lost,
 		Records:  in.records,
 		LogHead:  in.head,
 		Applied:  in.applied,
@@ -103,12 +107,30 @@ func restoreAs(dir, backup string, options Options, in staging) (done Restored, 
 	return done, err
 }
 
+// Take locks a data directory for a restore that begins later, such as when a copy was fetched: no other one can
+// begin, and no server can start. The caller releases it. The directory exists.
+func Take(dir string) (release func() error, err error) {
+	lock, _, err := takeDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	return lock.Unlock, nil
+}
+
+func (o *Options) interrupted() error {
+	if o.Interrupted == nil {
+		return nil
+	}
+	return o.Interrupted()
+}
+
 // Restored is the result of a restore.
 type Restored struct {
 	Kept     string      // directory with the replaced files; "" if there were none
 	WrongKey bool        // the secret.key in the backup is not the key of its data.db, and was not restored
 	Unopened []string    // titles of the secret values that must be entered again, because their key is missing
 	Missing  int         // contents of files that were kept apart and could not be read
+	Lost     []string    // some of the records whose content is missing, such as: file 12 "plan.txt"
 	Records  int         // number of records
 	LogHead  *audit.Head // newest entry of the change log in the backup
 
@@ -129,6 +151,7 @@ type staging struct {
 	joins      bool     // whether it is a base copy, see Join
 	applied    stream.Head
 	missing    map[blob.Digest]error
+	lost       []string // see Restored.Lost
 	records    int
 	head       *audit.Head
 	names      []string // names of the files to move into the data directory

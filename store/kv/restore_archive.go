@@ -20,6 +20,7 @@ import (
 
 // stageArchive stages an archive of length bytes.
 func (in *staging) stageArchive(f io.Reader, length int64) error {
+	f = &interruptible{f, &in.options}
 	r := tar.NewReader(&readProgress{f, 0, func(done int64) { in.options.progress("restore", done, length) }})
 	m, err := readManifest(r, length)
 	if err != nil {
@@ -74,6 +75,19 @@ func (in *staging) stageArchive(f io.Reader, length int64) error {
 	return errors.Join(m.next(r, len(m.Entries)), in.checkBlobs(true))
 }
 
+// interruptible is a reader that ends when a restore is interrupted.
+type interruptible struct {
+	io.Reader
+	options *Options
+}
+
+func (r *interruptible) Read(b []byte) (int, error) {
+	if err := r.options.interrupted(); err != nil {
+		return 0, err
+	}
+	return r.Reader.Read(b)
+}
+
 // stageContents writes the content of files that is kept apart from the archive.
 func (in *staging) stageContents(all []Content, b *blob.Store) (err error) {
 	var done, total int64
@@ -110,6 +124,9 @@ func (in *staging) stageContents(all []Content, b *blob.Store) (err error) {
 	one := func() bool {
 		mu.Lock()
 		defer mu.Unlock()
+		if failed == nil {
+			failed = in.options.interrupted()
+		}
 		if failed != nil || next == len(all) {
 			return false
 		}
@@ -124,7 +141,7 @@ func (in *staging) stageContents(all []Content, b *blob.Store) (err error) {
 		mu.Lock()
 		if disk.IsFull(err) || errors.Is(err, ErrUnavailable) {
 			failed = err
-		} else if err != nil && (!hasObject || in.options.Files == nil) {
+		} else if err != nil {
 			in.missing[c.SHA256] = err
 		}
 		done += max(0, c.Size)
@@ -140,6 +157,36 @@ func (in *staging) stageContents(all []Content, b *blob.Store) (err error) {
 	}
 	workers.Wait()
 	return failed
+}
+
+// mostLost is the maximum number of records without content that are named.
+const mostLost = 5
+
+// nameLost names some of the records whose content is missing.
+func (in *staging) nameLost() error {
+	if len(in.missing) == 0 {
+		return nil
+	}
+	return readOnly(in.path(dataName), in.options, func(tx *Tx) error {
+		for _, ref := range in.refs {
+			if in.missing[ref.digest] == nil {
+				continue
+			}
+			if len(in.lost) == mostLost {
+				break
+			}
+			text, c := fmt.Sprintf("%s %d", ref.of.Noun(), ref.id), ref.of.table()
+			if c.content.name != nil {
+				v, err := c.get(tx, ref.id)
+				if err != nil {
+					return err
+				}
+				text += fmt.Sprintf(" %q", c.content.name(v))
+			}
+			in.lost = append(in.lost, text)
+		}
+		return nil
+	})
 }
 
 // contentWorkers is how many contents are restored at the same time: one is decrypted and written while
@@ -175,7 +222,7 @@ func stageContent(b *blob.Store, c Content, open Contents) (first error) {
 		case err == nil || disk.IsFull(err):
 			return err
 		case errors.Is(err, ErrUnavailable):
-			if tries == len(contentPauses) {
+			if tries == len(contentPauses) || errors.Is(err, context.Canceled) {
 				return err
 			}
 			time.Sleep(contentPauses[tries])
