@@ -91,7 +91,7 @@ func TestListExport(t *testing.T) {
 		t.Errorf("a list of an app user: %d", a.Code)
 	}
 	for url, problem := range map[string]string{
-		"/admin/role?format=ods":                        "must be one of",
+		"/admin/role?format=ods":                         "must be one of",
 		"/admin/role?columns=name":                       "can only be used with format=csv",
 		"/admin/role?separator=tab":                      "can only be used with format=csv",
 		"/admin/role?format=csv&columns=name,name":       "must be different ones of",
