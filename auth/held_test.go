@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"reeve/store"
+	"reeve/store/disk/disktest"
 	"reeve/store/errs"
 )
 
@@ -18,12 +19,7 @@ import (
 // must find the disk full fills it again before, and if it was stored nevertheless.
 func onSmallDisk(t *testing.T) (in *instance, fill func() (free func())) {
 	t.Helper()
-	at := t.TempDir()
-	if err := syscall.Mount("tmpfs", at, "tmpfs", 0, "size=8m,mode=0700"); err != nil {
-		t.Skipf("a full disk cannot be had here: mount: %v", err)
-	}
-
-	t.Cleanup(func() { must(t, syscall.Unmount(at, syscall.MNT_DETACH)) })
+	at := disktest.SmallDisk(t, "8m")
 	in = &instance{t: t, dir: filepath.Join(at, "data"), now: time.Now()}
 	in.open(testCost)
 	t.Cleanup(in.close)

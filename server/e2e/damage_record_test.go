@@ -4,8 +4,8 @@ import (
 	bigendian "encoding/binary"
 	"fmt"
 	"path/filepath"
+	"reeve/store/disk/disktest"
 	"strings"
-	"syscall"
 	"testing"
 
 	"go.etcd.io/bbolt"
@@ -164,9 +164,7 @@ func TestVerify_ReadOnlyMount(t *testing.T) {
 	at := smallDisk(t, 64)
 	dir := filepath.Join(at, "data")
 	filled(t, dir, "a value")
-	if err := syscall.Mount("", at, "", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""); err != nil {
-		t.Fatal(err)
-	}
+	disktest.ReadOnly(t, at, true)
 	for _, command := range []string{"verify", "audit verify"} {
 		if r := run(t, append(strings.Fields(command), "--data", dir)...); r.code != 0 ||
 			r.err != "" {

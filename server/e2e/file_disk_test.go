@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reeve/store/disk/disktest"
 	"syscall"
 	"testing"
 )
@@ -12,16 +13,7 @@ import (
 // smallDisk mounts a file system of some MiB and returns a directory on it.
 func smallDisk(t *testing.T, mebibytes int) string {
 	t.Helper()
-	at := t.TempDir()
-	if err := syscall.Mount("tmpfs", at, "tmpfs", 0, fmt.Sprintf("size=%dm,mode=0700", mebibytes)); err != nil {
-		t.Skipf("a full disk cannot be had here: mount: %v", err)
-	}
-	t.Cleanup(func() {
-		if err := syscall.Unmount(at, syscall.MNT_DETACH); err != nil {
-			t.Error(err)
-		}
-	})
-	return at
+	return disktest.SmallDisk(t, fmt.Sprintf("%dm", mebibytes))
 }
 
 // diskFree returns the free bytes of a disk.

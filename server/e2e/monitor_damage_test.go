@@ -4,9 +4,9 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"reeve/store/disk/disktest"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 )
@@ -194,14 +194,8 @@ func TestMonitoring_WaitsForDirectory(t *testing.T) {
 		},
 		"a disk that is only read": func(t *testing.T, at string) func() {
 			monitorDisk(t, at, "size=16m")
-			if err := syscall.Mount("", at, "", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""); err != nil {
-				t.Fatal(err)
-			}
-			return func() {
-				if err := syscall.Mount("", at, "", syscall.MS_REMOUNT, ""); err != nil {
-					t.Error(err)
-				}
-			}
+			disktest.ReadOnly(t, at, true)
+			return func() { disktest.ReadOnly(t, at, false) }
 		},
 		"a full disk": func(t *testing.T, at string) func() {
 			monitorDisk(t, at, "size=16m")
@@ -247,12 +241,5 @@ func monitorDisk(t *testing.T, at, options string) {
 	if err := os.Mkdir(at, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := syscall.Mount("tmpfs", at, "tmpfs", 0, options+",mode=0700"); err != nil {
-		t.Skipf("a disk of its own cannot be had here: mount: %v", err)
-	}
-	t.Cleanup(func() {
-		if err := syscall.Unmount(at, syscall.MNT_DETACH); err != nil {
-			t.Error(err)
-		}
-	})
+	disktest.MountAt(t, at, options)
 }

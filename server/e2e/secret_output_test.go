@@ -4,10 +4,10 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"reeve/store/disk/disktest"
 	"regexp"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 )
 
@@ -52,7 +52,7 @@ func TestSecretOutput_FileFails(t *testing.T) {
 	dir, at := newSecretWorld(t), t.TempDir()
 	full, fixed := smallDisk(t, 1), smallDisk(t, 1)
 	ballast(t, full, 2<<20)
-	noErr(t, syscall.Mount("", fixed, "", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""))
+	disktest.ReadOnly(t, fixed, true)
 	noErr(t, os.WriteFile(filepath.Join(at, "exists"), []byte("a letter\n"), 0o600))
 	noErr(t, os.Symlink(filepath.Join(at, "elsewhere"), filepath.Join(at, "link")))
 

@@ -483,3 +483,10 @@ func TestHealth_Draining(t *testing.T) {
 		t.Errorf("reeve health: %+v", r)
 	}
 }
+
+// heldBack makes a command stop before it begins, until SIGCONT, so that it can be traced from there.
+func heldBack(cmd *exec.Cmd) *exec.Cmd {
+	cmd.Args = append([]string{"sh", "-c", `kill -STOP $$; exec "$0" "$@"`, cmd.Path}, cmd.Args[1:]...)
+	cmd.Path = "/bin/sh"
+	return cmd
+}

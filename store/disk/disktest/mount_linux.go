@@ -10,13 +10,32 @@ import (
 func SmallDisk(t testing.TB, size string) string {
 	t.Helper()
 	at := t.TempDir()
-	if err := syscall.Mount("tmpfs", at, "tmpfs", 0, "size="+size+",mode=0700"); err != nil {
-		t.Skipf("a full disk cannot be had here: mount: %v", err)
+	MountAt(t, at, "size="+size)
+	return at
+}
+
+// MountAt mounts a file system in memory, with options of mount, at a directory. It skips the test
+// where that is not possible.
+func MountAt(t testing.TB, at, options string) {
+	t.Helper()
+	if err := syscall.Mount("tmpfs", at, "tmpfs", 0, options+",mode=0700"); err != nil {
+		t.Skipf("a file system of its own cannot be had here: mount: %v", err)
 	}
 	t.Cleanup(func() {
 		if err := syscall.Unmount(at, syscall.MNT_DETACH); err != nil {
 			t.Error(err)
 		}
 	})
-	return at
+}
+
+// ReadOnly makes a mounted file system one that can only be read, or writable again.
+func ReadOnly(t testing.TB, at string, on bool) {
+	t.Helper()
+	flags := uintptr(syscall.MS_REMOUNT)
+	if on {
+		flags |= syscall.MS_RDONLY
+	}
+	if err := syscall.Mount("", at, "", flags, ""); err != nil {
+		t.Fatal(err)
+	}
 }

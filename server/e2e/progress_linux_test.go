@@ -13,13 +13,6 @@ import (
 	"unsafe"
 )
 
-// heldBack makes a command stop before it begins, until SIGCONT, so that it can be traced from there.
-func heldBack(cmd *exec.Cmd) *exec.Cmd {
-	cmd.Args = append([]string{"sh", "-c", `kill -STOP $$; exec "$0" "$@"`, cmd.Path}, cmd.Args[1:]...)
-	cmd.Path = "/bin/sh"
-	return cmd
-}
-
 // pseudoTerminal returns a terminal for a command, and a function that returns what was written to it.
 func pseudoTerminal(t *testing.T) (terminal *os.File, screen func() string) {
 	t.Helper()
