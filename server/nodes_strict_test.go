@@ -30,7 +30,7 @@ var takesNothing = regexp.MustCompile(`^(` + strings.Join([]string{
 	// They give back.
 	`DELETE /(admin|user)/list/:id/lockout`,
 	// They work on this node.
-	`DELETE /system/monitor/trace.*`, `POST /system/(backup-target|file-move)/cancel`, `POST /system/(compact|health/acknowledge)`,
+	`DELETE /system/monitor/trace.*`, `POST /system/(backup-target|file-move)/cancel`, `POST /system/backup-target/check`, `POST /system/(compact|health/acknowledge)`,
 	`DELETE /admin/act-as`, // without acting as another user
 }, "|") + `)$`)
 

@@ -317,6 +317,52 @@ func TestBackup_NeedsPermission(t *testing.T) {
 	in.OK("GET", "/system/backup-file", "", "reader")
 	in.Call("POST", "/system/backup-file", `{"target":"local"}`, "reader").Brief(403)
 	in.Call("POST", "/system/backup-target/cancel", `{"target":"local"}`, "reader").Brief(403)
+	in.Call("POST", "/system/backup-target/check", `{"target":"local"}`, "reader").Brief(403)
+}
+
+// TestCheck_NewestCopy checks the newest copy when asked: its proof is of now, and damage is found. There must be one
+// that this process can open.
+func TestCheck_NewestCopy(t *testing.T) {
+	t.Parallel()
+	k, dir := newKept(t), t.TempDir()
+	const path = "/system/backup-target/check"
+	check := func() targetState {
+		t.Helper()
+		var before targetState
+		k.OK("POST", path, `{"target":"nas"}`, "owner").Data(&before)
+		return k.until("the check has ended", func(s targetState) bool {
+			return s.Attempts > before.Attempts && s.Phase == backup.Waiting
+		})
+	}
+	set := target.Set{Targets: []target.Config{{Name: "nas", Path: dir}, {Name: "pipe", Command: []string{"cat"}}}}
+	k.run(set)
+	first := k.until("it is proven", func(s targetState) bool { return s.ProvenAt != nil && s.Phase == backup.Waiting })
+	for range 2 {
+		s := check()
+		if s.Error != "" || s.Copies != first.Copies || !s.ProvenAt.After(*first.ProvenAt) {
+			t.Errorf("%+v", s)
+		}
+		first.ProvenAt = s.ProvenAt
+	}
+
+	for sent, want := range map[string]int{`{"target":"pipe"}`: 422, `{"target":"none"}`: 422, `{"target":1}`: 400, `{}`: 400} {
+		k.Call("POST", path, sent, "owner").Brief(want)
+	}
+
+	all, err := filepath.Glob(filepath.Join(dir, "*", "*", "*", "copies", "*.data"))
+	if err != nil || len(all) != 1 {
+		t.Fatal(all, err)
+	}
+	content, err := os.ReadFile(all[0])
+	servertest.Must(t, err)
+	content[len(content)/2] ^= 1
+	servertest.Must(t, os.WriteFile(all[0], content, 0o600))
+	if s := check(); s.Error == "" {
+		t.Errorf("damage is not found: %+v", s)
+	}
+	if state, text := k.health(); state == "ok" {
+		t.Errorf("%s: %s", state, text)
+	}
 }
 
 // TestCancel_Storing cancels a copy that would take hours.

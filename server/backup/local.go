@@ -53,7 +53,7 @@ func (k *localKeeper) list(context.Context) ([]Copy, error) {
 		if err != nil || statErr != nil {
 			continue // another file, or it was deleted just now
 		}
-		c := Copy{Target: LocalName, Name: e.Name(), At: timeOf(at), Size: info.Size(), State: Stored}
+		c := Copy{Target: LocalName, Name: e.Name(), At: timeOf(at), Size: info.Size(), State: Stored, Checkable: true}
 		var p copies.Proof
 		if text, err := os.ReadFile(k.proof(e.Name())); err == nil && json.Unmarshal(text, &p) == nil {
 			c.State, c.ProvenAt, c.Records = Proven, timeOf(p.Time), p.Records

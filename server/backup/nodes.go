@@ -21,6 +21,7 @@ const (
 	reportNote = notes + "report"
 	cancelNote = notes + "cancel/" // with the name of a target; a random text
 	makeNote   = notes + "make/"
+	checkNote  = notes + "check/"
 
 	notesEvery   = time.Second
 	notesTimeout = 5 * time.Second
@@ -113,7 +114,7 @@ func (b *Service) exchange(ctx context.Context, done map[string]string, last []b
 		for _, kind := range []struct {
 			note string
 			do   func()
-		}{{cancelNote, w.interrupt}, {makeNote, func() { w.ask() }}} {
+		}{{cancelNote, w.interrupt}, {makeNote, func() { w.ask() }}, {checkNote, func() { w.askCheck() }}} { // one without a copy does nothing
 			name := kind.note + w.target.Name
 			if asked := string(all[name]); asked != done[name] {
 				done[name] = asked

@@ -17,15 +17,16 @@ import (
 
 // Copy is a copy at a target.
 type Copy struct {
-	Target   string
-	Name     string
-	At       store.Time
-	Size     int64 // encrypted records
-	Files    int   // contents of files in the copy
-	State    string
-	ProvenAt store.Time
-	Records  int // number of records in a proven copy
-	Fault    string
+	Target    string
+	Name      string
+	At        store.Time
+	Size      int64 // encrypted records
+	Files     int   // contents of files in the copy
+	State     string
+	ProvenAt  store.Time
+	Records   int // number of records in a proven copy
+	Fault     string
+	Checkable bool // whether this process can prove it
 }
 
 // newest returns the newest of copies that was made since these data were restored; nil for none.
@@ -109,12 +110,13 @@ func (k *remoteKeeper) list(ctx context.Context) ([]Copy, error) {
 	all := make([]Copy, len(s.Copies))
 	for i, c := range s.Copies {
 		all[i] = Copy{
-			Target: k.target.Name,
-			Name:   c.Name,
-			At:     timeOf(c.Time),
-			Size:   c.Size,
-			Files:  c.Files,
-			State:  Stored,
+			Target:    k.target.Name,
+			Name:      c.Name,
+			At:        timeOf(c.Time),
+			Size:      c.Size,
+			Files:     c.Files,
+			State:     Stored,
+			Checkable: c.Own && c.Manifest != nil,
 		}
 		switch {
 		case c.Fault != nil:

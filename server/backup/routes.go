@@ -39,7 +39,12 @@ func Routes(b *Service) []web.Route {
 		}),
 		web.Action("POST", "/system/backup-target/cancel", making, "Cancel a backup", b.cancel, web.Options{
 			LoggedAs: "backup_cancel",
-			Note:     "Ends the copy to a target that is being made. What was stored so far is used by the next one. If none is, nothing changes.",
+			Note:     "Ends the copy to a target that is being made, or its proof. What was stored so far is used by the next one. If none is, nothing changes.",
+		}),
+		web.Action("POST", "/system/backup-target/check", making, "Check the newest copy", b.check, web.Options{
+			LoggedAs: "backup_check",
+			Note: "Starts a proof of the newest copy that this server has made since its start, as each day: it is read back, restored and compared. " +
+				"Returns at once; attempts grows when the proof has ended.",
 		}),
 	}
 }
@@ -153,15 +158,16 @@ type backupCopiesOut struct {
 }
 
 type backupCopyOut struct {
-	Target   string     `json:"target" doc:"Name of the target"`
-	Name     string     `json:"name" doc:"Name of the copy at the target"`
-	At       store.Time `json:"at" doc:"Time of the data in the copy"`
-	Size     int64      `json:"size" doc:"Bytes of the records and the change log, as they are stored"`
-	Files    int        `json:"files" doc:"Number of contents of files that belong to it, which are stored once for all copies"`
-	State    string     `json:"state" enum:"copy_state" doc:"proven: restored and examined; stored: read back; sent: taken by a command; foreign: of an earlier secret.key, only the identity opens it; previous: from before the data were restored; damaged"`
-	ProvenAt store.Time `json:"proven_at" null:"true" doc:"Time of the proof; null for none"`
-	Records  int        `json:"records" doc:"Number of records that the proof found; 0 without one"`
-	Fault    string     `json:"fault" doc:"Damage that was found; empty for none"`
+	Target    string     `json:"target" doc:"Name of the target"`
+	Name      string     `json:"name" doc:"Name of the copy at the target"`
+	At        store.Time `json:"at" doc:"Time of the data in the copy"`
+	Size      int64      `json:"size" doc:"Bytes of the records and the change log, as they are stored"`
+	Files     int        `json:"files" doc:"Number of contents of files that belong to it, which are stored once for all copies"`
+	State     string     `json:"state" enum:"copy_state" doc:"proven: restored and examined; stored: read back; sent: taken by a command; foreign: of an earlier secret.key, only the identity opens it; previous: from before the data were restored; damaged"`
+	ProvenAt  store.Time `json:"proven_at" null:"true" doc:"Time of the proof; null for none"`
+	Records   int        `json:"records" doc:"Number of records that the proof found; 0 without one"`
+	Fault     string     `json:"fault" doc:"Damage that was found; empty for none"`
+	Checkable bool       `json:"checkable" doc:"Whether this server can prove it: it has made it since its start"`
 }
 
 func (b *Service) listCopies(req *web.Request, _ *web.None) (*backupCopiesOut, error) {
@@ -213,6 +219,23 @@ func (b *Service) cancel(req *web.Request, in *targetIn) (*backupTargetOut, erro
 	}
 	w.interrupt()
 	out := w.describe(r, req.Language())
+	return &out, nil
+}
+
+func (b *Service) check(req *web.Request, in *targetIn) (*backupTargetOut, error) {
+	w, r, err := b.named(in.Target)
+	if err != nil {
+		return nil, err
+	}
+	if b.elsewhere() {
+		return b.request(req, checkNote, in.Target)
+	}
+	before, err := w.askCheck()
+	if err != nil {
+		return nil, err
+	}
+	out := w.describe(r, req.Language())
+	out.Attempts = before
 	return &out, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -41,6 +42,31 @@ const (
 	Pruning = "deleting"
 )
 
+// cause is why a worker does something.
+type cause int
+
+const (
+	due    cause = iota // a copy is due, or only its proof
+	wanted              // a user has asked for a copy
+	check               // a user has asked for a proof of the newest copy
+)
+
+// begins returns the phase in which an attempt begins.
+func (c cause) begins() string {
+	if c == check {
+		return Proving
+	}
+	return Storing
+}
+
+// done returns the message of the log.
+func (c cause) done() string {
+	if c == check {
+		return "the newest copy was proven"
+	}
+	return "a copy was made"
+}
+
 // worker makes the copies at one target.
 type worker struct {
 	b      *Service
@@ -48,6 +74,7 @@ type worker struct {
 	keeper keeper
 	asked  chan struct{} // holds a value while a user has asked for a copy
 	needed chan struct{} // holds a value while commits need a copy that they continue
+	checks chan struct{} // holds a value while a user has asked for a proof of the newest copy
 	made   time.Time     // start of the server, or when the target was named
 
 	mu     sync.Mutex
@@ -57,6 +84,8 @@ type worker struct {
 	cancel context.CancelFunc // ends what is running; nil if nothing is
 
 	unprovenAt time.Time // time of the newest copy if its proof has failed; zero otherwise
+	checkedAt  time.Time // time of the last proof of this process
+	checked    string    // name of the copy that was proven; "" while it is not known
 }
 
 // progress is what a worker does.
@@ -71,7 +100,7 @@ type progress struct {
 }
 
 func newWorker(b *Service, t target.Config, k keeper) *worker {
-	return &worker{b: b, target: t, keeper: k, asked: make(chan struct{}, 1), needed: make(chan struct{}, 1), made: b.now(), now: progress{phase: Waiting}}
+	return &worker{b: b, target: t, keeper: k, asked: make(chan struct{}, 1), needed: make(chan struct{}, 1), checks: make(chan struct{}, 1), made: b.now(), now: progress{phase: Waiting}}
 }
 
 const (
@@ -102,14 +131,17 @@ func (w *worker) run(ctx context.Context) {
 			return
 		case <-w.asked:
 			timer.Stop()
-			w.attempt(ctx, true)
+			w.attempt(ctx, wanted)
+		case <-w.checks:
+			timer.Stop()
+			w.attempt(ctx, check)
 		case <-w.needed:
 			timer.Stop()
 			w.setUnproven(time.Time{})
-			w.attempt(ctx, false)
+			w.attempt(ctx, due)
 		case <-timer.C:
 			if err == nil && !w.b.now().Before(next) && !w.foundAgain(ctx) {
-				w.attempt(ctx, false)
+				w.attempt(ctx, due)
 			}
 		}
 	}
@@ -125,6 +157,20 @@ func (w *worker) ask() (before int) {
 	default:
 	}
 	return w.now.attempts
+}
+
+// askCheck asks for a proof of the newest copy, and returns the number of attempts before it.
+func (w *worker) askCheck() (before int, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.b.Examine == nil || !slices.ContainsFunc(w.copies, func(c Copy) bool { return c.Checkable }) {
+		return 0, errs.Field(errs.Invalid, "target", "it has no copy that this server has made since its start: `reeve backup check` proves older ones")
+	}
+	select {
+	case w.checks <- struct{}{}:
+	default:
+	}
+	return w.now.attempts, nil
 }
 
 // follow goes on where a worker of the same target has ended: a client may wait for a copy.
@@ -198,9 +244,11 @@ func (w *worker) retry() {
 func (w *worker) interrupt() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	select {
-	case <-w.asked:
-	default:
+	for _, c := range []chan struct{}{w.asked, w.checks} {
+		select {
+		case <-c:
+		default:
+		}
 	}
 	if w.cancel != nil {
 		w.cancel()
@@ -218,15 +266,15 @@ var errCancelled = errors.New("a user has ended it")
 
 // attempt makes a copy, proves it if the last proof is old or a user has asked for it, and deletes
 // copies that are not kept.
-func (w *worker) attempt(ctx context.Context, asked bool) {
+func (w *worker) attempt(ctx context.Context, why cause) {
 	inner, cancel := context.WithCancel(ctx)
 	defer cancel()
 	w.mu.Lock()
 	w.cancel = cancel
-	w.now = progress{phase: Storing, begun: w.b.now(), failures: w.now.failures, fault: w.now.fault, attempts: w.now.attempts + 1}
+	w.now = progress{phase: why.begins(), begun: w.b.now(), failures: w.now.failures, fault: w.now.fault, attempts: w.now.attempts + 1}
 	w.mu.Unlock()
 
-	err := w.steps(inner, asked)
+	err := w.steps(inner, why)
 	if listErr := w.refresh(ctx); err == nil {
 		err = listErr
 	}
@@ -248,7 +296,7 @@ func (w *worker) attempt(ctx context.Context, asked bool) {
 	}
 	w.mu.Unlock()
 	if ctx.Err() != nil {
-		if asked {
+		if why == wanted {
 			w.ask()
 		}
 		return
@@ -259,11 +307,11 @@ func (w *worker) attempt(ctx context.Context, asked bool) {
 		})
 		return
 	}
-	w.b.s.Log.Info().Str("target", w.target.Name).Dur("took", took).Msg("a copy was made")
+	w.b.s.Log.Info().Str("target", w.target.Name).Dur("took", took).Msg(why.done())
 }
 
-func (w *worker) steps(ctx context.Context, asked bool) error {
-	if asked || !w.onlyProof() {
+func (w *worker) steps(ctx context.Context, why cause) error {
+	if why == wanted || why == due && !w.onlyProof() {
 		err := w.keeper.add(ctx, func(done, total int64) {
 			w.set(func(p *progress) { p.done, p.total = done, total })
 		})
@@ -282,11 +330,14 @@ func (w *worker) steps(ctx context.Context, asked bool) error {
 	}
 
 	var unproven error
-	if w.b.Examine != nil && (asked || w.b.now().Sub(w.proven()) > proofEvery) {
+	if w.b.Examine != nil && (why != due || w.b.now().Sub(w.proven()) > proofEvery) {
 		w.set(func(p *progress) { p.phase, p.done, p.total = Proving, 0, 0 })
 		switch err := w.keeper.prove(ctx); {
 		case err == nil:
 			w.setUnproven(time.Time{})
+			w.mu.Lock()
+			w.checkedAt, w.checked = w.b.now(), ""
+			w.mu.Unlock()
 			w.ping(ctx)
 		case errors.As(err, &copies.LostError{}): // which the next copy stores again
 			unproven = err
@@ -295,8 +346,8 @@ func (w *worker) steps(ctx context.Context, asked bool) error {
 			unproven = err
 		}
 	}
-	if err := ctx.Err(); err != nil {
-		return err
+	if err := ctx.Err(); err != nil || why == check {
+		return errors.Join(err, unproven)
 	}
 	w.set(func(p *progress) { p.phase, p.done, p.total = Pruning, 0, 0 })
 	return errors.Join(unproven, w.prune(ctx))
@@ -334,11 +385,25 @@ func (w *worker) refresh(ctx context.Context) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if err == nil {
+		w.noteProof(all)
 		w.copies, w.listed = all, true
 	} else if w.now.fault == nil && ctx.Err() == nil {
 		w.now.fault = err
 	}
 	return err
+}
+
+// noteProof says the time of the last proof of this process. At a target where nothing is replaced, it has only that of
+// the first one.
+func (w *worker) noteProof(all []Copy) {
+	i := slices.IndexFunc(all, func(c Copy) bool { return c.Checkable })
+	if i < 0 || w.checkedAt.IsZero() || w.checked != "" && w.checked != all[i].Name {
+		return
+	}
+	w.checked = all[i].Name
+	if c := &all[i]; c.State == Proven && c.ProvenAt.Std().Before(w.checkedAt) {
+		c.ProvenAt = timeOf(w.checkedAt)
+	}
 }
 
 // proven returns the time of the last proof; zero for none.

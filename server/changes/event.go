@@ -195,7 +195,7 @@ type eventType struct {
 // loggedActions are the actions of the change log. Entries of webhook_skip were made by earlier
 // versions.
 var loggedActions = []string{
-	"act_as", "act_as_ended", "backup", "backup_cancel", "backup_now", "create_link", audit.Denied, "drop_entries", "erase",
+	"act_as", "act_as_ended", "backup", "backup_cancel", "backup_check", "backup_now", "create_link", audit.Denied, "drop_entries", "erase",
 	"export", "export_person", "file_move", "file_move_cancel", SecretsRead, "reauth", "restore", "rotate_key", "start", "undo",
 	"unlock",
 	"webhook_replay", "webhook_resume", "webhook_secret", "webhook_skip",

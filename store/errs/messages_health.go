@@ -54,6 +54,7 @@ var healthMessages = []entry{
 	{"backup_local", "these copies are on the disk of the data and lost with it: name a target as [backup.NAME] in the configuration", "",
 		"这些副本与数据在同一磁盘上，会一起丢失：请在配置文件中用 [backup.NAME] 指定目标位置"},
 	{"backup_target_unknown", "there is no such target", "", "没有这样的目标位置"},
+	{"backup_unchecked", "it has no copy that this server has made since its start: `reeve backup check` proves older ones", "", "其中没有本服务器自启动以来所做的副本：更早的副本可用 `reeve backup check` 证明"},
 	{"files_open", "open", "", "已打开"},
 	{"bucket_silent", "the bucket of files does not answer: %s; only files in the cache can be read, and none uploaded", "cause",
 		"文件存储桶没有响应：{cause}；只能读取缓存中的文件，无法上传"},

@@ -42,7 +42,7 @@ export function Backups() {
       </Typography.Title>
       {targets?.data.length === 0 && <Alert type="warning" showIcon title={t('backups.none')} />}
       {(targets?.data ?? []).map((target) => (
-        <One key={target.name} target={target} reload={reload} />
+        <One key={target.name} target={target} checkable={copies?.data.some((copy) => copy.checkable && copy.target === target.name)} reload={reload} />
       ))}
       <Card title={t('backups.copies')} loading={!copies} styles={{ body: { padding: '4px 16px 12px' } }}>
         {copies && <Copies copies={copies.data} />}
@@ -56,7 +56,7 @@ export function Backups() {
   )
 }
 
-function One({ target, reload }: { target: Target; reload: () => Promise<unknown> }) {
+function One({ target, checkable, reload }: { target: Target; checkable?: boolean; reload: () => Promise<unknown> }) {
   const { may } = useAccount()
   const { confirm, notify } = useAction()
   const waiting = target.phase === 'waiting'
@@ -65,6 +65,11 @@ function One({ target, reload }: { target: Target; reload: () => Promise<unknown
   async function begin() {
     await post('/system/backup-file', { target: target.name })
     notify(t('backups.begun', { target: name }))
+    await reload()
+  }
+  async function check() {
+    await post('/system/backup-target/check', { target: target.name })
+    notify(t('backups.checking', { target: name }))
     await reload()
   }
   async function cancel() {
@@ -80,9 +85,16 @@ function One({ target, reload }: { target: Target; reload: () => Promise<unknown
       extra={
         may('system.copy.create') &&
         (waiting ? (
-          <Button icon={<CloudUploadOutlined />} onClick={() => void begin()}>
-            {t('backups.now')}
-          </Button>
+          <Flex gap={8}>
+            {checkable && (
+              <Button title={t('backups.check.what')} onClick={() => void check()}>
+                {t('backups.check')}
+              </Button>
+            )}
+            <Button icon={<CloudUploadOutlined />} onClick={() => void begin()}>
+              {t('backups.now')}
+            </Button>
+          </Flex>
         ) : (
           <Button onClick={() => void cancel()}>{t('cancel')}</Button>
         ))
