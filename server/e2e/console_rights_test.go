@@ -309,7 +309,10 @@ func TestConsoleRoles(t *testing.T) {
 	}
 	read := func() role { return into[role](t, c.want(200, "GET", "/admin/role/3", "")) }
 	p := signedInAt(t, server, c, "/admin/role")
-	p.row("Owner").missing("button", "More actions for Owner")
+	p.click("button", "More actions for Owner")
+	p.find("menuitem", "Compare with…")
+	p.missing("menuitem", "Duplicate")
+	p.press("Escape")
 	p.click("button", "New role")
 	p.fill("Name", "Editor")
 	p.click("button", "Create")
@@ -428,7 +431,12 @@ func TestConsoleRights_MissingNotOffered(t *testing.T) {
 	p.see("Required permission: admin.list.query")
 	p.in(".ant-drawer-footer").click("button", "Close")
 	p.at("/admin/role")
-	p.row("Role of reader").missing("button", "More actions for")
+	p.click("button", "More actions for Role of reader")
+	p.find("menuitem", "Compare with…")
+	for _, item := range []string{"Edit", "Duplicate", "Delete"} {
+		p.missing("menuitem", item)
+	}
+	p.press("Escape")
 	p.missing("button", "New role")
 
 	chief := owner.holder(server, "chief", "admin.role.query", "admin.role.rule",
@@ -436,7 +444,10 @@ func TestConsoleRights_MissingNotOffered(t *testing.T) {
 	low := owner.create("/admin/role", "name", "Low")
 	path := fmt.Sprintf("/admin/role/%d/rule", low)
 	p = signedInAt(t, server, chief, "/admin/role")
-	p.row("Role of reader").missing("button", "More actions for") // the role has admin.dept.query
+	p.click("button", "More actions for Role of reader")
+	p.find("menuitem", "Compare with…")
+	p.missing("menuitem", "Edit") // the role has admin.dept.query
+	p.press("Escape")
 	p.row("Role of reader").click("button", "Permissions")
 	p.see("You can’t edit this role: it includes permissions you don’t have.")
 	p.see("Missing: admin.dept.query.")

@@ -9,6 +9,7 @@ const uses: Record<string, string> = {
   'pages/people/Explain.tsx': 'the permissions to ask about, which needs the same permission',
   'pages/people/Users.tsx': 'choices for those who can’t see the list',
   'pages/rights/AppRoles.tsx': 'the list',
+  'pages/rights/CompareDrawer.tsx': 'choices for those who can’t see the list',
   'pages/rights/Departments.tsx': 'the list',
   'pages/rights/Permissions.tsx': 'the list',
   'pages/rights/RightsDrawer.tsx': 'choices for those who can’t see the list',

@@ -105,6 +105,8 @@ export const rights = {
   'role.copy': 'Duplicate',
   'role.copy.of': 'Duplicate {name}',
   'role.copy.name': 'Copy of {name}',
+  'role.compare': 'Compare two roles',
+  'role.compare.with': 'Compare with…',
   'role.edit': 'Edit role',
   'role.created': 'Role {name} created. Now set its permissions.',
   'role.saved': 'Role {name} saved.',

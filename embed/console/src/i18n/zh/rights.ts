@@ -107,6 +107,8 @@ export const rights: Record<keyof typeof en, string> = {
   'role.copy': '复制',
   'role.copy.of': '复制 {name}',
   'role.copy.name': '{name} 的副本',
+  'role.compare': '对比两个角色',
+  'role.compare.with': '对比其他角色…',
   'role.edit': '编辑角色',
   'role.created': '已新建角色 {name}，请为其分配权限。',
   'role.saved': '已保存角色 {name}。',

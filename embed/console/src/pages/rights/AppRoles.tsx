@@ -3,13 +3,14 @@ import { lazy, Suspense, useState } from 'react'
 import { post } from '../../api/request'
 import type { AppRole } from '../../api/types'
 import { useAccount } from '../../app/account'
-import { t } from '../../i18n'
+import { loadTexts, t } from '../../i18n'
 import { useLastValue } from '../../ui/useLastValue'
 import { useTable } from '../../ui/useTable'
 import { RoleList } from './RoleList'
 import { RoleName } from './RoleName'
 
 const AppRoleDrawer = lazy(async () => ({ default: (await import('./AppRoleDrawer')).AppRoleDrawer }))
+const CompareDrawer = lazy(async () => ({ default: (await Promise.all([import('./CompareDrawer'), loadTexts('overlays')]))[0].CompareDrawer }))
 
 const realm = {
   path: '/user/role',
@@ -24,6 +25,7 @@ export function AppRoles() {
   const { may } = useAccount()
   const list = useTable<AppRole>('/user/role')
   const [edits, setEdits] = useState<{ role?: AppRole; copy?: AppRole }>()
+  const [compared, setCompared] = useState<number[]>() // as the drawer takes it, which is loaded when first opened
   const drawn = useLastValue(edits) // the drawer is loaded when first opened
   const opens = may('user.role.update') || may('user.role.rule')
 
@@ -40,11 +42,15 @@ export function AppRoles() {
         first={(role) => opens && { label: t('edit'), onClick: () => setEdits({ role }) }}
         onCreate={() => setEdits({})}
         onCopy={(copy) => setEdits({ copy })}
+        onCompare={may('user.rule.query') || may('user.role.rule') ? setCompared : undefined}
         again={({ description, name, sort, status, default: given, password_off }) =>
           post('/user/role', { description, name, sort, status, default: given, password_off })
         }
       />
-      <Suspense>{drawn && <AppRoleDrawer edits={edits} onClose={() => setEdits(undefined)} saved={list.reload} />}</Suspense>
+      <Suspense>
+        {drawn && <AppRoleDrawer edits={edits} onClose={() => setEdits(undefined)} saved={list.reload} />}
+        {compared && <CompareDrawer ids={compared} realm={realm} onClose={() => setCompared([])} />}
+      </Suspense>
     </>
   )
 }

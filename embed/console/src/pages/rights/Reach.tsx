@@ -4,8 +4,7 @@ import { post } from '../../api/request'
 import type { Reach as Answer, Role } from '../../api/types'
 import { joined, t } from '../../i18n'
 import { count } from '../../ui/format'
-import { ownerRole } from './useCeiling'
-import { few } from './words'
+import { few, ownerRole } from './words'
 
 type Props = Pick<Role, 'id' | 'rule_ids' | 'data_scope' | 'dept_ids' | 'grant_role_ids'> & {
   onGive?: (roles: number[]) => void // lets members assign further roles

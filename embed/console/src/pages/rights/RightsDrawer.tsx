@@ -18,8 +18,8 @@ import { PermissionTree } from './PermissionTree'
 import { Reach } from './Reach'
 import { Review } from './Review'
 import { ScopeTab } from './ScopeTab'
-import { beyond, type Ceiling, lacking, ownerRole } from './useCeiling'
-import { few } from './words'
+import { beyond, type Ceiling, lacking } from './useCeiling'
+import { few, ownerRole } from './words'
 
 const History = lazy(async () => ({ default: (await Promise.all([import('../../ui/log/History'), loadTexts('audit', 'actions', 'builtins')]))[0].History }))
 

@@ -1,4 +1,4 @@
-import { App, type TableProps } from 'antd'
+import { App, Button, type TableProps } from 'antd'
 import type { ComponentProps, ReactNode } from 'react'
 import { Link, useNavigate } from 'react-router'
 import { Failure, put } from '../../api/request'
@@ -38,13 +38,27 @@ type Props<R extends Either> = {
   edit?: (role: R) => Action
   onCreate: () => void
   onCopy: (role: R) => void
+  onCompare?: (ids: number[]) => void // with one or two; undefined without permission
   again: (role: R) => Promise<Either> // creates a deleted role without its permissions
 }
 
 const never = () => false
 
 // RoleList is the list of the roles of either realm.
-export function RoleList<R extends Either>({ realm, list, name, permissions, columns = [], fixed = never, first, edit, onCreate, onCopy, again }: Props<R>) {
+export function RoleList<R extends Either>({
+  realm,
+  list,
+  name,
+  permissions,
+  columns = [],
+  fixed = never,
+  first,
+  edit,
+  onCreate,
+  onCopy,
+  onCompare,
+  again,
+}: Props<R>) {
   const { may } = useAccount()
   const { confirm, notify } = useAction()
   const removing = useRemove()
@@ -87,6 +101,9 @@ export function RoleList<R extends Either>({ realm, list, name, permissions, col
     await list.reload()
   }
 
+  const compare = (role: R) =>
+    onCompare !== undefined && (list.total > 1 || list.narrowed) && { label: t('role.compare.with'), onClick: () => onCompare([role.id]) }
+
   return (
     <List<R>
       title={t(texts.title)}
@@ -94,6 +111,15 @@ export function RoleList<R extends Either>({ realm, list, name, permissions, col
       empty={t(texts.empty)}
       filters={<StatusFilter list={list} width={140} />}
       actions={may(`${access}.create`) && <CreateButton onClick={onCreate}>{t('role.create')}</CreateButton>}
+      batch={
+        onCompare
+          ? (chosen) => (
+              <Button disabled={chosen.length !== 2} onClick={() => onCompare(chosen.map(({ id }) => id))}>
+                {t('role.compare')}
+              </Button>
+            )
+          : undefined
+      }
       columns={[
         { title: t('name'), ...list.order('name'), width: 280, render: (_, role) => name(role) },
         {
@@ -121,10 +147,11 @@ export function RoleList<R extends Either>({ realm, list, name, permissions, col
             label={t('tree.more', { name: role.name })}
             more={
               fixed(role)
-                ? []
+                ? [compare(role)]
                 : [
                     edit?.(role) ?? false,
                     may(`${access}.create`) && may(`${access}.rule`) && { label: t('role.copy'), onClick: () => onCopy(role) },
+                    compare(role),
                     may('system.audit.query') && {
                       label: t('menu.system.audit'),
                       onClick: () => void navigate(activity({ collection: realm.collection, record: role.id })),

@@ -3,15 +3,17 @@ import { useLocation, useNavigate, useParams } from 'react-router'
 import { post } from '../../api/request'
 import type { Role } from '../../api/types'
 import { useAccount } from '../../app/account'
-import { type Key, t } from '../../i18n'
+import { type Key, loadTexts, t } from '../../i18n'
 import { useLastValue } from '../../ui/useLastValue'
 import { useTable } from '../../ui/useTable'
 import { RoleList } from './RoleList'
 import { RoleName } from './RoleName'
-import { beyond, ownerRole, useCeiling } from './useCeiling'
+import { beyond, useCeiling } from './useCeiling'
+import { ownerRole } from './words'
 
 const RoleDrawer = lazy(async () => ({ default: (await import('./RoleDrawer')).RoleDrawer }))
 const RightsDrawer = lazy(async () => ({ default: (await import('./RightsDrawer')).RightsDrawer }))
+const CompareDrawer = lazy(async () => ({ default: (await Promise.all([import('./CompareDrawer'), loadTexts('overlays')]))[0].CompareDrawer }))
 
 const realm = {
   path: '/admin/role',
@@ -30,6 +32,7 @@ export function Roles() {
   const ceiling = useCeiling()
   const list = useTable<Role>('/admin/role')
   const [edits, setEdits] = useState<{ role?: Role; copy?: Role }>()
+  const [compared, setCompared] = useState<number[]>() // as the drawer takes it, which is loaded when first opened
   const drawn = { edits: useLastValue(edits), opened: useLastValue(opened) } // drawers are loaded when first opened
   const show = (id?: number) => void navigate(`/admin/role${id ? `/${id}` : ''}${search}`)
 
@@ -52,6 +55,7 @@ export function Roles() {
         edit={(role) => may('admin.role.update') && { label: t('edit'), onClick: () => setEdits({ role }) }}
         onCreate={() => setEdits({})}
         onCopy={(copy) => setEdits({ copy })}
+        onCompare={may('admin.rule.query') || may('admin.role.rule') ? setCompared : undefined}
         again={({ description, name, sort, status, data_scope, dept_ids, grant_role_ids, require_factor, password_off }) =>
           post('/admin/role', { description, name, sort, status, data_scope, dept_ids, grant_role_ids, require_factor, password_off })
         }
@@ -69,6 +73,7 @@ export function Roles() {
           />
         )}
         {drawn.opened && <RightsDrawer id={opened} ceiling={ceiling} onClose={() => show()} saved={list.reload} />}
+        {compared && <CompareDrawer ids={compared} realm={realm} onClose={() => setCompared([])} />}
       </Suspense>
     </>
   )

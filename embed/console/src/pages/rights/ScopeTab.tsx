@@ -7,7 +7,8 @@ import { marked } from '../../ui/offered'
 import type { Titled } from '../../ui/tree/model'
 import type { Draft } from './draft'
 import { ScopeChoice } from './ScopeChoice'
-import { type Ceiling, lacking, ownerRole } from './useCeiling'
+import { type Ceiling, lacking } from './useCeiling'
+import { ownerRole } from './words'
 import { byLabel } from '../../ui/fold'
 
 type Dept = Titled & { status: number; children?: Dept[] }

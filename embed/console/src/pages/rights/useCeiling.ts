@@ -2,6 +2,7 @@ import { useEffect, useState } from 'react'
 import { get } from '../../api/request'
 import type { Role } from '../../api/types'
 import { useAccount } from '../../app/account'
+import { ownerRole } from './words'
 
 // Rights are the permissions and data scope of a set of roles.
 type Rights = { all: boolean; rules: Set<number>; scopes: Set<string> }
@@ -10,8 +11,6 @@ type Rights = { all: boolean; rules: Set<number>; scopes: Set<string> }
 // roles that they can assign. own excludes the latter: it is required for letting members
 // assign a role. The server decides; this is a preview.
 export type Ceiling = Rights & { own: Rights }
-
-export const ownerRole = 1
 
 function rightsOf(roles: Role[]): Rights {
   return {

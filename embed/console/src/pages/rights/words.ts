@@ -1,6 +1,9 @@
 import type { PermissionNode } from '../../api/types'
 import { given, joined, maybe, t } from '../../i18n'
 
+// ownerRole is the ID of the role that has every permission.
+export const ownerRole = 1
+
 // permissionName is the displayed name of a permission.
 export const permissionName = (p: Pick<PermissionNode, 'local' | 'name'>): string => maybe(p.local) ?? given(p.name)
 
