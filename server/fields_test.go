@@ -89,7 +89,6 @@ var goodBodies = sync.OnceValue(func() map[string]goodBody {
 		"POST /system/backup-file":          {"/system/backup-file", `{"target":"local"}`},
 		"POST /system/file-move":            {"/system/file-move", `{"to":"local"}`},
 		"POST /system/backup-target/cancel": {"/system/backup-target/cancel", `{"target":"local"}`},
-		"POST /system/backup-target/check":  {"/system/backup-target/check", `{"target":"local"}`},
 		"PUT /system/setting-group/:id": {"/system/setting-group/8",
 			`{"key":"good","title":"T","remark":"r","public":1}`},
 		"POST /admin/list": {"/admin/list",

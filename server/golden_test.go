@@ -83,6 +83,7 @@ func byKind(t *testing.T, body string) string {
 // to a product to which one returns, or that need a mail server. Tests of packages providers, pages and
 // account have them.
 var testedElsewhere = map[string]bool{
+	"POST /system/backup-target/check":   true, // in package backup, since it needs a copy
 	"POST /admin/login/provider":         true,
 	"POST /system/provider/:id/test":     true,
 	"GET /system/provider-test":          true,

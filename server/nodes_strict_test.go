@@ -30,7 +30,7 @@ var takesNothing = regexp.MustCompile(`^(` + strings.Join([]string{
 	// They give back.
 	`DELETE /(admin|user)/list/:id/lockout`,
 	// They work on this node.
-	`DELETE /system/monitor/trace.*`, `POST /system/(backup-target|file-move)/cancel`, `POST /system/backup-target/check`, `POST /system/(compact|health/acknowledge)`,
+	`DELETE /system/monitor/trace.*`, `POST /system/(backup-target|file-move)/cancel`, `POST /system/(compact|health/acknowledge)`,
 	`DELETE /admin/act-as`, // without acting as another user
 }, "|") + `)$`)
 
@@ -40,7 +40,7 @@ var otherRequests = regexp.MustCompile(`^(` + strings.Join([]string{
 	`POST /app/.*`, `POST /\.reeve/sign-out`, `POST /link/:token`,
 	`POST /auth/(introspect|provider/.*|login/email.*)`, `POST /api/login/(email|email-code|code)`,
 	`POST /admin/(login/provider|account/provider.*|reauth/provider/:name)`, `DELETE /(admin/account/provider|system/provider-person).*`,
-	`POST /(file/list|admin/avatar|admin/list-import|user/list-import)`, `POST /system/file-move`,
+	`POST /(file/list|admin/avatar|admin/list-import|user/list-import)`, `POST /system/(file-move|backup-target/check)`,
 	`POST /admin/key/:id/(adopt|resume)`, `POST /admin/account/recovery`, `POST /access/.*`, `POST /ofrep/v1/evaluate/flags/:key`,
 	`DELETE /(admin|user)/list/:id/(factor|lockout)`, `DELETE /admin/account/totp`, `DELETE /system/(mail|monitor/trace).*`,
 	`POST /system/(field/:id/apply|mail/:id/retry|webhook/:id/test|provider/:id/test)`,

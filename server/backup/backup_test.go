@@ -334,20 +334,35 @@ func TestCheck_NewestCopy(t *testing.T) {
 			return s.Attempts > before.Attempts && s.Phase == backup.Waiting
 		})
 	}
-	set := target.Set{Targets: []target.Config{{Name: "nas", Path: dir}, {Name: "pipe", Command: []string{"cat"}}}}
-	k.run(set)
+	k.run(target.Set{Targets: []target.Config{{Name: "nas", Path: dir}}})
 	first := k.until("it is proven", func(s targetState) bool { return s.ProvenAt != nil && s.Phase == backup.Waiting })
+	type copyState struct {
+		State     string
+		Checkable bool
+		ProvenAt  time.Time `json:"proven_at"`
+	}
+	newestCopy := func() copyState {
+		t.Helper()
+		var out struct{ Data []copyState }
+		k.OK("GET", "/system/backup-file", "", "owner").Data(&out)
+		return out.Data[0]
+	}
+	proven := newestCopy().ProvenAt
 	for range 2 {
 		s := check()
-		if s.Error != "" || s.Copies != first.Copies || !s.ProvenAt.After(*first.ProvenAt) {
-			t.Errorf("%+v", s)
+		c := newestCopy()
+		if s.Error != "" || s.Copies != first.Copies || c.State != backup.Proven || !c.Checkable || !c.ProvenAt.After(proven) {
+			t.Errorf("%+v %+v", s, c)
 		}
-		first.ProvenAt = s.ProvenAt
+		proven = c.ProvenAt
 	}
 
-	for sent, want := range map[string]int{`{"target":"pipe"}`: 422, `{"target":"none"}`: 422, `{"target":1}`: 400, `{}`: 400} {
+	for sent, want := range map[string]int{`{"target":"none"}`: 422, `{"target":1}`: 422, `{}`: 422} {
 		k.Call("POST", path, sent, "owner").Brief(want)
 	}
+	other := newKept(t)
+	other.run(target.Set{Targets: []target.Config{{Name: "pipe", Command: []string{"cat"}}}})
+	other.Call("POST", path, `{"target":"pipe"}`, "owner").Brief(422)
 
 	all, err := filepath.Glob(filepath.Join(dir, "*", "*", "*", "copies", "*.data"))
 	if err != nil || len(all) != 1 {
@@ -357,11 +372,16 @@ func TestCheck_NewestCopy(t *testing.T) {
 	servertest.Must(t, err)
 	content[len(content)/2] ^= 1
 	servertest.Must(t, os.WriteFile(all[0], content, 0o600))
-	if s := check(); s.Error == "" {
-		t.Errorf("damage is not found: %+v", s)
+	if s, c := check(), newestCopy(); s.Error == "" || c.State != backup.Damaged {
+		t.Errorf("damage is not found: %+v %+v", s, c)
 	}
 	if state, text := k.health(); state == "ok" {
 		t.Errorf("%s: %s", state, text)
+	}
+	content[len(content)/2] ^= 1
+	servertest.Must(t, os.WriteFile(all[0], content, 0o600))
+	if s, c := check(), newestCopy(); s.Error != "" || c.State != backup.Proven {
+		t.Errorf("the repaired one: %+v %+v", s, c)
 	}
 }
 

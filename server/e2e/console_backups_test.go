@@ -31,8 +31,11 @@ func TestConsoleBackups(t *testing.T) {
 	p.open("/system/backup")
 	p.see("Proven")
 	p.see("reeve restore offsite --identity FILE")
+	p.find("button", "Check")
 	p.click("button", "Back up now")
 	p.see("Copy to offsite started.")
+	p.click("button", "Check") // which is there again after the copy
+	p.see("Check of the newest copy at offsite started.")
 	p.looksGood("backups")
 	p.audit()
 
@@ -43,6 +46,7 @@ func TestConsoleBackups(t *testing.T) {
 	p = signedInAt(t, server, clerk, "/system/backup")
 	p.see("Proven")
 	p.missing("button", "Back up now")
+	p.missing("button", "Check")
 	p.missing("button", "Download backup")
 }
 

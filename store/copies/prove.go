@@ -28,8 +28,20 @@ type Examine func(ctx context.Context, archive, dir string, identities []age.Ide
 // Prove reads the records of a copy back to a file in dir, which Examine restores beside it, and
 // compares the result with the manifest. All contents of files must be there with the right size;
 // sample of them are read. Only a copy that this process has made can be proven. The proof is stored
-// beside the copy.
+// beside the copy; that of a copy that is damaged now is deleted, where the target lets it.
 func (r *Repository) Prove(ctx context.Context, s *Scan, c *Copy, dir string, sample int, examine Examine) (*Proof, error) {
+	p, err := r.prove(ctx, s, c, dir, sample, examine)
+	if now := *c; err == nil || isDamage(err) {
+		now.Proof, now.Fault = p, err
+		r.known[c.Name] = &now
+	}
+	if isDamage(err) && c.Proof != nil {
+		r.target.Delete(ctx, c.Name+proofSuffix) // without it the copy is proven after the next start
+	}
+	return p, err
+}
+
+func (r *Repository) prove(ctx context.Context, s *Scan, c *Copy, dir string, sample int, examine Examine) (*Proof, error) {
 	if !c.Own || c.Manifest == nil {
 		return nil, errors.New("only the identity of a recipient opens this copy: `reeve backup check` proves it")
 	}
@@ -68,7 +80,6 @@ func (r *Repository) Prove(ctx context.Context, s *Scan, c *Copy, dir string, sa
 	if _, err := w.storeJSON(ctx, c.Name+proofSuffix, p); err != nil && !errors.Is(err, ErrExists) {
 		return nil, err
 	}
-	c.Proof = p
 	return p, nil
 }
 

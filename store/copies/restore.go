@@ -95,7 +95,7 @@ func Fetch(ctx context.Context, target Target, m *Manifest, path string) (err er
 func fetch(ctx context.Context, target Target, m *Manifest, path string, limit *Limiter) (err error) {
 	in, err := target.Get(ctx, m.Data.Object)
 	if errors.Is(err, fs.ErrNotExist) {
-		err = fmt.Errorf("%s is missing", m.Data.Object)
+		err = damage{fmt.Errorf("%s is missing", m.Data.Object)}
 	}
 	if err != nil {
 		return err
@@ -108,7 +108,7 @@ func fetch(ctx context.Context, target Target, m *Manifest, path string, limit *
 	sum := sha256.New()
 	n, err := io.Copy(io.MultiWriter(&disk.StepWriter{File: f}, sum), &counted{ctx: ctx, r: in, limit: limit})
 	if err = errors.Join(err, f.Close()); err == nil && (n != m.Data.Size || blob.Digest(sum.Sum(nil)) != m.Data.SHA256) {
-		err = fmt.Errorf("%s is damaged: it is not what was stored", m.Data.Object)
+		err = damage{fmt.Errorf("%s is damaged: it is not what was stored", m.Data.Object)}
 	}
 	if err != nil {
 		err = errors.Join(err, os.Remove(path))

@@ -123,6 +123,7 @@ var requestMessages = []entry{
 	{"ids_with_list", "conflicts with the list parameters; use all=1 with them", "",
 		"与列表参数冲突；请配合 all=1 使用"},
 	{"only_csv", "can only be used with format=csv", "", "只能与 format=csv 一起使用"},
+	{"only_file", "can only be used with format=csv or format=xlsx", "", "只能与 format=csv 或 format=xlsx 一起使用"},
 	{"export_columns", "must be different ones of %s", "known", "必须是以下各不相同的列：{known}"},
 	{"export_max",
 		"the list has %d records, and an export at most %d; use filters, such as a range of times",

@@ -391,6 +391,8 @@ export type BackupCopies = {
 export type BackupCopy = {
   /** Time of the data in the copy */
   at: string
+  /** Whether this server can prove it: it has made it since its start */
+  checkable: boolean
   /** Damage that was found; empty for none */
   fault: string
   /** Number of contents of files that belong to it, which are stored once for all copies */
@@ -583,6 +585,11 @@ export type Check = {
   unknown?: string[]
   /** Whom the token belongs to; null if it is not active */
   user: CheckedUser | null
+}
+
+export type CheckNewestCopy = {
+  /** Name of the target */
+  target: string
 }
 
 export type CheckPermissions = {
@@ -5355,6 +5362,7 @@ export type Api = {
     [path: `/system/audit/${number}/undo`]: { body: undefined; answer: Undone }
     '/system/backup-file': { body: BackUpNow; answer: BackupTarget }
     '/system/backup-target/cancel': { body: CancelBackup; answer: BackupTarget }
+    '/system/backup-target/check': { body: CheckNewestCopy; answer: BackupTarget }
     '/system/compact': { body: undefined; answer: CompactionState }
     '/system/dict': { body: CreateDict; answer: Dict }
     [path: `/system/dict/${number}/item`]: { body: CreateDictItem; answer: DictItem }
