@@ -230,6 +230,9 @@ func (p *program) checkBackupUntil(ctx context.Context) (err error) {
 	if n := len(report.Faults) + report.More; n > 0 {
 		return exit{fmt.Errorf("the backup has %s, such as: %s", errs.Count(n, "fault"), report.Faults[0]), foundCode}
 	}
+	if err := p.answerOnce(dir); err != nil {
+		return exit{err, foundCode}
+	}
 
 	out := map[string]any{"records": report.Records, "files": report.Blobs, "secrets_to_enter": done.Unopened}
 	text := fmt.Sprintf("%s, %s, no faults", errs.Count(report.Records, "record"), errs.Count(report.Blobs, "file"))

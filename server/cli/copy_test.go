@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -15,6 +16,7 @@ import (
 	"reeve/server/outgoing"
 	"reeve/server/servertest"
 	"reeve/store"
+	"reeve/store/kv"
 )
 
 // sink is an address of this machine that counts connections.
@@ -62,19 +64,10 @@ func TestExamine_SendsNothing(t *testing.T) {
 		return nil
 	})
 
-	archive := filepath.Join(t.TempDir(), "copy.tar")
-	f, err := os.Create(archive)
-	servertest.Must(t, err)
-	b, err := in.DB.BackupRecords(t.Context(), false)
-	servertest.Must(t, err)
-	_, err = b.WriteTo(f)
-	servertest.Must(t, err)
-	servertest.Must(t, b.Close())
-	servertest.Must(t, f.Close())
-
+	archive := archiveOf(t, in)
 	p := &program{Release: Release{Version: "1.2.3"}, err: &bytes.Buffer{}, firstName: firstUser, serves: true}
 	servertest.Must(t, p.configure(map[string]string{"data.dir": in.Dir}))
-	records, head, err := p.examine(t.Context(), archive, filepath.Join(t.TempDir(), "data"), nil)
+	records, head, err := p.examine(t.Context(), archive, filepath.Join(t.TempDir(), "data"), nil, false)
 	if err != nil || records == 0 || head.Seq != in.NewestEntry() || waiting != 1 {
 		t.Fatalf("%d records, %+v, %v, %d mails wait", records, head, err, waiting)
 	}
@@ -94,5 +87,67 @@ func TestExamine_SendsNothing(t *testing.T) {
 		if time.Since(begun) > time.Minute {
 			t.Fatalf("%d connections of mails, %d of webhooks", mails.Load(), hooks.Load())
 		}
+	}
+}
+
+// archiveOf writes a copy of the records of an instance, without secret.key, and returns its path.
+func archiveOf(t *testing.T, in *servertest.Instance) string {
+	t.Helper()
+	archive := filepath.Join(t.TempDir(), "copy.tar")
+	f, err := os.Create(archive)
+	servertest.Must(t, err)
+	b, err := in.DB.BackupRecords(t.Context(), false)
+	servertest.Must(t, err)
+	_, err = b.WriteTo(f)
+	servertest.Must(t, err)
+	servertest.Must(t, b.Close())
+	servertest.Must(t, f.Close())
+	return archive
+}
+
+// TestExamine_FindsFaults examines copies without the key of their secret values, and with a damaged segment of the
+// change log, which was so where the copy was made. It never asks the bucket of files.
+func TestExamine_FindsFaults(t *testing.T) {
+	t.Parallel()
+	in := servertest.Start(t, func(su *servertest.Setup) { su.Drain = 10 })
+	in.Keep("owner", "plan.txt", "the content of a file")
+	in.OK("PUT", "/system/setting", `{"values":{"mail.password":"a secret"}}`, "owner")
+	for i := range 40 {
+		in.Create("/system/dict", fmt.Sprintf(`{"code":"c%d","name":"N"}`, i))
+	}
+	var segments []string
+	for begun := time.Now(); len(segments) == 0; time.Sleep(5 * time.Millisecond) {
+		var err error
+		segments, err = filepath.Glob(filepath.Join(in.Dir, "audit", "*"))
+		servertest.Must(t, err)
+		if time.Since(begun) > time.Minute {
+			t.Fatal("no segment is written")
+		}
+	}
+
+	p := &program{Release: Release{Version: "1.2.3"}, err: &bytes.Buffer{}, firstName: firstUser, serves: true}
+	servertest.Must(t, p.configure(map[string]string{"data.dir": in.Dir}))
+	p.config.Files = &kv.FileStorage{} // without a bucket: each use of it would panic
+	examine := func(archive string, withSecrets bool) error {
+		_, _, err := p.examine(t.Context(), archive, filepath.Join(t.TempDir(), "data"), nil, withSecrets)
+		return err
+	}
+	archive := archiveOf(t, in)
+	servertest.Must(t, examine(archive, false))
+	if err := examine(archive, true); err == nil || !strings.Contains(err.Error(), "secret.key does not open 1 secret value") {
+		t.Errorf("without secret.key: %v", err)
+	}
+
+	content, err := os.ReadFile(segments[0])
+	servertest.Must(t, err)
+	damaged := bytes.Clone(content)
+	damaged[len(damaged)/2] ^= 1
+	servertest.Must(t, os.WriteFile(segments[0], damaged, 0o600))
+	archive = archiveOf(t, in)
+	servertest.Must(t, os.WriteFile(segments[0], content, 0o600))
+	if err := examine(archive, false); err == nil {
+		t.Error("a damaged segment is not found")
+	} else {
+		t.Log(err)
 	}
 }

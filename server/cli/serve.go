@@ -85,7 +85,7 @@ func (p *program) serveOnce() (err error) {
 	if err != nil {
 		return err
 	}
-	s.Backups.Examine = p.examine
+	s.Backups.Examine = p.examinerOf(db)
 	if err := p.configureBackups(s); err != nil {
 		return err
 	}

@@ -23,7 +23,7 @@ type shipping struct {
 	last  uint64      // last entry that was stored by this start, for Ship alone
 
 	mu       sync.Mutex
-	objects  map[segment][]string          // objects with parts of a segment
+	objects  map[segment][]string          // objects with parts of a segment, in their order, that this start has stored
 	whole    map[segment]bool              // segments that get no more entries and are stored
 	pending  map[blob.Digest]segment       // contents that may not be stored, and a segment that names them
 	contents map[blob.Digest]storedContent // contents that the last Scan has found
@@ -92,11 +92,16 @@ func (r *Repository) forget(segments []stream.Segment) {
 }
 
 func (r *Repository) shipSegment(ctx context.Context, log *stream.Log, s *stream.Segment) error {
-	from := s.First
-	if r.ship.epoch == s.Epoch {
-		from = max(from, r.ship.last+1)
+	key, from := segmentOf(s), s.First
+	r.ship.mu.Lock()
+	stored, whole := r.ship.objects[key], r.ship.whole[key]
+	r.ship.mu.Unlock()
+	if len(stored) > 0 {
+		if last, ok := partOf(Object{Name: stored[len(stored)-1]}); ok {
+			from = last.Last + 1
+		}
 	}
-	if from > s.Last {
+	if whole || from > s.Last {
 		return nil
 	}
 	p, err := log.Part(s.Path, from)
@@ -110,9 +115,9 @@ func (r *Repository) shipSegment(ctx context.Context, log *stream.Log, s *stream
 	}
 	r.ship.epoch, r.ship.last = p.Epoch, p.Last
 	r.ship.mu.Lock()
-	r.ship.objects[segmentOf(s)] = append(r.ship.objects[segmentOf(s)], name)
+	r.ship.objects[key] = append(r.ship.objects[key], name)
 	r.ship.mu.Unlock()
-	return r.noteContents(p, segmentOf(s))
+	return r.noteContents(p, key)
 }
 
 // Settle stores the contents of files that stored entries name, and then the segments that get no more
@@ -151,10 +156,14 @@ func (r *Repository) replaceParts(ctx context.Context, log *stream.Log, s *strea
 			return err
 		}
 		defer p.Close() // read only: nothing can be lost
-		if _, err := r.storePart(ctx, p); err != nil {
+		all, err := r.storePart(ctx, p)
+		if err != nil {
 			return err
 		}
 		for _, name := range parts {
+			if name == all {
+				continue
+			}
 			if err := r.target.Delete(ctx, name); err != nil {
 				return err
 			}

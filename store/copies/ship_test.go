@@ -213,6 +213,48 @@ func TestShip_WholeSegments(t *testing.T) {
 	}
 }
 
+// TestShip_EpochEnds ships several times after an epoch has ended and before its segment is stored whole: nothing is
+// stored twice, and its commits stay.
+func TestShip_EpochEnds(t *testing.T) {
+	in, target := newInstallation(t, 0), directory(t)
+	clock := time.Now().UTC()
+	in.options.Clock = func() store.Time { clock = clock.Add(time.Millisecond); return kv.TimeOf(clock) }
+	in.reopen()
+	t.Cleanup(func() { in.db.Close() })
+	r := in.repository(target, Options{})
+	in.copy(r)
+	ship := func() {
+		t.Helper()
+		if all, err := r.Ship(t.Context()); err != nil || !all {
+			t.Fatal(all, err)
+		}
+	}
+	in.put("one")
+	ship()
+	in.put("two")
+	ship()
+	at, want := r.Ranges()[0].To, maps.Clone(in.contents)
+	clock = clock.Add(-time.Hour)
+	for _, name := range []string{"three", "four", "five"} {
+		in.put(name)
+		ship()
+	}
+	segments := in.log().Segments()
+	if n := len(r.ship.objects[segmentOf(&segments[0])]); n != 2 || len(segments) != 2 {
+		t.Errorf("the segment that has ended, of %d, is stored in %d parts", len(segments), n)
+	}
+	in.ship(r)
+	in.put("six")
+	in.ship(r)
+	dir, _, err := restoreMoment(t, target, Moment{At: at}, in.identity)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := contentsIn(t, dir); !maps.Equal(got, want) {
+		t.Errorf("%d files, not %d", len(got), len(want))
+	}
+}
+
 // TestShip_InterruptedAnywhere lets shipping fail at each of its operations. What is stored can be
 // restored, and the next attempt succeeds.
 func TestShip_InterruptedAnywhere(t *testing.T) {
