@@ -116,6 +116,11 @@ func (k *localKeeper) prove(ctx context.Context) error {
 	}
 	defer os.RemoveAll(dir)
 	records, _, err := k.b.examine(ctx, k.path(all[0].Name), filepath.Join(dir, "data"), nil)
+	if err != nil && ctx.Err() == nil { // a proof of before does not count any more
+		if missing := os.Remove(k.proof(all[0].Name)); !errors.Is(missing, fs.ErrNotExist) {
+			err = errors.Join(err, missing)
+		}
+	}
 	if err != nil {
 		return err
 	}

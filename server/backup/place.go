@@ -74,6 +74,9 @@ func (b *Service) notePlace(path string) error {
 	if disk.SameDisk(path, dir) {
 		is = same
 	}
+	if strings.Contains(path, "\n") { // a line could not hold it
+		return nil
+	}
 	b.placing.Lock()
 	defer b.placing.Unlock()
 	lines, home, was, err := placeOf(dir, path)

@@ -26,7 +26,7 @@ type Copy struct {
 	ProvenAt  store.Time
 	Records   int // number of records in a proven copy
 	Fault     string
-	Checkable bool // whether this process can prove it
+	Checkable bool // whether the process that makes the copies can prove it
 }
 
 // newest returns the newest of copies that was made since these data were restored; nil for none.
@@ -136,6 +136,7 @@ func (k *remoteKeeper) list(ctx context.Context) ([]Copy, error) {
 }
 
 func (k *remoteKeeper) add(ctx context.Context, progress func(done, total int64)) error {
+	k.scan = nil // of an earlier check
 	r, err := k.open(ctx)
 	if err != nil {
 		return err

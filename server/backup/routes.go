@@ -1,6 +1,7 @@
 package backup
 
 import (
+	"slices"
 	"strings"
 
 	"reeve/server/target"
@@ -44,7 +45,7 @@ func Routes(b *Service) []web.Route {
 		web.Action("POST", "/system/backup-target/check", making, "Check the newest copy", b.check, web.Options{
 			LoggedAs: "backup_check",
 			Note: "Starts a proof of the newest copy that this server has made since its start, as each day: it is read back, restored and compared. " +
-				"Returns at once; attempts grows when the proof has ended.",
+				"Returns at once; attempts grows when it begins, and phase is waiting when it has ended.",
 		}),
 	}
 }
@@ -167,7 +168,7 @@ type backupCopyOut struct {
 	ProvenAt  store.Time `json:"proven_at" null:"true" doc:"Time of the proof; null for none"`
 	Records   int        `json:"records" doc:"Number of records that the proof found; 0 without one"`
 	Fault     string     `json:"fault" doc:"Damage that was found; empty for none"`
-	Checkable bool       `json:"checkable" doc:"Whether this server can prove it: it has made it since its start"`
+	Checkable bool       `json:"checkable" doc:"Whether the server that makes the copies can prove it: at other targets than local, what it has made since its start"`
 }
 
 func (b *Service) listCopies(req *web.Request, _ *web.None) (*backupCopiesOut, error) {
@@ -228,6 +229,13 @@ func (b *Service) check(req *web.Request, in *targetIn) (*backupTargetOut, error
 		return nil, err
 	}
 	if b.elsewhere() {
+		told, err := b.reported(req)
+		if err == nil && !slices.ContainsFunc(told.Copies, func(c backupCopyOut) bool { return c.Checkable && c.Target == in.Target }) {
+			err = nothingToCheck()
+		}
+		if err != nil {
+			return nil, err
+		}
 		return b.request(req, checkNote, in.Target)
 	}
 	before, err := w.askCheck()

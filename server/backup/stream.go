@@ -68,13 +68,15 @@ type shipper struct {
 
 	asked    time.Time // time at which a copy was asked for, because the commits continue none
 	askedFor string    // epoch of these commits
+	hurried  int       // copies in a row that did not wait for askEvery
 	failures int
 }
 
 const (
-	askEvery   = 10 * time.Minute // shortest interval of copies that are asked for because of one gap
-	shipSlowly = time.Minute      // longest interval of attempts after failures
-	shipLast   = 5 * time.Second  // timeout of the attempt when the server stops
+	askEvery    = 10 * time.Minute // shortest interval of copies that are asked for because of one gap
+	mostHurried = 4                // copies because of gaps that follow each other sooner, as with a clock that goes back and forth
+	shipSlowly  = time.Minute      // longest interval of attempts after failures
+	shipLast    = 5 * time.Second  // timeout of the attempt when the server stops
 )
 
 // run stores commits until ctx ends, and then those that are left. What takes longer runs beside it.
@@ -140,8 +142,13 @@ func (s *shipper) ship(ctx context.Context) (all bool) {
 	if r != nil && ctx.Err() == nil && !r.Continued() {
 		all = false
 		epoch := r.Epoch()
-		if now := b.now(); (epoch != s.askedFor || now.Sub(s.asked) > askEvery) && s.w.needsCopy() {
-			s.asked, s.askedFor = now, epoch
+		waited := b.now().Sub(s.asked) > askEvery
+		if waited {
+			s.hurried = 0
+		}
+		if (waited || epoch != s.askedFor && s.hurried < mostHurried) && s.w.needsCopy() {
+			s.asked, s.askedFor = b.now(), epoch
+			s.hurried++
 		}
 	}
 	if errors.Is(ctx.Err(), context.Canceled) {

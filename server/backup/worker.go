@@ -83,9 +83,7 @@ type worker struct {
 	listed bool               // whether copies was read from the target
 	cancel context.CancelFunc // ends what is running; nil if nothing is
 
-	unprovenAt time.Time // time of the newest copy if its proof has failed; zero otherwise
-	checkedAt  time.Time // time of the last proof of this process
-	checked    string    // name of the copy that was proven; "" while it is not known
+	unprovenAt time.Time // time at which the proof of the newest copy failed; zero if it did not
 }
 
 // progress is what a worker does.
@@ -164,7 +162,7 @@ func (w *worker) askCheck() (before int, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.b.Examine == nil || !slices.ContainsFunc(w.copies, func(c Copy) bool { return c.Checkable }) {
-		return 0, errs.Field(errs.Invalid, "target", "it has no copy that this server has made since its start: `reeve backup check` proves older ones")
+		return 0, nothingToCheck()
 	}
 	select {
 	case w.checks <- struct{}{}:
@@ -173,13 +171,17 @@ func (w *worker) askCheck() (before int, err error) {
 	return w.now.attempts, nil
 }
 
+func nothingToCheck() error {
+	return errs.Field(errs.Invalid, "target", "it has no copy that this server has made since its start: `reeve backup check` proves older ones")
+}
+
 // follow goes on where a worker of the same target has ended: a client may wait for a copy.
 func (w *worker) follow(before *worker) {
 	before.mu.Lock()
 	defer before.mu.Unlock()
 	w.now.attempts = before.now.attempts
-	if len(before.asked) > 0 {
-		w.ask()
+	if len(before.asked) > 0 || len(before.checks) > 0 {
+		w.ask() // a copy, since this worker has none yet that it can check
 	}
 }
 
@@ -311,7 +313,8 @@ func (w *worker) attempt(ctx context.Context, why cause) {
 }
 
 func (w *worker) steps(ctx context.Context, why cause) error {
-	if why == wanted || why == due && !w.onlyProof() {
+	again := why == check || why == due && w.onlyProof()
+	if !again {
 		err := w.keeper.add(ctx, func(done, total int64) {
 			w.set(func(p *progress) { p.done, p.total = done, total })
 		})
@@ -330,14 +333,15 @@ func (w *worker) steps(ctx context.Context, why cause) error {
 	}
 
 	var unproven error
-	if w.b.Examine != nil && (why != due || w.b.now().Sub(w.proven()) > proofEvery) {
+	_, hourly, _, err := w.schedule()
+	if err != nil {
+		return err
+	}
+	if w.b.Examine != nil && (why == wanted || again || !hourly || w.b.now().Sub(w.proven()) > proofEvery) {
 		w.set(func(p *progress) { p.phase, p.done, p.total = Proving, 0, 0 })
 		switch err := w.keeper.prove(ctx); {
 		case err == nil:
 			w.setUnproven(time.Time{})
-			w.mu.Lock()
-			w.checkedAt, w.checked = w.b.now(), ""
-			w.mu.Unlock()
 			w.ping(ctx)
 		case errors.As(err, &copies.LostError{}): // which the next copy stores again
 			unproven = err
@@ -385,25 +389,11 @@ func (w *worker) refresh(ctx context.Context) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if err == nil {
-		w.noteProof(all)
 		w.copies, w.listed = all, true
 	} else if w.now.fault == nil && ctx.Err() == nil {
 		w.now.fault = err
 	}
 	return err
-}
-
-// noteProof says the time of the last proof of this process. At a target where nothing is replaced, it has only that of
-// the first one.
-func (w *worker) noteProof(all []Copy) {
-	i := slices.IndexFunc(all, func(c Copy) bool { return c.Checkable })
-	if i < 0 || w.checkedAt.IsZero() || w.checked != "" && w.checked != all[i].Name {
-		return
-	}
-	w.checked = all[i].Name
-	if c := &all[i]; c.State == Proven && c.ProvenAt.Std().Before(w.checkedAt) {
-		c.ProvenAt = timeOf(w.checkedAt)
-	}
 }
 
 // proven returns the time of the last proof; zero for none.

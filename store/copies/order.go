@@ -15,6 +15,8 @@ type order struct {
 	m      *Manifest // nil if it can't be read
 	future bool      // whether the time is in the future: then that of another process of the generation counts, too
 	most   time.Time // time by which it is sorted
+
+	generation, process string // that have made it
 }
 
 // clocksDiffer is how far a time may be in the future because two clocks differ.
@@ -23,9 +25,9 @@ const clocksDiffer = time.Hour
 // precedes reports whether a copy was made before another one of the same process, whatever the clock said.
 func (o *order) precedes(other *order) bool {
 	switch {
-	case o.m == nil || other.m == nil || generationOf(o.name) != generationOf(other.name):
+	case o.m == nil || other.m == nil || o.generation != other.generation:
 		return false
-	case !o.future && processOf(startOf(o.name)) != processOf(startOf(other.name)):
+	case !o.future && o.process != other.process:
 		return false
 	case o.m.LogHead != nil && other.m.LogHead != nil && o.m.LogHead.Seq != other.m.LogHead.Seq:
 		return o.m.LogHead.Seq < other.m.LogHead.Seq
@@ -70,7 +72,9 @@ type sorted struct {
 
 func (s *sorted) sort() {
 	for _, o := range s.orders {
-		o.most = o.time
+		o.most, o.generation, o.process = o.time, generationOf(o.name), processOf(startOf(o.name))
+	}
+	for _, o := range s.orders {
 		for _, other := range s.orders {
 			if other.time.Before(o.most) && o.precedes(other) {
 				o.most = other.time

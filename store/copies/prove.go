@@ -34,8 +34,13 @@ func (r *Repository) Prove(ctx context.Context, s *Scan, c *Copy, dir string, sa
 	if now := *c; err == nil || isDamage(err) {
 		now.Proof, now.Fault = p, err
 		r.known[c.Name] = &now
+		r.ship.mu.Lock() // others may be reading the list
+		if i := slices.Index(s.Copies, c); i >= 0 {
+			s.Copies[i] = &now
+		}
+		r.ship.mu.Unlock()
 	}
-	if isDamage(err) && c.Proof != nil {
+	if isDamage(err) && c.Proof != nil && !r.options.NoDelete {
 		r.target.Delete(ctx, c.Name+proofSuffix) // without it the copy is proven after the next start
 	}
 	return p, err
@@ -51,7 +56,11 @@ func (r *Repository) prove(ctx context.Context, s *Scan, c *Copy, dir string, sa
 	}
 	path := filepath.Join(dir, "copy.age")
 	defer os.Remove(path)
-	if err := fetch(ctx, r.target, m, path, NewLimiter(0)); err != nil {
+	err = fetch(ctx, r.target, m, path, NewLimiter(0))
+	if isDamage(err) { // or was it the network
+		err = fetch(ctx, r.target, m, path, NewLimiter(0))
+	}
+	if err != nil {
 		return nil, err
 	}
 	records, head, err := examine(ctx, path, filepath.Join(dir, "data"), []age.Identity{r.memory})

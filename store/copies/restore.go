@@ -95,7 +95,7 @@ func Fetch(ctx context.Context, target Target, m *Manifest, path string) (err er
 func fetch(ctx context.Context, target Target, m *Manifest, path string, limit *Limiter) (err error) {
 	in, err := target.Get(ctx, m.Data.Object)
 	if errors.Is(err, fs.ErrNotExist) {
-		err = damage{fmt.Errorf("%s is missing", m.Data.Object)}
+		err = fmt.Errorf("%s is missing", m.Data.Object)
 	}
 	if err != nil {
 		return err

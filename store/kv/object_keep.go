@@ -175,6 +175,10 @@ func (k *objectKeeper) once(ctx context.Context) error {
 		k.other = other
 	}
 	k.mu.Unlock()
+	if apart := k.db.clock().Std().Sub(now).Abs(); apart > clocksApart {
+		k.log("no objects of files are deleted", fmt.Errorf("the clocks of this machine and of the bucket differ by %s", apart.Round(time.Second)))
+		return nil
+	}
 	if time.Since(k.checked) >= min(compareEvery, 24*k.storage.every) {
 		if err := errors.Join(k.settle(ctx), k.adopt(ctx, now)); err != nil {
 			return err
@@ -182,10 +186,6 @@ func (k *objectKeeper) once(ctx context.Context) error {
 		k.checked = time.Now()
 	}
 	if k.alone.IsZero() || now.Sub(k.alone) < 2*k.storage.every { // one list may miss a stamp that is being replaced
-		return nil
-	}
-	if apart := k.db.clock().Std().Sub(now).Abs(); apart > clocksApart {
-		k.log("no objects of files are deleted", fmt.Errorf("the clocks of this machine and of the bucket differ by %s", apart.Round(time.Second)))
 		return nil
 	}
 	return k.expire(ctx)

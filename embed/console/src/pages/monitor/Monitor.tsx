@@ -1,10 +1,11 @@
-import { Segmented, Tabs, Typography } from 'antd'
+import { Segmented, Select, Tabs, Typography } from 'antd'
 import { lazy } from 'react'
 import { Navigate, Route, Routes, useNavigate } from 'react-router'
 import { useAccount } from '../../app/account'
 import { Forbidden, NotFound } from '../../app/States'
 import { t } from '../../i18n'
 import { useLive } from '../../ui/useLive'
+import { useWider } from '../../ui/useWider'
 import { EventList } from './EventList'
 import { accessOf, type Kind, kinds } from './kinds'
 import { kindName } from './words'
@@ -36,8 +37,9 @@ export function Monitor() {
 
 function Tab({ kind, open }: { kind: List; open: List[] }) {
   const navigate = useNavigate()
+  const md = useWider('md')
   const below = diagnostics.includes(kind)
-  const { data } = useLive(below && open.includes('redis') ? '/system/monitor/redis' : '', 3600, () => ({ pageSize: 1 })) // a watched server has events
+  const { data } = useLive((below || !md) && open.includes('redis') ? '/system/monitor/redis' : '', 3600, () => ({ pageSize: 1 })) // a watched server has events
   const shown = open.filter((key) => key !== 'redis' || kind === key || data?.data.length)
   const causes = shown.filter((key) => diagnostics.includes(key))
 
@@ -52,12 +54,24 @@ function Tab({ kind, open }: { kind: List; open: List[] }) {
       <Typography.Title level={1} style={{ fontSize: 20, margin: 0 }}>
         {t('menu.system.monitor')}
       </Typography.Title>
-      <Tabs
-        activeKey={below ? 'diagnostics' : kind}
-        onChange={(key) => go(key === 'diagnostics' ? (causes[0] ?? key) : key)}
-        items={[...shown.filter((key) => !causes.includes(key)), ...(causes[0] ? ['diagnostics'] : [])].map((key) => ({ key, label: kindName(key) }))}
-      />
-      {below && <Segmented value={kind} onChange={go} options={causes.map((value) => ({ value, label: kindName(value) }))} style={{ marginBottom: 12 }} />}
+      {md ? (
+        <Tabs
+          activeKey={below ? 'diagnostics' : kind}
+          onChange={(key) => go(key === 'diagnostics' ? (causes[0] ?? key) : key)}
+          items={[...shown.filter((key) => !causes.includes(key)), ...(causes[0] ? ['diagnostics'] : [])].map((key) => ({ key, label: kindName(key) }))}
+        />
+      ) : (
+        <Select
+          value={kind}
+          onChange={go}
+          aria-label={t('monitor.kind')}
+          style={{ width: '100%', marginBlock: 12 }}
+          options={shown.map((value) => ({ value, label: kindName(value) }))}
+        />
+      )}
+      {md && below && (
+        <Segmented value={kind} onChange={go} options={causes.map((value) => ({ value, label: kindName(value) }))} style={{ marginBottom: 12 }} />
+      )}
       {kind === 'trace' ? <Traces /> : <EventList key={kind} kind={kind} />}
     </>
   )
