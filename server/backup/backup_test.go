@@ -325,6 +325,7 @@ func TestBackup_NeedsPermission(t *testing.T) {
 func TestCheck_NewestCopy(t *testing.T) {
 	t.Parallel()
 	k, dir := newKept(t), t.TempDir()
+	k.Server.Backups.SetStep(5 * time.Millisecond)
 	const path = "/system/backup-target/check"
 	check := func() targetState {
 		t.Helper()
@@ -382,6 +383,41 @@ func TestCheck_NewestCopy(t *testing.T) {
 	servertest.Must(t, os.WriteFile(all[0], content, 0o600))
 	if s, c := check(), newestCopy(); s.Error != "" || c.State != backup.Proven {
 		t.Errorf("the repaired one: %+v %+v", s, c)
+	}
+
+	// The next copy is proven, too, although a proof is less than a day old.
+	due := *k.target().NextAt
+	k.ahead.Store(int64(time.Until(due) - 10*time.Hour))
+	check()
+	k.ahead.Store(int64(time.Until(due) + time.Minute))
+	k.until("the next copy is made", func(s targetState) bool { return s.Copies == 2 && s.Phase == backup.Waiting })
+	if c := newestCopy(); c.State != backup.Proven {
+		t.Errorf("the copy of the next day: %+v", c)
+	}
+}
+
+// TestCheck_Local damages the newest local copy: it is not proven any more.
+func TestCheck_Local(t *testing.T) {
+	t.Parallel()
+	k := newKept(t)
+	k.run(target.Set{Local: true})
+	k.until("it is listed", func(s targetState) bool { return s.NextAt != nil })
+	if s := k.now("local"); s.Error != "" || s.ProvenAt == nil {
+		t.Fatalf("%+v", s)
+	}
+	all, err := filepath.Glob(filepath.Join(k.DB.Dir(), "backup", "records-*.tar"))
+	if err != nil || len(all) != 1 {
+		t.Fatal(all, err)
+	}
+	content, err := os.ReadFile(all[0])
+	servertest.Must(t, err)
+	content[len(content)/2] ^= 1
+	servertest.Must(t, os.WriteFile(all[0], content, 0o600))
+	before := k.target()
+	k.OK("POST", "/system/backup-target/check", `{"target":"local"}`, "owner")
+	s := k.until("the check has ended", func(s targetState) bool { return s.Attempts > before.Attempts && s.Phase == backup.Waiting })
+	if s.Error == "" || s.ProvenAt != nil {
+		t.Errorf("%+v", s)
 	}
 }
 
