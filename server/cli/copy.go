@@ -26,7 +26,7 @@ func (p *program) configureBackups(s *server.Server) error {
 	return s.Backups.Configure(set)
 }
 
-// examinerOf returns the examination of copies of a database: of what is encrypted, the secret values that the
+// examinerOf returns the examination of copies of a database: in encrypted ones, the secret values that the
 // database can decrypt must be readable, too.
 func (p *program) examinerOf(db *store.DB) copies.Examine {
 	return func(ctx context.Context, archive, dir string, identities []age.Identity) (records int, head *audit.Head, err error) {

@@ -16,7 +16,7 @@ type order struct {
 	future bool      // whether the time is in the future: then that of another process of the generation counts, too
 	most   time.Time // time by which it is sorted
 
-	generation, process string // that have made it
+	generation, process string // generation and process that have made it
 }
 
 // clocksDiffer is how far a time may be in the future because two clocks differ.
