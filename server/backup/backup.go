@@ -238,6 +238,23 @@ func (b *Service) examine(ctx context.Context, archive, dir string, identities [
 	}
 }
 
+// Refresh reads the lists of all targets, while the service does not run.
+func (b *Service) Refresh(ctx context.Context) {
+	for _, w := range b.all() {
+		w.refresh(ctx) // the worker keeps an error
+	}
+}
+
+// CopyOnce does what a user has asked for at a target, while the service does not run.
+func (b *Service) CopyOnce(ctx context.Context, name string) {
+	w := b.worker(name)
+	select {
+	case <-w.asked:
+		w.attempt(ctx, wanted)
+	default:
+	}
+}
+
 func (b *Service) all() []*worker {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -27,8 +27,9 @@ import (
 // both cases.
 type client struct {
 	http    http.Client
-	running bool   // whether a server runs on the data directory
-	reason  string // reason for the change log; "" for none
+	running bool           // whether a server runs on the data directory
+	server  *server.Server // what answers while none runs; nil beside a running one
+	reason  string         // reason for the change log; "" for none
 	close   func() error
 }
 
@@ -143,6 +144,7 @@ func (p *program) clientOf(s *server.Server) *client {
 	pipe := local.NewPipe()
 	stop := p.serveCommands(s, pipe)
 	c := newClient(pipe.Dial)
+	c.server = s
 	c.close = func() error {
 		c.http.CloseIdleConnections()
 		stop()

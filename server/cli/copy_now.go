@@ -3,13 +3,16 @@ package cli
 import (
 	"bufio"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"os/signal"
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"text/tabwriter"
 	"time"
 
@@ -43,16 +46,29 @@ type copyTarget struct {
 	Moments     []struct{ From, To time.Time } `json:"moments"`
 }
 
-// targets returns the targets of the running server.
-func (c *client) targets() ([]copyTarget, error) {
-	if !c.running {
-		return nil, errNotRunning
+// prepareBackups makes the targets known to what answers while no server runs, and reads their lists.
+func (p *program) prepareBackups(c *client) error {
+	if c.running {
+		return nil
 	}
+	c.server.Backups.Examine = p.examinerOf(c.server.DB)
+	if err := p.configureBackups(c.server); err != nil {
+		return err
+	}
+	c.server.Backups.Refresh(context.Background())
+	return nil
+}
+
+// targets returns the targets.
+func (c *client) targets() ([]copyTarget, error) {
 	var out struct{ Data []copyTarget }
 	return out.Data, c.get("/system/backup-target", nil, &out)
 }
 
 func (p *program) listTargets(c *client) error {
+	if err := p.prepareBackups(c); err != nil {
+		return err
+	}
 	all, err := c.targets()
 	if err != nil {
 		return err
@@ -96,14 +112,31 @@ func (p *program) listTargets(c *client) error {
 	return w.Flush()
 }
 
-// copyNow lets the running server make a copy, and waits.
+// copyNow lets the running server make a copy, or makes one while none runs, and waits. An interrupt cancels it.
 func (p *program) copyNow(c *client, name string) error {
-	if !c.running {
-		return errNotRunning
+	if err := p.prepareBackups(c); err != nil {
+		return err
 	}
 	var before copyTarget
 	if err := c.call("POST", "/system/backup-file", nil, map[string]string{"target": name}, &before); err != nil {
 		return err
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	cancelled := context.AfterFunc(ctx, func() {
+		err := c.call("POST", "/system/backup-target/cancel", nil, map[string]string{"target": name}, nil)
+		if err != nil {
+			fmt.Fprintf(p.err, "reeve: the copy goes on: %v\n", err)
+		}
+	})
+	defer cancelled()
+	if !c.running {
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			c.server.Backups.CopyOnce(context.Background(), name)
+		}()
+		defer func() { <-done }()
 	}
 	for {
 		all, err := c.targets()
@@ -116,6 +149,10 @@ func (p *program) copyNow(c *client, name string) error {
 		}
 		now := all[i]
 		p.progress.step(now.Phase, now.Done, now.Total)
+		if ctx.Err() != nil && now.Phase == backup.Waiting {
+			p.progress.end()
+			return errors.New("interrupted: the copy was cancelled")
+		}
 		if now.Phase != backup.Waiting || now.Attempts <= before.Attempts {
 			time.Sleep(askEvery)
 			continue

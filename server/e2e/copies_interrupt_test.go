@@ -113,3 +113,35 @@ func TestRestore_InterruptedWhileItWaits(t *testing.T) {
 	slow.must(t, "restore", "offsite", "--identity", o.identity)
 	sound(t, slow.data)
 }
+
+// TestBackupNow_Interrupted interrupts a copy that would take hours, beside a server and without one: it is cancelled.
+func TestBackupNow_Interrupted(t *testing.T) {
+	t.Parallel()
+	at := t.TempDir()
+	o := newOffsite(t, fmt.Sprintf("path = %q\nbandwidth = 10\n", at))
+	p := start(t, o.data, "--config", o.config)
+	o.must(t, "backup", "recipient", o.identity)
+	sent := func() []string {
+		found, err := filepath.Glob(filepath.Join(at, "*", "*", "*", "copies", "*.new"))
+		noErr(t, err)
+		return found
+	}
+	eventually(t, "the first copy is being made", func() bool { return len(sent()) > 0 })
+	for _, running := range []bool{true, false} {
+		begun := func() bool { return strings.Contains(o.run(t, "audit", "tail", "--json").out, `"backup_now"`) }
+		if !running {
+			p.stop()
+			for _, left := range sent() {
+				noErr(t, os.Remove(left))
+			}
+			begun = func() bool { return len(sent()) > 0 }
+		}
+		command := begin(t, program(t, "backup", "now", "offsite", "--config", o.config, "--data", o.data))
+		eventually(t, "the copy is asked for", begun)
+		command.signal(syscall.SIGINT)
+		command.wait()
+		if code := command.cmd.ProcessState.ExitCode(); code != 1 || !strings.Contains(command.log.String(), "the copy was cancelled") {
+			t.Errorf("running %v: code %d: %s", running, code, &command.log)
+		}
+	}
+}

@@ -100,6 +100,12 @@ func restoredOnNewMachine(t *testing.T, table string) {
 	secret, err := os.ReadFile(filepath.Join(o.data, "secret.key"))
 	noErr(t, err)
 	p.stop()
+	if r := o.must(t, "backup", "now", "offsite"); !strings.Contains(r.out, "stored and proven") {
+		t.Errorf("without a server: %+v", r)
+	}
+	if r := o.must(t, "backup", "targets"); !strings.Contains(r.out, "offsite") || strings.Contains(r.out, "failed") {
+		t.Errorf("without a server: %+v", r)
+	}
 
 	noErr(t, os.RemoveAll(o.data)) // the disk has died
 	if r := o.must(t, "backup", "list", "offsite"); strings.Count(r.out, "yes") < 1 {
