@@ -35,7 +35,7 @@ func TestSchedule_AfterSleep(t *testing.T) {
 		k.Tokens["owner"] = k.SignIn(auth.FirstUser)
 		woken := now()
 		s := k.until("a copy is made and the next one is due later", func(s targetState) bool {
-			return s.NewestAt.After(woken.Add(-time.Minute)) && s.Phase == backup.Waiting && s.NextAt.After(now())
+			return s.NewestAt.After(woken.Add(-time.Minute)) && s.Phase == backup.Waiting && s.NextAt != nil && s.NextAt.After(now())
 		})
 		if s.Attempts != i+2 || s.NextAt.Sub(woken) > 25*time.Hour || s.Error != "" {
 			t.Errorf("after %d days: %+v", days, s)

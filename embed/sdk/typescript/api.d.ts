@@ -391,7 +391,7 @@ export type BackupCopies = {
 export type BackupCopy = {
   /** Time of the data in the copy */
   at: string
-  /** Whether this server can prove it: it has made it since its start */
+  /** Whether the server that makes the copies can prove it: at other targets than local, what it has made since its start */
   checkable: boolean
   /** Damage that was found; empty for none */
   fault: string

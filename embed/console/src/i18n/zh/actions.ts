@@ -5,6 +5,7 @@ export const actions: Record<string, string> = {
   'given.List nodes': '查看节点',
   'given.Back up now': '立即备份',
   'given.Cancel a backup': '取消备份',
+  'given.Check the newest copy': '检查最新的副本',
   'given.Move the contents of files': '移动文件内容',
   'given.Cancel the move of contents': '取消移动文件内容',
   'given.List users': '查看用户',
