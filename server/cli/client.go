@@ -28,7 +28,7 @@ import (
 type client struct {
 	http    http.Client
 	running bool           // whether a server runs on the data directory
-	server  *server.Server // what answers while none runs; nil beside a running one
+	server  *server.Server // server that answers while none runs; nil beside a running one
 	reason  string         // reason for the change log; "" for none
 	close   func() error
 }
