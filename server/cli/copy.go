@@ -65,10 +65,10 @@ func (p *program) examine(ctx context.Context, archive, dir string, identities [
 	return done.Records, done.LogHead, nil
 }
 
-// answerOnce opens restored data as a start would, verifies the change log, and serves one request of an operator.
+// answerOnce opens restored data as a start would, without a request to the bucket of files, verifies the change log, and serves one request of an operator.
 func (p *program) answerOnce(dir string) (err error) {
 	configuration := *p.config
-	configuration.DataDir, configuration.Cluster, configuration.Files = dir, nil, nil // restored data are those of one server
+	configuration.DataDir, configuration.Cluster = dir, nil // restored data are those of one server
 	of := &program{Release: p.Release, command: p.command, firstName: p.firstName, config: &configuration}
 	settings, err := of.settings(nil)
 	if err != nil {
