@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -12,6 +13,31 @@ import (
 	"reeve/store"
 	"reeve/store/kv"
 )
+
+// setClock is a clock that goes on by a millisecond each time it is read.
+type setClock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+func (c *setClock) read() store.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(time.Millisecond)
+	return kv.TimeOf(c.now)
+}
+
+func (c *setClock) time() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *setClock) set(to time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = to
+}
 
 // TestRestore_ClockSetBack stores copies and commits while the clock is ahead, and after it was set back: with a
 // copy that the server makes then, each moment since and the latest state are what they were, whatever the times
@@ -23,8 +49,8 @@ func TestRestore_ClockSetBack(t *testing.T) {
 			t.Parallel()
 			for _, logged := range []bool{true, false} {
 				in, target := newInstallation(t, 1), directory(t)
-				clock := time.Now().UTC()
-				in.options.Clock = func() store.Time { clock = clock.Add(time.Millisecond); return kv.TimeOf(clock) }
+				clock := &setClock{now: time.Now().UTC()}
+				in.options.Clock = clock.read
 				in.reopen()
 				t.Cleanup(func() { in.db.Close() })
 				r := in.repository(target, Options{})
@@ -32,7 +58,7 @@ func TestRestore_ClockSetBack(t *testing.T) {
 				in.put("before")
 				in.ship(r)
 
-				clock = clock.Add(ahead)
+				clock.set(clock.time().Add(ahead))
 				in.put("ahead")
 				in.ship(r)
 				wrong := in.copy(r)
@@ -40,7 +66,7 @@ func TestRestore_ClockSetBack(t *testing.T) {
 					in.put("last with the wrong time")
 				}
 				in.ship(r)
-				clock = clock.Add(-ahead)
+				clock.set(clock.time().Add(-ahead))
 
 				if !r.Continued() {
 					t.Fatal("commits continue no copy before anything happened")
@@ -55,7 +81,7 @@ func TestRestore_ClockSetBack(t *testing.T) {
 				}
 				in.put("after")
 				in.ship(r)
-				m := moment{clock.Add(time.Millisecond / 2), maps.Clone(in.contents)}
+				m := moment{clock.time().Add(time.Millisecond / 2), maps.Clone(in.contents)}
 				in.put("last")
 				in.ship(r)
 				if !r.Continued() {
@@ -65,7 +91,7 @@ func TestRestore_ClockSetBack(t *testing.T) {
 				for _, want := range []struct {
 					moment   Moment
 					contents map[string]bool
-				}{{Moment{At: m.at}, m.contents}, {Moment{}, in.contents}, {Moment{At: clock}, in.contents}} {
+				}{{Moment{At: m.at}, m.contents}, {Moment{}, in.contents}, {Moment{At: clock.time()}, in.contents}} {
 					dir, _, err := restoreMoment(t, target, want.moment, in.identity)
 					if err != nil {
 						t.Fatalf("%v, logged %v: %v", want.moment, logged, err)
@@ -123,17 +149,17 @@ func TestRestore_NamesMissing(t *testing.T) {
 func TestBase_ClockWrongUntilRestart(t *testing.T) {
 	t.Parallel()
 	in, target := newInstallation(t, 1), directory(t)
-	clock := time.Now().UTC().AddDate(10, 0, 0)
-	in.options.Clock = func() store.Time { clock = clock.Add(time.Millisecond); return kv.TimeOf(clock) }
+	clock := &setClock{now: time.Now().UTC().AddDate(10, 0, 0)}
+	in.options.Clock = clock.read
 	in.reopen()
 	t.Cleanup(func() { in.db.Close() })
 	wrong := in.copy(in.repository(target, Options{}))
-	clock = time.Now().UTC()
+	clock.set(time.Now().UTC())
 	in.reopen()
 	r := in.repository(target, Options{})
 	var right []*Copy
 	for range 3 {
-		clock = clock.Add(time.Hour / 10)
+		clock.set(clock.time().Add(time.Hour / 10))
 		in.put("after")
 		right = append(right, in.copy(r))
 		in.ship(r)

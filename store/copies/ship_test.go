@@ -217,8 +217,8 @@ func TestShip_WholeSegments(t *testing.T) {
 // stored twice, and its commits stay.
 func TestShip_EpochEnds(t *testing.T) {
 	in, target := newInstallation(t, 0), directory(t)
-	clock := time.Now().UTC()
-	in.options.Clock = func() store.Time { clock = clock.Add(time.Millisecond); return kv.TimeOf(clock) }
+	clock := &setClock{now: time.Now().UTC()}
+	in.options.Clock = clock.read
 	in.reopen()
 	t.Cleanup(func() { in.db.Close() })
 	r := in.repository(target, Options{})
@@ -234,7 +234,7 @@ func TestShip_EpochEnds(t *testing.T) {
 	in.put("two")
 	ship()
 	at, want := r.Ranges()[0].To, maps.Clone(in.contents)
-	clock = clock.Add(-time.Hour)
+	clock.set(clock.time().Add(-time.Hour))
 	for _, name := range []string{"three", "four", "five"} {
 		in.put(name)
 		ship()
