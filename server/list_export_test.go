@@ -27,20 +27,16 @@ func exportedRows(in *servertest.Instance, url, as string) (header []string, row
 	return all[0], all[1:]
 }
 
-// TestListExport exports lists on disk and in memory: with the columns, filters, search and order of the request, of all
-// pages, safe from formulas, and logged.
-func TestListExport(t *testing.T) {
-	t.Parallel()
-	in := servertest.Start(t)
-	in.Dept("One", 0)
-	role := in.Role("=Cmd|' /C calc'!A0", nil)
+// manyUsers creates 1,234 users, every second of whom has the roles and the department 1.
+func manyUsers(in *servertest.Instance, roles ...store.ID) {
+	in.T.Helper()
 	in.Update(func(tx *store.Tx) error {
 		for i := range 1234 {
 			if err := store.Users.Create(tx, &store.User{
 				Username: fmt.Sprintf("user%05d", i),
 				Nickname: fmt.Sprintf("=%d", i),
 				DeptID:   store.ID(i % 2),
-				RoleIDs:  []store.ID{role}[:i%2],
+				RoleIDs:  roles[:len(roles)*(i%2)],
 				Status:   i%3 == 0,
 			}); err != nil {
 				return err
@@ -48,6 +44,16 @@ func TestListExport(t *testing.T) {
 		}
 		return nil
 	})
+}
+
+// TestListExport exports lists on disk and in memory: with the columns, filters, search and order of the request, of all
+// pages, safe from formulas, and logged.
+func TestListExport(t *testing.T) {
+	t.Parallel()
+	in := servertest.Start(t)
+	in.Dept("One", 0)
+	role := in.Role("=Cmd|' /C calc'!A0", nil)
+	manyUsers(in, role)
 
 	for url, want := range map[string]struct {
 		header, first string

@@ -63,20 +63,7 @@ func TestListExport_Workbook(t *testing.T) {
 	in.Dept("One", 0)
 	role := in.Role("=Cmd|' /C calc'!A0", nil)
 	other := in.Role(" a <b> & \"c\" _x0041_x0042_", nil)
-	in.Update(func(tx *store.Tx) error {
-		for i := range 1234 {
-			if err := store.Users.Create(tx, &store.User{
-				Username: fmt.Sprintf("user%05d", i),
-				Nickname: fmt.Sprintf("=%d", i),
-				DeptID:   store.ID(i % 2),
-				RoleIDs:  []store.ID{role, other}[:2*(i%2)],
-				Status:   i%3 == 0,
-			}); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	manyUsers(in, role, other)
 
 	a := in.OK("GET", `/admin/list?format=xlsx&columns=nickname,id,dept_name,role_names,email_verified&keywordSearch=user&sorter={"username":"descend"}`, "", "owner")
 	if media, name := a.Header.Get("Content-Type"), a.Header.Get("Content-Disposition"); media != web.XLSXMedia || !strings.HasSuffix(name, `.xlsx"`) {

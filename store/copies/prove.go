@@ -57,7 +57,7 @@ func (r *Repository) prove(ctx context.Context, s *Scan, c *Copy, dir string, sa
 	path := filepath.Join(dir, "copy.age")
 	defer os.Remove(path)
 	err = fetch(ctx, r.target, m, path, NewLimiter(0))
-	if isDamage(err) { // or was it the network
+	if isDamage(err) { // on its way, perhaps
 		err = fetch(ctx, r.target, m, path, NewLimiter(0))
 	}
 	if err != nil {
