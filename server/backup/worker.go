@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -41,31 +40,6 @@ const (
 	Proving = "proving"
 	Pruning = "deleting"
 )
-
-// cause is why a worker does something.
-type cause int
-
-const (
-	due    cause = iota // a copy is due, or only its proof
-	wanted              // a user has asked for a copy
-	check               // a user has asked for a proof of the newest copy
-)
-
-// begins returns the phase in which an attempt begins.
-func (c cause) begins() string {
-	if c == check {
-		return Proving
-	}
-	return Storing
-}
-
-// done returns the message of the log.
-func (c cause) done() string {
-	if c == check {
-		return "the newest copy was proven"
-	}
-	return "a copy was made"
-}
 
 // worker makes the copies at one target.
 type worker struct {
@@ -155,24 +129,6 @@ func (w *worker) ask() (before int) {
 	default:
 	}
 	return w.now.attempts
-}
-
-// askCheck asks for a proof of the newest copy, and returns the number of attempts before it.
-func (w *worker) askCheck() (before int, err error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.b.Examine == nil || !slices.ContainsFunc(w.copies, func(c Copy) bool { return c.Checkable }) {
-		return 0, nothingToCheck()
-	}
-	select {
-	case w.checks <- struct{}{}:
-	default:
-	}
-	return w.now.attempts, nil
-}
-
-func nothingToCheck() error {
-	return errs.Field(errs.Invalid, "target", "it has no copy that this server has made since its start: `reeve backup check` proves older ones")
 }
 
 // follow goes on where a worker of the same target has ended: a client may wait for a copy.
