@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -120,6 +121,13 @@ func (b *Bucket) Put(ctx context.Context, name string, size int64, content io.Re
 	}
 	options.SetMatchETagExcept("*")
 	_, err := b.client.PutObject(ctx, b.bucket, b.prefix+name, content, size, options)
+	if broken := new(net.OpError); errors.As(err, &broken) && broken.Op != "dial" {
+		// A service that refuses a request before it has read the content closes the connection, which can
+		// break before its answer is read. It gives the same answer to a request without content.
+		if _, refused := b.List(ctx, name); refused != nil {
+			return refused
+		}
+	}
 	return plain(err)
 }
 

@@ -187,6 +187,34 @@ func TestBucket_Faults(t *testing.T) {
 	}
 }
 
+// TestBucket_RefusedUnread has a service break the connection while the content is sent, as one does that has
+// refused it: its answer is lost with the connection.
+func TestBucket_RefusedUnread(t *testing.T) {
+	t.Parallel()
+	const missing = `<?xml version="1.0" encoding="UTF-8"?><Error><Code>NoSuchBucket</Code><Message>None.</Message></Error>`
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodPut {
+			w.WriteHeader(http.StatusNotFound)
+			io.WriteString(w, missing)
+			return
+		}
+		connection, _, err := w.(http.Hijacker).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		connection.(*net.TCPConn).SetLinger(0)
+		connection.Close()
+	}))
+	defer service.Close()
+	b := s3test.Bucket(t, s3.Options{Endpoint: service.URL, Region: "us-east-1", Bucket: "missing", AccessKey: "a", SecretKey: "s", Style: "path"})
+	for _, size := range []int64{1, 8 << 20} {
+		if err := b.Put(t.Context(), "a", size, bytes.NewReader(make([]byte, size))); err == nil || err.Error() != "the bucket does not exist" {
+			t.Errorf("%d bytes: %v", size, err)
+		}
+	}
+}
+
 // TestBucket_ClockWrong has a service answer as it does to requests of another time, which the one of
 // the tests can't be made to get.
 func TestBucket_ClockWrong(t *testing.T) {
