@@ -402,6 +402,24 @@ func TestErasure_RepeatedWithoutKey(t *testing.T) {
 	disktest.Equal(t, "users", len(allOf(t, p.db, Users)), 1)
 }
 
+// TestErasedList_OtherNodes checks that an erasure by another node is in the list before this one has added it to its
+// own, and once.
+func TestErasedList_OtherNodes(t *testing.T) {
+	dir := t.TempDir()
+	p := withPeople(t, dir)
+	p.erase(t, Account{App: true, ID: p.app}, "shopper")
+	own := string(disktest.ReadFile(t, filepath.Join(dir, erasedName)))
+	line := `{"realm":"admin","id":7,"key":"00"}`
+	e := &Erasure{Line: line}
+	update(t, p.db, func(tx *Tx) error { return Erasures.Create(tx, e) })
+	for range 2 {
+		list, err := ErasedList(p.db)
+		noErr(t, err)
+		disktest.Equal(t, "list", string(list), own+line+"\n")
+		noErr(t, FollowErasure(p.db, e))
+	}
+}
+
 func TestErasure_NotRepeated(t *testing.T) {
 	dir := t.TempDir()
 	p := withPeople(t, dir)

@@ -13,6 +13,7 @@ import (
 
 	"reeve/store/disk"
 	"reeve/store/errs"
+	"reeve/store/stream"
 )
 
 // erasedName is the list of erasures, beside the database: a line of JSON for each. A restore does
@@ -189,8 +190,41 @@ func CountKept(db *DB) (int64, error) {
 	return int64(len(copies) + len(aside)), err
 }
 
-// ErasedList returns the list of erasures of a data directory, a line for each.
-func ErasedList(dir string) ([]byte, error) {
+// ErasedList returns the list of erasures, a line for each, with those of other nodes that this one has not added to
+// its own yet.
+func ErasedList(db *DB) (list []byte, err error) {
+	var others []string
+	err = db.View(System, func(tx *Tx) error {
+		for e, err := range Erasures.All(tx) {
+			if err != nil {
+				return err
+			}
+			others = append(others, e.Line)
+		}
+		return nil
+	})
+	if err == nil {
+		list, err = erasedText(db.Dir())
+	}
+	for _, line := range others {
+		if line != "" && !bytes.Contains(list, []byte(line+"\n")) {
+			list = append(append(list, line...), '\n')
+		}
+	}
+	return list, err
+}
+
+// ErasedIn returns the lines of the erasures that a commit has begun, see MergeErased.
+func ErasedIn(e *stream.Entry) (lines []string, err error) {
+	begun, err := Erasures.In(e)
+	for _, e := range begun {
+		lines = append(lines, e.Line)
+	}
+	return lines, err
+}
+
+// erasedText returns the list of a data directory.
+func erasedText(dir string) ([]byte, error) {
 	text, err := os.ReadFile(filepath.Join(dir, erasedName))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -200,7 +234,7 @@ func ErasedList(dir string) ([]byte, error) {
 
 // MergeErased adds lines of another list of erasures to that of a data directory.
 func MergeErased(dir string, lines []string) error {
-	list, err := ErasedList(dir)
+	list, err := erasedText(dir)
 	if err != nil {
 		return err
 	}
@@ -231,7 +265,7 @@ func MergeErased(dir string, lines []string) error {
 
 // copyErasedList copies the list of erasures to another data directory.
 func copyErasedList(from, to string) error {
-	text, err := ErasedList(from)
+	text, err := erasedText(from)
 	if err != nil || len(text) == 0 {
 		return err
 	}

@@ -83,7 +83,7 @@ func (k *remoteKeeper) open(ctx context.Context) (*copies.Repository, error) {
 		Bandwidth:  k.target.Bandwidth,
 		Nodes:      k.b.s.Config.Cluster != nil,
 		NoDelete:   k.target.NoDelete,
-		Erased:     func() ([]byte, error) { return store.ErasedList(k.b.s.DB.Dir()) },
+		Erased:     func() ([]byte, error) { return store.ErasedList(k.b.s.DB) },
 	})
 	if err != nil {
 		return nil, err

@@ -34,11 +34,11 @@ func TestStolen_ShowsNothing(t *testing.T) {
 		k.Set("site.title", "Title "+when)
 	}
 	fill("before")
+	u := k.Clerk("leaving")
+	k.OK("POST", fmt.Sprintf("/admin/list/%d/erase", u.ID), fmt.Sprintf(`{"username":%q}`, u.Username), "owner")
 	k.run(target.Set{Targets: []target.Config{{Name: "nas", Path: dir}}})
 	k.until("it is proven", func(s targetState) bool { return s.ProvenAt != nil && s.Phase == backup.Waiting })
 	fill("since")
-	u := k.Clerk("leaving")
-	k.OK("POST", fmt.Sprintf("/admin/list/%d/erase", u.ID), fmt.Sprintf(`{"username":%q}`, u.Username), "owner")
 	k.until("contents are stored", func(targetState) bool { return k.Server.Backups.Pending() == 0 })
 	k.stored()
 
@@ -75,7 +75,7 @@ func TestStolen_ShowsNothing(t *testing.T) {
 		}
 		name := strings.TrimPrefix(path, dir)
 		kind := strings.Split(name, "/")[4]
-		if ext := filepath.Ext(name); ext == ".proof" || ext == ".manifest" || ext == ".data" || ext == ".index" {
+		if ext := filepath.Ext(name); ext == ".proof" || ext == ".manifest" || ext == ".data" || ext == ".index" || ext == ".erased" {
 			kind = ext
 		}
 		kinds[kind]++
@@ -90,7 +90,7 @@ func TestStolen_ShowsNothing(t *testing.T) {
 		}
 		return err
 	})
-	for _, kind := range []string{"start", ".data", ".manifest", ".proof", ".index", "files", "stream", "erased"} {
+	for _, kind := range []string{"start", ".data", ".manifest", ".proof", ".index", "files", "stream", ".erased"} {
 		if kinds[kind] == 0 {
 			t.Errorf("there is none of %s", kind)
 		}

@@ -183,7 +183,7 @@ func (p *program) restoreCopy(ctx context.Context, target copies.Target, dir str
 		return done, fmt.Errorf("nothing is changed: %w; another copy of `reeve backup list %s` may be whole: name it with --copy, and with --at the moment to which later commits are applied",
 			err, p.args[0])
 	}
-	if err := p.mergeErased(ctx, target, dir, m.Instance, identities); err != nil {
+	if err := p.mergeErased(ctx, target, dir, m.Instance, all, identities); err != nil {
 		return done, err
 	}
 	options := p.restoreOptions(ctx)
@@ -217,15 +217,15 @@ func interruptible(fn func(ctx context.Context) error) error {
 	return err
 }
 
-// mergeErased adds the lists of erasures at a target to that of a data directory, so that the next
-// start erases these people again.
-func (p *program) mergeErased(ctx context.Context, target copies.Target, dir, instance string, identities []age.Identity) error {
-	lines, unread, err := copies.Erased(ctx, target, instance, identities)
+// mergeErased adds the erasures that a target knows to the list of a data directory, so that the next start erases
+// these people again.
+func (p *program) mergeErased(ctx context.Context, target copies.Target, dir, instance string, all []*copies.Manifest, identities []age.Identity) error {
+	lines, unread, err := copies.Erased(ctx, target, instance, all, identities, store.ErasedIn)
 	if err != nil {
 		return err
 	}
 	if unread > 0 {
-		p.log.Warn().Msgf("%s of erased people could not be opened: they may be back", errs.Count(unread, "list"))
+		p.log.Warn().Msgf("%s that may name erased people could not be read: these people may be back", errs.Count(unread, "object"))
 	}
 	return store.MergeErased(dir, lines)
 }

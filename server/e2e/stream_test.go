@@ -227,46 +227,64 @@ func TestStream_Commands(t *testing.T) {
 }
 
 // TestStream_ErasedStaysErased restores a moment from before an erasure to an empty directory, by the command: the
-// list of erased people at the target is merged, and one that can't be opened is said.
+// person is erased again, by the list beside the next copy or the commits before it. Without both, it is said.
 func TestStream_ErasedStaysErased(t *testing.T) {
 	t.Parallel()
 	target := t.TempDir()
 	o := newOffsite(t, fmt.Sprintf("path = %q\n", target))
 	p, c := o.streaming(t)
+	id := c.create("/admin/list", "username", "leaving", "password", "a good password")
 	o.must(t, "backup", "recipient", o.identity)
 	o.proven(t)
-	id := c.create("/admin/list", "username", "leaving", "password", "a good password")
 	pause(t, 10*time.Millisecond)
 	before := time.Now()
 	pause(t, 10*time.Millisecond)
 	c.want(200, "POST", fmt.Sprintf("/admin/list/%d/erase", id), object("username", "leaving"))
 	c.allStored()
+	o.must(t, "backup", "now", "offsite")
 	p.stop()
 
-	restored := func() (*offsite, result) {
+	restored := func(moment ...string) (*offsite, result) {
 		r := &offsite{o.config, filepath.Join(t.TempDir(), "data"), o.identity}
-		return r, r.must(t, "restore", "offsite", "--identity", o.identity, "--at", before.UTC().Format(time.RFC3339Nano))
+		return r, r.must(t, append([]string{"restore", "offsite", "--identity", o.identity}, moment...)...)
 	}
+	at := before.UTC().Format(time.RFC3339Nano)
 	there := func(r *offsite) bool {
 		q := start(t, r.data)
 		defer q.stop()
 		return strings.Contains(string(signedIn(t, q).want(200, "GET", "/admin/list", "").raw), `"leaving"`)
 	}
-	whole, said := restored()
-	if list, err := os.ReadFile(filepath.Join(whole.data, "erased.jsonl")); err != nil || strings.Count(string(list), "\n") != 1 || strings.Contains(said.err, "could not be opened") {
+	whole, said := restored("--at", at)
+	if list, err := os.ReadFile(filepath.Join(whole.data, "erased.jsonl")); err != nil || strings.Count(string(list), "\n") != 1 || strings.Contains(said.err, "erased") {
 		t.Errorf("%q, %v: %+v", list, err, said)
 	}
 	if there(whole) {
 		t.Error("the erased user is back")
 	}
 
-	all, err := filepath.Glob(filepath.Join(target, "*", "*", "*", "erased", "*"))
+	all, err := filepath.Glob(filepath.Join(target, "*", "*", "*", "copies", "*.erased"))
 	if err != nil || len(all) != 1 {
 		t.Fatal(all, err)
 	}
-	noErr(t, os.WriteFile(all[0], []byte("damaged"), 0o600))
-	damaged, said := restored()
-	if !strings.Contains(said.err, "1 list of erased people could not be opened: they may be back") {
+	noErr(t, os.Remove(all[0]))
+	lost, said := restored("--at", at)
+	if there(lost) || strings.Contains(said.err, "erased") {
+		t.Errorf("without the list: %+v", said)
+	}
+
+	parts, err := filepath.Glob(filepath.Join(target, "*", "*", "*", "stream", "*"))
+	noErr(t, err)
+	for _, path := range parts {
+		noErr(t, os.WriteFile(path, []byte("damaged"), 0o600))
+	}
+	made, err := filepath.Glob(filepath.Join(target, "*", "*", "*", "copies", "*.manifest"))
+	if err != nil || len(made) != 2 {
+		t.Fatal(made, err)
+	}
+	name, err := filepath.Rel(target, strings.TrimSuffix(made[0], ".manifest"))
+	noErr(t, err)
+	damaged, said := restored("--copy", name)
+	if !strings.Contains(said.err, "that may name erased people could not be read: these people may be back") {
 		t.Errorf("%+v", said)
 	}
 	if !there(damaged) { // otherwise the list above had no effect

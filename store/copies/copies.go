@@ -12,12 +12,13 @@
 //
 //	start                  empty; says when the server started
 //	copies/TIME.data       archive of the records, see kv.DB.BackupRecords
+//	copies/TIME.erased     list of the people who were erased before; none if there are none
 //	copies/TIME.manifest   Manifest, written after all else of the copy was read back
 //	copies/TIME.proof      Proof, written after the copy was restored
 //	files/RANDOM           content of a file, which is stored once for all copies
 //	files/RANDOM.index     list of contents that were stored together
 //	stream/PART            part of the commit stream, see package stream
-//	erased/HASH            list of the people who were erased
+//	erased/HASH            list of the people who were erased, by an earlier version
 //
 // No object is ever replaced, and an object counts only once a manifest or an index names it. So an
 // interruption leaves the copies as they were, and objects that nothing names, which Prune deletes.

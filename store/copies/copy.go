@@ -86,6 +86,9 @@ func (r *Repository) Copy(ctx context.Context, version string, progress func(don
 	if err != nil {
 		return err
 	}
+	if m.Erased, err = w.storeErased(ctx, name); err != nil {
+		return err
+	}
 	_, err = w.storeJSON(ctx, name+listSuffix, m)
 	return err
 }

@@ -1,95 +1,237 @@
 package copies
 
 import (
+	"bytes"
+	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
+	"fmt"
+	"io"
+	"io/fs"
 	"slices"
 	"sort"
 	"strings"
 
 	"filippo.io/age"
+
+	"reeve/store/errs"
+	"reeve/store/kv"
+	"reeve/store/stream"
 )
 
-// erasures is the list of the people who were erased, as it is stored: a restore of an earlier moment
-// erases them again.
+// Those who were erased must stay so after a restore of an earlier moment. Their list is stored beside each copy, as
+// it was then; the commits since have what was added.
+
+// erasures is the list of the people who were erased.
 type erasures struct {
 	Format int    `json:"format"`
 	Lines  string `json:"lines"`
 }
 
-// isList reports whether an object is a list of erasures.
+// isList reports whether an object is a list of erasures of an earlier version, which no copy has.
 func isList(object string) bool {
 	parts := strings.Split(object, "/")
 	return len(parts) == 5 && parts[3]+"/" == erasedName
 }
 
-// shipErased stores the list of erasures unless the target has it. It replaces those that this process
-// has stored before.
-func (r *Repository) shipErased(ctx context.Context) error {
-	if r.options.Erased == nil {
+// storeErased stores the list of erasures beside a copy unless it is empty, and returns the number of its lines.
+func (w *writer) storeErased(ctx context.Context, name string) (lines int, err error) {
+	if w.options.Erased == nil {
+		return 0, nil
+	}
+	list, err := w.options.Erased()
+	if err != nil || len(list) == 0 {
+		return 0, err
+	}
+	_, err = w.storeJSON(ctx, name+erasedSuffix, erasures{formatNumber, string(list)})
+	return bytes.Count(list, []byte("\n")), err
+}
+
+// proveErased reads the list beside a copy.
+func (r *Repository) proveErased(ctx context.Context, m *Manifest) error {
+	if m.Erased == 0 {
 		return nil
 	}
-	lines, err := r.options.Erased()
-	if err != nil || len(lines) == 0 {
+	var list erasures
+	if err := r.readJSON(ctx, m.Name()+erasedSuffix, &list, r.server); err != nil {
 		return err
 	}
-	sum := sha256.Sum256(append([]byte(r.recipients), lines...))
-	last := erasedName + hex.EncodeToString(sum[:16])
-	r.ship.mu.Lock()
-	there := slices.ContainsFunc(r.ship.lists, func(name string) bool { return strings.HasSuffix(name, last) })
-	r.ship.mu.Unlock()
-	if there {
-		return nil
-	}
-	name := r.anotherStart() + last // an attempt that has failed may have left one
-	if _, err := r.quietly().storeJSON(ctx, name, erasures{formatNumber, string(lines)}); err != nil {
-		return err
-	}
-	r.ship.mu.Lock()
-	before := r.ship.lists
-	r.ship.lists = append(slices.Clone(before), name)
-	r.ship.mu.Unlock()
-	for _, name := range before {
-		if r.options.NoDelete || !strings.HasPrefix(name, r.process) {
-			continue
-		}
-		if err := r.target.Delete(ctx, name); err != nil {
-			return err
-		}
+	if n := strings.Count(list.Lines, "\n"); n != m.Erased {
+		return damage{fmt.Errorf("%s has %s, not %d", m.Name()+erasedSuffix, errs.Count(n, "line"), m.Erased)}
 	}
 	return nil
 }
 
-// Erased returns the lines of the lists of erasures of an installation, the oldest list first, and how
-// many lists could not be opened.
-func Erased(ctx context.Context, target Target, instance string, identities []age.Identity) (lines []string, unread int, err error) {
+// erased is what a target says about the people who were erased.
+type erased struct {
+	lines []string
+	known map[string]bool
+}
+
+func (e *erased) add(lines []string) {
+	for _, line := range lines {
+		if line = strings.TrimSpace(line); line != "" && !e.known[line] {
+			e.known[line] = true
+			e.lines = append(e.lines, line)
+		}
+	}
+}
+
+// read adds the lines of a list, and reports whether it could be read.
+func (e *erased) read(ctx context.Context, target Target, name string, identities []age.Identity) (read bool, err error) {
+	var list erasures
+	err = readJSON(ctx, target, name, &list, identities)
+	if isDamage(err) || errors.Is(err, errOtherKey) || errors.Is(err, fs.ErrNotExist) || err == nil && list.Format > formatNumber {
+		return false, nil
+	}
+	e.add(strings.Split(list.Lines, "\n"))
+	return err == nil, err
+}
+
+// Erased returns the lines of the lists of erasures of an installation, and those that in finds in the commits that
+// no list covers. all are the copies of List. unread is the number of objects, or gaps between commits, that may have
+// others.
+func Erased(ctx context.Context, target Target, instance string, all []*Manifest, identities []age.Identity, in func(*stream.Entry) ([]string, error)) (lines []string, unread int, err error) {
 	objects, err := target.List(ctx, instance+"/")
 	if err != nil {
 		return nil, 0, err
 	}
 	sort.SliceStable(objects, func(i, j int) bool { return objects[i].Modified.Before(objects[j].Modified) })
-	known := map[string]bool{}
+
+	e := &erased{known: map[string]bool{}}
+	covered := map[string]uint64{} // by epoch, the last commit that a list covers
+	listed := map[string]bool{}    // generations with a list that was read, which has what those before it have
+	var missing []*Manifest        // copies without their list
+	for _, m := range all {
+		generation := generationOf(m.Name())
+		if m.Instance != instance {
+			continue
+		}
+		if m.Erased > 0 {
+			read, err := e.read(ctx, target, m.Name()+erasedSuffix, identities)
+			if err != nil {
+				return nil, 0, err
+			}
+			if !read && !listed[generation] {
+				missing = append(missing, m)
+			}
+			if !read {
+				continue
+			}
+			listed[generation] = true
+		}
+		if m.Stream != nil {
+			covered[m.Stream.Epoch] = max(covered[m.Stream.Epoch], m.Stream.Number)
+		}
+	}
+	var parts []part
 	for _, o := range objects {
+		if p, ok := partOf(o); ok && p.Last > covered[p.Epoch] {
+			parts = append(parts, p)
+		}
 		if !isList(o.Name) {
 			continue
 		}
-		var list erasures
-		err := readJSON(ctx, target, o.Name, &list, identities)
-		if err == nil && list.Format > formatNumber || isDamage(err) || errors.Is(err, errOtherKey) {
-			unread++
-			continue
-		}
+		read, err := e.read(ctx, target, o.Name, identities)
 		if err != nil {
 			return nil, 0, err
 		}
-		for line := range strings.Lines(list.Lines) {
-			if line = strings.TrimSpace(line); line != "" && !known[line] {
-				known[line] = true
-				lines = append(lines, line)
-			}
+		if !read && !listed[generationOf(o.Name)] {
+			unread++
 		}
 	}
-	return lines, unread, nil
+
+	sortParts(parts)
+	sound, err := e.readCommits(ctx, target, parts, identities, in)
+	if err != nil {
+		return nil, 0, err
+	}
+	reached := map[string]uint64{} // by epoch, the last commit to which those that were read lead
+	for _, p := range parts {
+		if _, known := reached[p.Epoch]; !known {
+			from, known := covered[p.Epoch]
+			if !known {
+				from = p.First - 1
+			}
+			reached[p.Epoch], _ = reach(sound, stream.Head{Epoch: p.Epoch, Number: from})
+		}
+	}
+	for _, m := range missing {
+		if m.Stream != nil {
+			if _, known := covered[m.Stream.Epoch]; known && reached[m.Stream.Epoch] >= m.Stream.Number {
+				continue
+			}
+		}
+		unread++
+	}
+	for epoch, last := range reached {
+		if slices.ContainsFunc(parts, func(p part) bool { return p.Epoch == epoch && p.Last > last }) {
+			unread++
+		}
+	}
+	return e.lines, unread, nil
+}
+
+// readCommits adds the lines in parts of the commit stream, and returns what could be read of them, sorted. Parts may
+// overlap, and those of two servers that have gone on from one state differ.
+func (e *erased) readCommits(ctx context.Context, target Target, parts []part, identities []age.Identity, in func(*stream.Entry) ([]string, error)) (sound []part, err error) {
+	to := &kept{Target: target}
+	for _, p := range parts {
+		read := p
+		read.Last = p.First - 1
+		for entry, err := range entriesIn(ctx, to, p, identities) {
+			var lines []string
+			if err == nil {
+				lines, err = in(entry)
+			}
+			if err != nil {
+				break
+			}
+			e.add(lines)
+			read.Last = entry.Number
+		}
+		if err := cmp.Or(to.err, ctx.Err()); err != nil {
+			return nil, err
+		}
+		if read.Last >= read.First {
+			sound = append(sound, read)
+		}
+	}
+	sortParts(sound)
+	return sound, nil
+}
+
+// kept is a target that keeps its last error, which is not that of one object.
+type kept struct {
+	Target
+	err error
+}
+
+// Get implements Target.
+func (k *kept) Get(ctx context.Context, name string) (io.ReadCloser, error) {
+	in, err := k.Target.Get(ctx, name)
+	if err != nil {
+		return nil, k.keep(err)
+	}
+	return keptReader{in, k}, nil
+}
+
+func (k *kept) keep(err error) error {
+	if errors.Is(unavailable(err), kv.ErrUnavailable) {
+		k.err = err
+	}
+	return err
+}
+
+type keptReader struct {
+	io.ReadCloser
+	of *kept
+}
+
+func (r keptReader) Read(p []byte) (int, error) {
+	n, err := r.ReadCloser.Read(p)
+	if err != nil && err != io.EOF {
+		r.of.keep(err)
+	}
+	return n, err
 }

@@ -18,6 +18,7 @@ const (
 	dataSuffix   = ".data"
 	listSuffix   = ".manifest"
 	proofSuffix  = ".proof"
+	erasedSuffix = ".erased"
 	indexSuffix  = ".index"
 	timeLayout   = "20060102T150405.000000Z"
 	formatNumber = 1
@@ -36,6 +37,7 @@ type Manifest struct {
 	Data     Stored        `json:"data"`              // archive of the records
 	Contents []blob.Digest `json:"contents"`          // digests of the contents of files, sorted
 	Bytes    int64         `json:"bytes"`             // size of these contents
+	Erased   int           `json:"erased,omitempty"`  // lines of the list of erasures beside the copy; 0 for no list
 	Nodes    bool          `json:"nodes,omitempty"`   // whether one of several nodes made it
 
 	shipped map[string]time.Time // time of the last commit that the target has, by start; set by List

@@ -74,6 +74,9 @@ func (r *Repository) prove(ctx context.Context, s *Scan, c *Copy, dir string, sa
 		return nil, fmt.Errorf("its change log ends with %v, not with %v", head, m.LogHead)
 	}
 
+	if err := r.proveErased(ctx, m); err != nil {
+		return nil, err
+	}
 	if err := r.readAgain(ctx, s); err != nil {
 		return nil, err
 	}

@@ -70,7 +70,7 @@ func (r *Repository) Prune(ctx context.Context, s *Scan, keep Keep, zone *time.L
 			}
 			continue
 		}
-		for _, suffix := range []string{listSuffix, proofSuffix, dataSuffix} { // the manifest first, so that no part of a copy is left
+		for _, suffix := range []string{listSuffix, proofSuffix, erasedSuffix, dataSuffix} { // the manifest first, so that no part of a copy is left
 			if err := r.target.Delete(ctx, c.Name+suffix); err != nil {
 				return deleted, err
 			}

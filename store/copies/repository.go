@@ -26,7 +26,7 @@ type Options struct {
 	Bandwidth  int64 // maximum of bytes sent a second; 0 for no limit
 	Nodes      bool  // whether the server is one of several nodes
 	NoDelete   bool  // whether nothing is deleted, because the target does that, or no one may
-	// Erased returns the list of erasures, a line for each. Nil for none.
+	// Erased returns the list of erasures, a line for each, with all that the newest snapshot has. Nil for none.
 	Erased func() ([]byte, error)
 }
 
@@ -51,7 +51,6 @@ type Repository struct {
 
 	known   map[string]*Copy // copies as they were read, by name
 	indexes map[string]index // indexes as they were read, by name
-	lists   map[string]bool  // whether lists of erasures can be opened, by name
 	damaged map[string]bool  // objects with contents that a proof has found to be damaged
 	ship    shipping
 
@@ -68,7 +67,7 @@ func Open(ctx context.Context, target Target, db *kv.DB, o Options) (*Repository
 	if err != nil {
 		return nil, err
 	}
-	r := &Repository{target: target, options: o, db: db, instance: db.Instance(), limit: NewLimiter(o.Bandwidth), known: map[string]*Copy{}, indexes: map[string]index{}, lists: map[string]bool{}, damaged: map[string]bool{}, compared: map[string]uint64{}}
+	r := &Repository{target: target, options: o, db: db, instance: db.Instance(), limit: NewLimiter(o.Bandwidth), known: map[string]*Copy{}, indexes: map[string]index{}, damaged: map[string]bool{}, compared: map[string]uint64{}}
 	r.ship.objects, r.ship.whole, r.ship.pending = map[segment][]string{}, map[segment]bool{}, map[blob.Digest]segment{}
 	r.ship.named, r.ship.unlisted = map[blob.Digest]storedContent{}, map[blob.Digest]bool{}
 	if r.server, err = seal.NewKey(key, serverStanza, ""); err != nil {
@@ -194,10 +193,6 @@ func (r *Repository) Scan(ctx context.Context) (*Scan, error) {
 			s.complete = s.complete && c.Manifest != nil
 		case strings.HasSuffix(o.Name, indexSuffix):
 			indexes = append(indexes, o.Name)
-		case isList(o.Name):
-			if err := r.readList(ctx, o.Name); err != nil {
-				return nil, err
-			}
 		}
 	}
 	if err := r.readIndexes(ctx, s, indexes); err != nil {
@@ -217,12 +212,6 @@ func (r *Repository) Scan(ctx context.Context) (*Scan, error) {
 func (r *Repository) found(s *Scan) {
 	r.ship.mu.Lock()
 	defer r.ship.mu.Unlock()
-	r.ship.lists = nil
-	for name := range s.objects {
-		if r.lists[name] {
-			r.ship.lists = append(r.ship.lists, name)
-		}
-	}
 	r.ship.left = s.left
 	parts := merge(slices.Concat(s.parts, r.ship.added))
 	r.ship.parts, r.ship.copies, r.ship.contents = parts, s.Copies, s.contents
@@ -257,31 +246,27 @@ func (r *Repository) copyAt(ctx context.Context, s *Scan, name string) (*Copy, e
 			return nil, err
 		}
 	}
-	data, there := s.objects[name+dataSuffix]
-	if cut := there && c.Manifest != nil && data.Size != c.Manifest.Data.Size; (cut || !there) && c.Fault == nil { // others may be reading c
-		c = &Copy{Name: c.Name, Time: c.Time, Files: c.Files, Own: c.Own, Previous: c.Previous}
-		c.Fault = fmt.Errorf("its records, %s, are missing", name+dataSuffix)
-		if cut {
-			c.Fault = fmt.Errorf("its records, %s, have another size than was stored", name+dataSuffix)
-		}
+	if lacks := c.lacks(s); lacks != nil && c.Fault == nil { // others may be reading c
+		c = &Copy{Name: c.Name, Time: c.Time, Files: c.Files, Own: c.Own, Previous: c.Previous, Fault: lacks}
 	}
 	r.known[name] = c
 	return c, nil
 }
 
-// readList reads a list of erasures. One that can't be opened is as if it were not there.
-func (r *Repository) readList(ctx context.Context, name string) error {
-	if _, known := r.lists[name]; known {
-		return nil
+// lacks returns an error if an object of a copy is not there, or was cut.
+func (c *Copy) lacks(s *Scan) error {
+	data, there := s.objects[c.Name+dataSuffix]
+	_, listed := s.objects[c.Name+erasedSuffix]
+	switch {
+	case !there:
+		return fmt.Errorf("its records, %s, are missing", c.Name+dataSuffix)
+	case c.Manifest == nil:
+	case data.Size != c.Manifest.Data.Size:
+		return fmt.Errorf("its records, %s, have another size than was stored", c.Name+dataSuffix)
+	case c.Manifest.Erased > 0 && !listed:
+		return fmt.Errorf("its list of erased people, %s, is missing", c.Name+erasedSuffix)
 	}
-	err := r.readJSON(ctx, name, &erasures{}, r.server)
-	if r.lists[name] = err == nil; isDamage(err) || errors.Is(err, errOtherKey) {
-		return nil
-	}
-	if err != nil {
-		delete(r.lists, name)
-	}
-	return err
+	return nil
 }
 
 // errNewer is wrapped by the error of a manifest with a format that this program does not know.

@@ -33,7 +33,6 @@ type shipping struct {
 	copies   []*Copy                       // copies that the last Scan has found
 	parts    []part                        // commits that are stored, see merge
 	added    []part                        // commits that were stored since the last Scan began
-	lists    []string                      // lists of erasures that are stored
 	left     string                        // epoch that another process has continued, see kv.DB.LeaveEpoch; "" for none
 }
 
@@ -42,9 +41,8 @@ type segment struct{ path, epoch string }
 
 func segmentOf(s *stream.Segment) segment { return segment{s.Path, s.Epoch} }
 
-// Ship stores the entries of the commit stream that this start has not stored yet, and the list of
-// erasures. What takes longer is left to Settle. It reports whether all commits are stored; they are not
-// while the stream is off.
+// Ship stores the entries of the commit stream that this start has not stored yet. What takes longer is left to
+// Settle. It reports whether all commits are stored; they are not while the stream is off.
 func (r *Repository) Ship(ctx context.Context) (all bool, err error) {
 	r.ship.mu.Lock()
 	left := r.ship.left
@@ -66,9 +64,6 @@ func (r *Repository) Ship(ctx context.Context) (all bool, err error) {
 		return failed == nil, failed
 	}
 	segments := log.Segments()
-	if err := r.shipErased(ctx); err != nil { // before the commits with the erasures, or a restore could bring back what was erased
-		return false, err
-	}
 	r.forget(segments)
 	for _, s := range segments {
 		if err := r.shipSegment(ctx, log, &s); err != nil && !errors.Is(err, stream.ErrRemoved) {

@@ -722,7 +722,7 @@ func TestCopy_NewRecipient(t *testing.T) {
 	if got := contentsIn(t, dir); !maps.Equal(got, in.contents) {
 		t.Errorf("%d files, not %d", len(got), len(in.contents))
 	}
-	if lines, _, err := Erased(t.Context(), target, in.db.Instance(), []age.Identity{in.identity}); err != nil || len(lines) != 1 {
+	if lines, _, err := erasedAt(t, in, target); err != nil || len(lines) != 1 {
 		t.Error(lines, err)
 	}
 }

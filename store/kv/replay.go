@@ -27,6 +27,26 @@ func LastLogged(e *stream.Entry) (last uint64) {
 	return last
 }
 
+// In returns the records of the collection that a commit has stored.
+func (c *Collection[T]) In(e *stream.Entry) (found []*T, err error) {
+	for _, b := range e.Buckets {
+		if b.Name != c.untyped.name {
+			continue
+		}
+		for _, row := range b.Rows {
+			if row.Value == nil || len(row.Key) != 8 {
+				continue
+			}
+			v, err := c.untyped.decode(ID(binary.BigEndian.Uint64(row.Key)), row.Value)
+			if err != nil {
+				return nil, err
+			}
+			found = append(found, v.(any).(*T))
+		}
+	}
+	return found, nil
+}
+
 // Entries are applied in one transaction until there are so many of them, or bytes of rows in them.
 const (
 	replayCommit = 1000
