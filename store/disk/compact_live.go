@@ -1,6 +1,7 @@
 package disk
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -89,8 +90,8 @@ func (c *LiveCompaction) Run(ctx context.Context) (before, after int64, err erro
 }
 
 // attempt is Run without a repetition.
-func (c *LiveCompaction) attempt(ctx context.Context) error {
-	ctx, cancel := context.WithCancelCause(ctx)
+func (c *LiveCompaction) attempt(outer context.Context) error {
+	ctx, cancel := context.WithCancelCause(outer)
 	r := &liveRun{c: c, open: map[*bbolt.Tx]bool{}}
 	watching, stop := context.WithCancel(context.WithoutCancel(ctx)) // a run that is cancelled can wait for a writer that waits for it
 	var watch sync.WaitGroup
@@ -101,7 +102,7 @@ func (c *LiveCompaction) attempt(ctx context.Context) error {
 		}
 	})
 	err := r.run(ctx)
-	if cause := context.Cause(ctx); err != nil && cause != nil {
+	if cause := cmp.Or(context.Cause(ctx), context.Cause(outer)); err != nil && cause != nil { // outer ends before ctx
 		err = cause // the pages may have changed while they were read
 	}
 
