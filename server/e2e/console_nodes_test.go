@@ -64,7 +64,7 @@ func TestConsoleNodes(t *testing.T) {
 	p.click("link", "Nodes")
 	p.at("/system/node")
 	for _, text := range []string{
-		"berlin-1", "this node", "duties", "no contact", "2,300 behind", "server.public_url, backup.recipients", "differs", "0.18.0, schema 41",
+		"berlin-1", "this node", "duties", "no contact", "2,300 behind", "server.public_url", "backup.recipients", "differs", "0.18.0, schema 41",
 		"up to change 120,000", "https://etcd-1.example.org:2379", "leader", "does not answer", "context deadline exceeded", "alarm:NOSPACE", "93% reached",
 	} {
 		p.see(text)

@@ -113,9 +113,11 @@ function Config({ node }: { node: NodeState }) {
   return (
     <Flex vertical align="start" gap={4}>
       <Tag color="warning">{t('nodes.config.differs')}</Tag>
-      <Typography.Text code style={{ overflowWrap: 'anywhere', whiteSpace: 'normal', maxWidth: 260 }}>
-        {node.differs.join(', ')}
-      </Typography.Text>
+      {node.differs.map((key) => (
+        <Typography.Text key={key} code style={{ overflowWrap: 'anywhere' }}>
+          {key}
+        </Typography.Text>
+      ))}
     </Flex>
   )
 }
