@@ -469,6 +469,40 @@ func TestClusterDoctor_WithoutEtcd(t *testing.T) {
 	}
 }
 
+// TestCluster_EtcdUser signs a node in to etcd with a user, also after etcd has ended and begun again. A wrong password
+// is said, without it, and so is that etcd can't be reached at the start.
+func TestCluster_EtcdUser(t *testing.T) {
+	t.Parallel()
+	s := newCluster(t, 1)
+	s.etcd[0].NeedUser(t, "reeve", "guest")
+	user := func(password string) { s.more = fmt.Sprintf("etcd_user = \"reeve\"\netcd_password = %q\n", password) }
+	user("a wrong secret")
+	if r := s.on("a", "cluster", "init"); r.code == 0 || !strings.Contains(r.err, "etcd does not accept the user and password") || strings.Contains(r.out+r.err, "wrong secret") {
+		t.Errorf("%+v", r)
+	}
+	user("password of reeve")
+	s.succeed("a", "cluster", "init")
+	a := s.serve("a")
+	c := signedIn(t, a)
+	c.create("/admin/dept", "name", "Before")
+	a.stop()
+
+	s.etcd[0].Kill()
+	if r := s.on("a", "serve", "--listen", s.addresses["a"]); r.code != 1 || !strings.Contains(r.err, "etcd cannot be reached") || strings.Contains(r.out+r.err, "password of reeve") {
+		t.Errorf("%+v", r)
+	}
+	s.etcd[0].Restart(t)
+	a = s.serve("a")
+	c = c.at(a)
+	c.create("/admin/dept", "name", "After")
+	s.etcd[0].Kill()
+	s.etcd[0].Restart(t)
+	eventually(t, "the node writes again", func() bool {
+		got, err := c.do("POST", "/admin/dept", `{"name":"Again"}`)
+		return err == nil && got.status == http.StatusOK
+	})
+}
+
 // TestCluster_RestoreIntoOtherBucket restores a backup, and the data of a node, into an empty bucket: contents that
 // the backup or the node has are stored there, and the others are named.
 func TestCluster_RestoreIntoOtherBucket(t *testing.T) {

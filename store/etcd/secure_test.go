@@ -16,8 +16,6 @@ import (
 	"testing"
 	"time"
 
-	clientv3 "go.etcd.io/etcd/client/v3"
-
 	"reeve/store/etcd"
 	"reeve/store/etcd/etcdtest"
 )
@@ -139,22 +137,7 @@ func TestOpen_Certificates(t *testing.T) {
 func TestOpen_UserAndPassword(t *testing.T) {
 	t.Parallel()
 	server := etcdtest.Start(t)
-	raw := client(t, clientv3.Config{Endpoints: []string{server.URL}})
-	for _, user := range []string{"root", "reeve", "guest"} {
-		_, err := raw.UserAdd(t.Context(), user, "password of "+user)
-		must(t, err)
-		_, err = raw.RoleAdd(t.Context(), user)
-		must(t, err)
-		_, err = raw.UserGrantRole(t.Context(), user, user)
-		must(t, err)
-	}
-	end := clientv3.GetPrefixRangeEnd("reeve/")
-	_, err := raw.RoleGrantPermission(t.Context(), "reeve", "reeve/", end, clientv3.PermissionType(clientv3.PermReadWrite))
-	must(t, err)
-	_, err = raw.RoleGrantPermission(t.Context(), "guest", "reeve/", end, clientv3.PermissionType(clientv3.PermRead))
-	must(t, err)
-	_, err = raw.AuthEnable(t.Context())
-	must(t, err)
+	server.NeedUser(t, "reeve", "guest")
 
 	o := etcdtest.Options(server)
 	o.User, o.Password = "reeve", "password of reeve"

@@ -17,6 +17,8 @@ import (
 	"testing"
 	"time"
 
+	clientv3 "go.etcd.io/etcd/client/v3"
+
 	"reeve/store/etcd"
 )
 
@@ -190,6 +192,30 @@ func (s *Server) Kill() {
 	defer s.mu.Unlock()
 	s.cmd.Process.Kill()
 	<-s.ended
+}
+
+// NeedUser lets only users use etcd: one who reads and writes below "reeve/", and one who reads. The password of NAME
+// is "password of NAME".
+func (s *Server) NeedUser(t testing.TB, writes, reads string) {
+	t.Helper()
+	must := func(_ any, err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	raw, err := clientv3.New(clientv3.Config{Endpoints: []string{s.URL}})
+	must(nil, err)
+	defer raw.Close()
+	for _, user := range []string{"root", writes, reads} {
+		must(raw.UserAdd(t.Context(), user, "password of "+user))
+		must(raw.RoleAdd(t.Context(), user))
+		must(raw.UserGrantRole(t.Context(), user, user))
+	}
+	end := clientv3.GetPrefixRangeEnd("reeve/")
+	must(raw.RoleGrantPermission(t.Context(), writes, "reeve/", end, clientv3.PermissionType(clientv3.PermReadWrite)))
+	must(raw.RoleGrantPermission(t.Context(), reads, "reeve/", end, clientv3.PermissionType(clientv3.PermRead)))
+	must(raw.AuthEnable(t.Context()))
 }
 
 // Options are those of a log in a cluster.
