@@ -32,28 +32,9 @@ const lanName = "reeve.lan.test"
 func chromium(t *testing.T) context.Context {
 	t.Helper()
 	browser.start.Do(func() {
-		path, err := chromiumPath()
-		if browser.err = err; err != nil {
-			return
-		}
-		// chromedp adds --no-sandbox for root, since the sandbox does not work for root.
-		browser.ctx, _ = chromedp.NewContext(context.Background(), chromedp.WithAllocatorOptions(
-			chromedp.ExecPath(path),
-			chromedp.DisableGPU,
-			chromedp.Flag("disable-component-update", true),
-			// Two pages of the browser itself, which it loads with every window, and the
-			// features that chromedp disables.
-			chromedp.Flag("disable-features",
-				"WebUIOmniboxPopup,WebUIOmniboxAimPopup,Translate,BlinkGenPropertyTrees"),
-			chromedp.Flag("host-resolver-rules", "MAP "+lanName+" 127.0.0.1, MAP localhost 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"), // it sends no requests of its own
-			// A page lives for seconds: optimizing its scripts, and starting with a small heap,
-			// takes a quarter more processor time.
-			chromedp.Flag("js-flags", "--no-opt --no-maglev --min-semi-space-size=64 --initial-heap-size=256"),
-			chromedp.Flag("lang", "en-US"),
-			chromedp.Env("LANGUAGE=en"),
-		), chromedp.WithErrorf(func(string, ...any) {})) // it logs events that it does not know
-
-		browser.err = chromedp.Do(browser.ctx)
+		// A page lives for seconds: optimizing its scripts, and starting with a small heap,
+		// takes a quarter more processor time.
+		browser.ctx, browser.err = startChromium("--no-opt --no-maglev --min-semi-space-size=64 --initial-heap-size=256")
 	})
 	if browser.err != nil {
 		unless(t,
@@ -62,6 +43,29 @@ func chromium(t *testing.T) context.Context {
 	}
 
 	return browser.ctx
+}
+
+// startChromium starts a browser with flags for its scripts, and returns its context.
+func startChromium(scriptFlags string) (context.Context, error) {
+	path, err := chromiumPath()
+	if err != nil {
+		return nil, err
+	}
+	// chromedp adds --no-sandbox for root, since the sandbox does not work for root.
+	ctx, _ := chromedp.NewContext(context.Background(), chromedp.WithAllocatorOptions(
+		chromedp.ExecPath(path),
+		chromedp.DisableGPU,
+		chromedp.Flag("disable-component-update", true),
+		// Two pages of the browser itself, which it loads with every window, and the
+		// features that chromedp disables.
+		chromedp.Flag("disable-features",
+			"WebUIOmniboxPopup,WebUIOmniboxAimPopup,Translate,BlinkGenPropertyTrees"),
+		chromedp.Flag("host-resolver-rules", "MAP "+lanName+" 127.0.0.1, MAP localhost 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"), // it sends no requests of its own
+		chromedp.Flag("js-flags", scriptFlags),
+		chromedp.Flag("lang", "en-US"),
+		chromedp.Env("LANGUAGE=en"),
+	), chromedp.WithErrorf(func(string, ...any) {})) // it logs events that it does not know
+	return ctx, chromedp.Do(ctx)
 }
 
 // chromiumPath prefers the browser without windows, which needs a third of the processor time.
@@ -76,10 +80,13 @@ func chromiumPath() (path string, err error) {
 
 // closeBrowser ends the browser, if it is running.
 func closeBrowser() {
-	if browser.ctx == nil {
-		return
+	if browser.ctx != nil {
+		endChromium(browser.ctx)
 	}
-	ctx, cancel := context.WithTimeout(browser.ctx, patience)
+}
+
+func endChromium(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	if err := chromedp.Cancel(ctx); err != nil {
 		fmt.Fprintf(os.Stderr, "end chromium: %v\n", err)
@@ -129,7 +136,12 @@ func smallWithoutBrowser(t testing.TB) {
 func console(t *testing.T, server *process) *page {
 	t.Helper()
 	onlyInCI(t, noBrowser)
-	parent := chromium(t)
+	return consoleIn(t, chromium(t), server)
+}
+
+// consoleIn is console in a browser.
+func consoleIn(t *testing.T, parent context.Context, server *process) *page {
+	t.Helper()
 	p := &page{
 		t:     t,
 		base:  server.url,

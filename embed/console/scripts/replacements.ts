@@ -50,11 +50,38 @@ const tab: Replacement = {
   },
 }
 
+// The rules of a component stay ready when the last one of its kind is gone. Otherwise a form would
+// make those of most of its fields again, whenever it opens.
+const rules: Replacement = {
+  importer: '/@ant-design/cssinjs/es/StyleContext.js',
+  imported: './Cache',
+  by: {
+    code: `
+    import Cache from '@ant-design/cssinjs/es/Cache'
+    export default class extends Cache {
+      opUpdate(path, next) {
+        super.opUpdate(path, path.startsWith('style%') ? (before) => next(before ?? [1]) : next)
+      }
+    }`,
+  },
+}
+
+// A field asks whether it can be seen, which lays out the page, only to measure its margin again.
+const visible: Replacement = {
+  importer: '/antd/es/form/FormItem/ItemHolder.js',
+  imported: '@rc-component/util',
+  by: {
+    code: `
+    export { isNonNullable, omit, useLayoutEffect } from '@rc-component/util'
+    export const isVisible = () => true`,
+  },
+}
+
 // Every icon is made of this one.
 const icon: Replacement = { importer: '', imported: '../components/AntdIconLight', by: { file: resolve(import.meta.dirname, '../src/ui/AntdIcon.tsx') } }
 const icons = '/@ant-design/icons/es/icons/'
 
-export const replacements = [...unused, tab, icon]
+export const replacements = [...unused, tab, rules, visible, icon]
 
 const isFrom = (importer: string, { importer: from }: Replacement) => (from ? importer.endsWith(from) : importer.includes(icons))
 

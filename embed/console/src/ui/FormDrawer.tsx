@@ -56,6 +56,7 @@ export function FormDrawer<V extends object>({
   const [stale, setStale] = useState(false)
   const [busy, setBusy] = useState(false)
   const [filled, setFilled] = useState(0) // how often the form was filled
+  const [ready, setReady] = useState(false) // fields that were there before their values would be made twice
   const typed = useRef(false) // antd also counts programmatic changes as touched
   const waiting = useRef(false) // for the server, to save then
   const retried = useRef(false) // although the server seemed to answer
@@ -107,6 +108,7 @@ export function FormDrawer<V extends object>({
   useEffect(() => {
     if (!open) return
     begin()
+    setReady(true)
     setTab('form')
   }, [open])
 
@@ -177,7 +179,7 @@ export function FormDrawer<V extends object>({
     }
   }
 
-  const fields = (
+  const fields = ready && (
     <Form<V>
       form={form}
       layout="vertical"
@@ -217,7 +219,9 @@ export function FormDrawer<V extends object>({
       open={open}
       onClose={() => void close()}
       afterOpenChange={(now) => {
-        if (!now) onClosed?.()
+        if (now) return
+        setReady(false)
+        onClosed?.()
       }}
       size={md ? size : '100%'}
       destroyOnHidden

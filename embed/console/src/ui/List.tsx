@@ -6,6 +6,7 @@ import { Bar } from './Bar'
 import { count } from './format'
 import { arrange } from './layout'
 import { Records } from './Records'
+import { steady } from './steady'
 import type { useTable } from './useTable'
 
 type Props<T extends { id: number }> = {
@@ -44,6 +45,7 @@ export function List<T extends { id: number }>({ title, list, columns, search, f
     setWhole(false)
   }
 
+  const shown = useMemo(() => steady(arrange(columns, list.layout)), [columns, list.layout])
   const keys = useMemo(() => chosen.map((row) => row.id), [chosen]) // a new array would render all rows again
 
   const nothing = list.narrowed ? (
@@ -82,7 +84,7 @@ export function List<T extends { id: number }>({ title, list, columns, search, f
       )}
       <Records<T>
         {...list.table}
-        columns={arrange(columns, list.layout)}
+        columns={shown}
         locale={{ emptyText: list.table.loading ? ' ' : nothing }}
         rowSelection={
           batch && {

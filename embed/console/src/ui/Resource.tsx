@@ -1,5 +1,5 @@
 import { Form, type FormItemProps, type TableProps } from 'antd'
-import { lazy, type ReactNode, Suspense, useState } from 'react'
+import { lazy, type ReactNode } from 'react'
 import type { Body, Item, Listing, Path } from '../api/paths'
 import type { Access } from '../api/types'
 import { useAccount } from '../app/account'
@@ -11,7 +11,7 @@ import { List } from './List'
 import { topicsOf } from './topics'
 import { useChanges } from './useChanges'
 import { useEditor } from './useEditor'
-import { useLastValue } from './useLastValue'
+import { Panel, usePanel } from './usePanel'
 import { useRemove } from './useRemove'
 import { useTable } from './useTable'
 
@@ -53,16 +53,8 @@ export function Resource<P extends string, T extends Stored, V extends object>(p
   const removing = useRemove()
   const list = useTable<T>(path)
   useChanges(props.collection && !topicsOf(path) ? [props.collection] : undefined, list.refresh)
-  const [edited, setEdited] = useState<T | 'new'>()
-  const kept = useLastValue(edited)
-  const record = kept === 'new' ? undefined : kept
-  const editor = useAnyEditor<T, V>(path, record, props.values)
+  const edited = usePanel<{ record?: T }>()
   const able = (action: 'create' | 'update' | 'delete') => may(`${props.may}.${action}` as Access)
-
-  async function save(values: V) {
-    await editor.save(values)
-    await list.reload()
-  }
 
   async function remove(one: T) {
     if (props.remove) return props.remove(one, list)
@@ -77,7 +69,7 @@ export function Resource<P extends string, T extends Stored, V extends object>(p
 
   const actions = actionsColumn<T>((one) => (
     <Actions
-      first={able('update') && { label: t('edit'), onClick: () => setEdited(one) }}
+      first={able('update') && { label: t('edit'), onClick: () => edited.show({ record: one }) }}
       label={t('more.of', { name: name(one) })}
       more={[able('delete') && { label: t('delete'), danger: true, onClick: () => void remove(one) }]}
     />
@@ -91,24 +83,62 @@ export function Resource<P extends string, T extends Stored, V extends object>(p
         filters={props.filters?.(list)}
         empty={props.empty}
         columns={[...props.columns(list), actions]}
-        actions={able('create') && <CreateButton onClick={() => setEdited('new')}>{props.create}</CreateButton>}
+        actions={able('create') && <CreateButton onClick={() => edited.show({})}>{props.create}</CreateButton>}
       />
-      <Suspense>
-        {kept && (
-          <FormDrawer<V>
+      <Panel of={edited}>
+        {({ record }, open) => (
+          <Editor<T, V>
+            path={path}
+            record={record}
+            values={props.values}
+            blank={props.blank}
+            fields={props.fields}
             title={record ? (props.edit ?? t('edit')) : props.create}
-            open={edited !== undefined}
-            onClose={() => setEdited(undefined)}
-            save={save}
-            {...editor.form(props.blank)}
-            history={record && props.collection !== undefined && { collection: props.collection, id: record.id }}
-          >
-            {props.fields.map((field) => (
-              <Form.Item key={field.name} {...field} />
-            ))}
-          </FormDrawer>
+            collection={props.collection}
+            open={open}
+            onClose={edited.hide}
+            onSaved={list.reload}
+          />
         )}
-      </Suspense>
+      </Panel>
     </>
+  )
+}
+
+type EditorProps<T, V> = {
+  path: string
+  record?: T
+  values: (record: T) => V
+  blank: Partial<V>
+  fields: FormItemProps[]
+  title: string
+  collection?: string
+  open: boolean
+  onClose: () => void
+  onSaved: () => Promise<void>
+}
+
+// Editor is the drawer of a record, or of a new one.
+function Editor<T extends Stored, V extends object>({ path, record, values, blank, fields, title, collection, open, onClose, onSaved }: EditorProps<T, V>) {
+  const editor = useAnyEditor<T, V>(path, record, values)
+
+  async function save(values: V) {
+    await editor.save(values)
+    await onSaved()
+  }
+
+  return (
+    <FormDrawer<V>
+      title={title}
+      open={open}
+      onClose={onClose}
+      save={save}
+      {...editor.form(blank)}
+      history={record && collection !== undefined && { collection, id: record.id }}
+    >
+      {fields.map((field) => (
+        <Form.Item key={String(field.name)} {...field} />
+      ))}
+    </FormDrawer>
   )
 }

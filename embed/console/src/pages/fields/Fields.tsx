@@ -1,4 +1,4 @@
-import { lazy, Suspense } from 'react'
+import { lazy } from 'react'
 import { del, post } from '../../api/request'
 import type { CustomField } from '../../api/types'
 import { useAccount } from '../../app/account'
@@ -8,7 +8,7 @@ import { Actions, actionsColumn } from '../../ui/Actions'
 import { Choice } from '../../ui/Choice'
 import { List } from '../../ui/List'
 import { useAction } from '../../ui/useAction'
-import { usePanel } from '../../ui/usePanel'
+import { Panel, usePanel } from '../../ui/usePanel'
 import { usePoll } from '../../ui/usePoll'
 import { useTable } from '../../ui/useTable'
 import { Cell } from '../people/cells'
@@ -69,7 +69,7 @@ export function Fields() {
           )),
         ]}
       />
-      <Suspense>{form.of && <FieldDrawer open={form.open} field={form.of.field} onClose={form.hide} onSaved={list.reload} />}</Suspense>
+      <Panel of={form}>{({ field }, open) => <FieldDrawer open={open} field={field} onClose={form.hide} onSaved={list.reload} />}</Panel>
     </>
   )
 }

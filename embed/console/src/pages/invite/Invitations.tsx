@@ -1,7 +1,7 @@
 import { MailOutlined } from '@ant-design/icons'
 import { Button, Flex, Tag, Typography } from 'antd'
 import dayjs from 'dayjs'
-import { lazy, Suspense } from 'react'
+import { lazy } from 'react'
 import { Link } from 'react-router'
 import { del, Failure, post } from '../../api/request'
 import { noticeShown } from '../../api/saved-notice'
@@ -15,7 +15,7 @@ import { List } from '../../ui/List'
 import { PersonLink } from '../../ui/PersonLink'
 import { Time } from '../../ui/Time'
 import { useAction } from '../../ui/useAction'
-import { usePanel } from '../../ui/usePanel'
+import { Panel, usePanel } from '../../ui/usePanel'
 import { useMail } from '../../ui/useMail'
 import { usePoll } from '../../ui/usePoll'
 import { useTable } from '../../ui/useTable'
@@ -125,7 +125,7 @@ function Pending({ realm }: { realm: Realm }) {
         }
       />
       {links.panels}
-      <Suspense>{inviting.of && <InvitePeople realm={realm} open={inviting.open} onClose={inviting.hide} onDone={list.reload} />}</Suspense>
+      <Panel of={inviting}>{(_, open) => <InvitePeople realm={realm} open={open} onClose={inviting.hide} onDone={list.reload} />}</Panel>
     </>
   )
 }

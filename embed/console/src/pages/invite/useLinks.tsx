@@ -1,7 +1,7 @@
-import { lazy, type ReactNode, Suspense } from 'react'
+import { lazy, type ReactNode } from 'react'
 import type { OneTimeLink } from '../../api/types'
 import { loadTexts } from '../../i18n'
-import { usePanel } from '../../ui/usePanel'
+import { Panel, usePanel } from '../../ui/usePanel'
 import type { Realm } from '../people/realm'
 import type { Batch } from './BatchInvite'
 import type { Addressee, Purpose } from './link'
@@ -27,21 +27,23 @@ export function useLinks(realm: Realm, reload: () => Promise<void>): Links {
     show: (user, purpose, link) => made.show({ user, purpose, link }),
     batch: batch.show,
     panels: (
-      <Suspense>
-        {asked.of && (
-          <LinkDialog
-            open={asked.open}
-            {...asked.of}
-            realm={realm}
-            onClose={asked.hide}
-            onReset={() => asked.of && asked.show({ user: asked.of.user, purpose: 'reset-link' })}
-            onMade={(link) => asked.of && made.show({ ...asked.of, link })}
-            onDone={() => void reload()}
-          />
-        )}
-        {made.of && <LinkOnce open={made.open} {...made.of} onClose={made.hide} onClosed={made.forget} />}
-        {batch.of && <BatchInvite open={batch.open} {...batch.of} realm={realm} onClose={batch.hide} onDone={reload} />}
-      </Suspense>
+      <>
+        <Panel of={asked}>
+          {(of, open) => (
+            <LinkDialog
+              open={open}
+              {...of}
+              realm={realm}
+              onClose={asked.hide}
+              onReset={() => asked.show({ user: of.user, purpose: 'reset-link' })}
+              onMade={(link) => made.show({ ...of, link })}
+              onDone={() => void reload()}
+            />
+          )}
+        </Panel>
+        <Panel of={made}>{(of, open) => <LinkOnce open={open} {...of} onClose={made.hide} onClosed={made.forget} />}</Panel>
+        <Panel of={batch}>{(of, open) => <BatchInvite open={open} {...of} realm={realm} onClose={batch.hide} onDone={reload} />}</Panel>
+      </>
     ),
   }
 }

@@ -1,9 +1,9 @@
-import { lazy, type ReactNode, Suspense } from 'react'
+import { lazy, type ReactNode } from 'react'
 import { del, Failure, post, put } from '../../api/request'
 import { useAccount } from '../../app/account'
 import { loadTexts, t } from '../../i18n'
 import { useAction } from '../../ui/useAction'
-import { usePanel } from '../../ui/usePanel'
+import { Panel, usePanel } from '../../ui/usePanel'
 import { ofKey } from '../people/person'
 import { Deleted } from './Deleted'
 import { type ApiKey, all, type KeyWithToken, name, own as ownPath } from './key'
@@ -83,12 +83,16 @@ export function useKeys(reload: () => Promise<void>, own = false): Keys {
       await run(act, keys.length === 1 ? t('deleted', { name: name(key) }) : t('keys.deleted', { n: keys.length }))
     },
     panels: (
-      <Suspense>
-        {form.of && <KeyForm open={form.open} of={form.of.key} own={isOwn(form.of.key)} onClose={form.hide} onSaved={reload} onToken={token.show} />}
-        {rotating.of && <Rotate open={rotating.open} of={rotating.of} own={isOwn(rotating.of)} onClose={rotating.hide} onDone={reload} onToken={token.show} />}
-        {token.of && <Token open={token.open} of={token.of} onClose={token.hide} onClosed={token.forget} />}
-        {explained.of && <Explain open={explained.open} of={ofKey(explained.of)} onClose={explained.hide} />}
-      </Suspense>
+      <>
+        <Panel of={form}>
+          {({ key }, open) => <KeyForm open={open} of={key} own={isOwn(key)} onClose={form.hide} onSaved={reload} onToken={token.show} />}
+        </Panel>
+        <Panel of={rotating}>
+          {(key, open) => <Rotate open={open} of={key} own={isOwn(key)} onClose={rotating.hide} onDone={reload} onToken={token.show} />}
+        </Panel>
+        <Panel of={token}>{(key, open) => <Token open={open} of={key} onClose={token.hide} onClosed={token.forget} />}</Panel>
+        <Panel of={explained}>{(key, open) => <Explain open={open} of={ofKey(key)} onClose={explained.hide} />}</Panel>
+      </>
     ),
   }
 }

@@ -1,9 +1,9 @@
-import { lazy, type ReactNode, Suspense } from 'react'
+import { lazy, type ReactNode } from 'react'
 import { useAccount } from '../../app/account'
 import { loadTexts } from '../../i18n'
 import { useGet } from '../../ui/useGet'
 import { useMail } from '../../ui/useMail'
-import { usePanel } from '../../ui/usePanel'
+import { Panel, usePanel } from '../../ui/usePanel'
 
 const TestMail = lazy(async () => ({ default: (await Promise.all([import('./TestMail'), loadTexts('mail')]))[0].TestMail }))
 
@@ -18,6 +18,6 @@ export function useTestMail(): { button: boolean; off: boolean; open: () => void
     button: may('system.mail.test'),
     off: reads ? values !== undefined && !values.mail?.host : on === false,
     open: () => panel.show(true),
-    panel: <Suspense>{panel.of && <TestMail open={panel.open} onClose={panel.hide} />}</Suspense>,
+    panel: <Panel of={panel}>{(_, open) => <TestMail open={open} onClose={panel.hide} />}</Panel>,
   }
 }

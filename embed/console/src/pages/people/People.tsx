@@ -9,7 +9,7 @@ import { CreateButton } from '../../ui/CreateButton'
 import { List } from '../../ui/List'
 import { Time } from '../../ui/Time'
 import { useChoices } from '../../ui/useChoices'
-import { usePanel } from '../../ui/usePanel'
+import { Panel, usePanel } from '../../ui/usePanel'
 import type { useTable } from '../../ui/useTable'
 import { fieldColumns } from '../fields/places'
 import { useForms } from '../fields/useForms'
@@ -150,11 +150,9 @@ export function People<P extends Person>({ realm, list, roles, form, batch, whol
         wholes={wholes}
         table={table}
       />
-      <Suspense>
-        {edited.of && form({ ...edited.of, open: edited.open, custom, onClose: edited.hide, onSaved: () => void list.reload(), onMade: people.tell })}
-      </Suspense>
-      <Suspense>{inviting.of && <InvitePeople realm={realm} open={inviting.open} onClose={inviting.hide} onDone={list.reload} />}</Suspense>
-      <Suspense>{importing.of && <Import realm={realm} open={importing.open} onClose={importing.hide} onDone={() => void list.reload()} />}</Suspense>
+      <Panel of={edited}>{(of, open) => form({ ...of, open, custom, onClose: edited.hide, onSaved: () => void list.reload(), onMade: people.tell })}</Panel>
+      <Panel of={inviting}>{(_, open) => <InvitePeople realm={realm} open={open} onClose={inviting.hide} onDone={list.reload} />}</Panel>
+      <Panel of={importing}>{(_, open) => <Import realm={realm} open={open} onClose={importing.hide} onDone={() => void list.reload()} />}</Panel>
       {people.panels}
     </>
   )

@@ -10,7 +10,7 @@ import { Face } from '../../ui/Face'
 import { Head } from '../../ui/Head'
 import { Time } from '../../ui/Time'
 import { useChanges } from '../../ui/useChanges'
-import { usePanel } from '../../ui/usePanel'
+import { Panel, usePanel } from '../../ui/usePanel'
 import { type Leave, useRecord } from '../../ui/useRecord'
 import { useWider } from '../../ui/useWider'
 import { words } from '../../ui/words'
@@ -140,7 +140,7 @@ function Shown<P extends Person>({ user, part, back, reload, removing, ...own }:
         onChange={(key) => void navigate(`${realm.path}/${user.id}${key === 'profile' ? '' : `/${key}`}`)}
       />
       {people.panels}
-      <Suspense>{edited.of && form({ open: edited.open, user, custom, onClose: edited.hide, onSaved: () => void reload() })}</Suspense>
+      <Panel of={edited}>{(_, open) => form({ open, user, custom, onClose: edited.hide, onSaved: () => void reload() })}</Panel>
     </>
   )
 }

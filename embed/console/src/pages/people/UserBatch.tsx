@@ -1,5 +1,5 @@
 import { App, Button } from 'antd'
-import { lazy, Suspense, useState } from 'react'
+import { lazy, useState } from 'react'
 import { useNavigate } from 'react-router'
 import { put, type Query } from '../../api/request'
 import type { User } from '../../api/types'
@@ -7,7 +7,7 @@ import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
 import { count } from '../../ui/format'
 import { useAction } from '../../ui/useAction'
-import { usePanel } from '../../ui/usePanel'
+import { Panel, usePanel } from '../../ui/usePanel'
 import { selecting } from './asked'
 import { EndAndDelete } from './EndAndDelete'
 import type { BatchProps } from './People'
@@ -121,11 +121,11 @@ export function UserBatch({ chosen, whole, params, reload, people }: Props) {
         </Button>
       )}
       <EndAndDelete realm={backend} people={people} none={none} of={{ query, names: whole === undefined ? names(users) : undefined }} />
-      <Suspense>
-        {dialog.of && (
+      <Panel of={dialog}>
+        {(of, open) => (
           <BatchDialog
-            open={dialog.open}
-            {...dialog.of}
+            open={open}
+            {...of}
             onClose={dialog.hide}
             apply={({ what, on, query: of }, body) =>
               change(
@@ -138,7 +138,7 @@ export function UserBatch({ chosen, whole, params, reload, people }: Props) {
             }
           />
         )}
-      </Suspense>
+      </Panel>
     </>
   )
 }

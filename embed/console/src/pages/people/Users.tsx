@@ -8,7 +8,7 @@ import { DeptLink } from '../../ui/DeptLink'
 import { RoleTags } from '../../ui/RoleTags'
 import { useChoices } from '../../ui/useChoices'
 import { useGet } from '../../ui/useGet'
-import { usePanel } from '../../ui/usePanel'
+import { Panel, usePanel } from '../../ui/usePanel'
 import { useTable } from '../../ui/useTable'
 import { useWider } from '../../ui/useWider'
 import { Cell } from './cells'
@@ -85,7 +85,7 @@ function UserList() {
           }}
         />
       </div>
-      <Suspense>{explained.of && <Explain open={explained.open} of={explained.of} onClose={explained.hide} />}</Suspense>
+      <Panel of={explained}>{(of, open) => <Explain open={open} of={of} onClose={explained.hide} />}</Panel>
     </Flex>
   )
 }

@@ -1,11 +1,11 @@
 import { App } from 'antd'
-import { lazy, type ReactNode, Suspense } from 'react'
+import { lazy, type ReactNode } from 'react'
 import { del, download, type Query, save } from '../../api/request'
 import type { OneTimeLink } from '../../api/types'
 import { t } from '../../i18n'
 import { count } from '../../ui/format'
 import { useAction } from '../../ui/useAction'
-import { usePanel } from '../../ui/usePanel'
+import { Panel, usePanel } from '../../ui/usePanel'
 import type { Leave } from '../../ui/useRecord'
 import { type Links, useLinks } from '../invite/useLinks'
 import type { Job } from './Progress'
@@ -97,35 +97,39 @@ export function usePeople<T extends Person>(realm: Realm, reload: () => Promise<
       notify(t('people.sign_out.done', { n: count((await del(path, query)).count) }))
     },
     panels: (
-      <Suspense>
+      <>
         {links.panels}
-        {reset.of && (
-          <Reset
-            open={reset.open}
-            user={reset.of}
-            realm={realm}
-            onClose={reset.hide}
-            onMade={(password) => secret.show({ user: reset.of as T, password })}
-            onDone={() => void reload()}
-          />
-        )}
-        {erasing.of && <Erase open={erasing.open} user={erasing.of} realm={realm} onClose={erasing.hide} onDone={() => void reload()} />}
-        {acting.of && <ActAs open={acting.open} user={acting.of} onClose={acting.hide} />}
-        {secret.of && (
-          <CopyOnce
-            open={secret.open}
-            title={t('people.password.of', { name: names([secret.of.user]) })}
-            label={t('sign_in.password')}
-            secret={secret.of.password}
-            warning={t('people.password.once')}
-            ok={t('people.password.noted')}
-            onClose={secret.hide}
-            onClosed={secret.forget}
-          />
-        )}
-        {sessions.of && <UserSessions open={sessions.open} user={sessions.of} realm={realm} onClose={sessions.hide} />}
-        {job.of && <Progress open={job.open} job={job.of} onClose={job.hide} onDone={reload} />}
-      </Suspense>
+        <Panel of={reset}>
+          {(user, open) => (
+            <Reset
+              open={open}
+              user={user}
+              realm={realm}
+              onClose={reset.hide}
+              onMade={(password) => secret.show({ user, password })}
+              onDone={() => void reload()}
+            />
+          )}
+        </Panel>
+        <Panel of={erasing}>{(user, open) => <Erase open={open} user={user} realm={realm} onClose={erasing.hide} onDone={() => void reload()} />}</Panel>
+        <Panel of={acting}>{(user, open) => <ActAs open={open} user={user} onClose={acting.hide} />}</Panel>
+        <Panel of={secret}>
+          {({ user, password }, open) => (
+            <CopyOnce
+              open={open}
+              title={t('people.password.of', { name: names([user]) })}
+              label={t('sign_in.password')}
+              secret={password}
+              warning={t('people.password.once')}
+              ok={t('people.password.noted')}
+              onClose={secret.hide}
+              onClosed={secret.forget}
+            />
+          )}
+        </Panel>
+        <Panel of={sessions}>{(user, open) => <UserSessions open={open} user={user} realm={realm} onClose={sessions.hide} />}</Panel>
+        <Panel of={job}>{(of, open) => <Progress open={open} job={of} onClose={job.hide} onDone={reload} />}</Panel>
+      </>
     ),
   }
 }

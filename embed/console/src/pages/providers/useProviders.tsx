@@ -1,9 +1,9 @@
-import { lazy, type ReactNode, Suspense } from 'react'
+import { lazy, type ReactNode } from 'react'
 import { del, Failure, post } from '../../api/request'
 import type { Provider } from '../../api/types'
 import { t } from '../../i18n'
 import { useAction } from '../../ui/useAction'
-import { usePanel } from '../../ui/usePanel'
+import { Panel, usePanel } from '../../ui/usePanel'
 import type { Leave } from '../../ui/useRecord'
 import { isDirectory } from './preset'
 
@@ -55,6 +55,6 @@ export function useProviders(reload: () => Promise<void>): ProviderActions {
         if (!(cause instanceof Failure)) throw cause // already shown
       }
     },
-    panels: <Suspense>{form.of && <ProviderForm open={form.open} provider={form.of.provider} onClose={form.hide} onSaved={saved} />}</Suspense>,
+    panels: <Panel of={form}>{({ provider }, open) => <ProviderForm open={open} provider={provider} onClose={form.hide} onSaved={saved} />}</Panel>,
   }
 }

@@ -4,7 +4,7 @@ import { get, put } from '../../api/request'
 import type { Role, User } from '../../api/types'
 import { t } from '../../i18n'
 import { useFound } from '../../ui/useFound'
-import { usePanel } from '../../ui/usePanel'
+import { Panel, usePanel } from '../../ui/usePanel'
 import { type Job, Progress } from '../people/Progress'
 
 const most = 50 // people at once; each is one request
@@ -69,7 +69,7 @@ export function AddMembers({ role, reload }: { role: Role; reload: () => Promise
       <Button type="primary" disabled={chosen.length === 0} loading={busy} onClick={() => void add()}>
         {t('role.members.add')}
       </Button>
-      {job.of && <Progress open={job.open} job={job.of} onClose={job.hide} onDone={reload} />}
+      <Panel of={job}>{(of, open) => <Progress open={open} job={of} onClose={job.hide} onDone={reload} />}</Panel>
     </div>
   )
 }

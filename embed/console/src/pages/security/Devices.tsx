@@ -8,7 +8,7 @@ import { Question } from '../../ui/Question'
 import { Time } from '../../ui/Time'
 import { useAction } from '../../ui/useAction'
 import { useGet } from '../../ui/useGet'
-import { usePanel } from '../../ui/usePanel'
+import { Panel, usePanel } from '../../ui/usePanel'
 import { inWords } from '../session-columns'
 import { Line, Lines } from '../../ui/Lines'
 import { OtherSessions } from './OtherSessions'
@@ -46,8 +46,8 @@ export function Devices() {
 
   const reload = async () => void (await Promise.all([reloadDevices(), reloadSessions()]))
 
-  async function rename({ name = '' }: { name?: string }) {
-    await put(`/admin/account/device/${renamed.of!.id}`, { name }, { quiet: true })
+  async function rename({ id }: Device, { name = '' }: { name?: string }) {
+    await put(`/admin/account/device/${id}`, { name }, { quiet: true })
     await reload()
   }
 
@@ -106,18 +106,22 @@ export function Devices() {
       )}
       {others.length > 0 && <Button onClick={() => void endOthers()}>{t('security.end_others')}</Button>}
       <OtherSessions sessions={sessions.data.filter((session) => !known.has(session.device_id))} reload={reload} />
-      <Question<{ name?: string }>
-        open={renamed.open}
-        title={t('security.rename.of', { name: renamed.of ? titleOf(renamed.of) : '' })}
-        ok={t('save')}
-        initial={{ name: renamed.of?.name }}
-        run={rename}
-        onClose={renamed.hide}
-      >
-        <Form.Item name="name" label={t('name')} extra={t('security.device.name.help')}>
-          <Input autoFocus autoComplete="off" maxLength={64} />
-        </Form.Item>
-      </Question>
+      <Panel of={renamed}>
+        {(device, open) => (
+          <Question<{ name?: string }>
+            open={open}
+            title={t('security.rename.of', { name: titleOf(device) })}
+            ok={t('save')}
+            initial={{ name: device.name }}
+            run={(values) => rename(device, values)}
+            onClose={renamed.hide}
+          >
+            <Form.Item name="name" label={t('name')} extra={t('security.device.name.help')}>
+              <Input autoFocus autoComplete="off" maxLength={64} />
+            </Form.Item>
+          </Question>
+        )}
+      </Panel>
     </Flex>
   )
 }

@@ -1,12 +1,12 @@
 import { App } from 'antd'
-import { lazy, type ReactNode, Suspense, useCallback, useMemo } from 'react'
+import { lazy, type ReactNode, useCallback, useMemo } from 'react'
 import { useNavigate } from 'react-router'
 import { post } from '../../api/request'
 import type { Setting } from '../../api/types'
 import { t } from '../../i18n'
 import { useRemove } from '../../ui/useRemove'
 import { useGet } from '../../ui/useGet'
-import { usePanel } from '../../ui/usePanel'
+import { Panel, usePanel } from '../../ui/usePanel'
 import type { Group } from './useSettings'
 import { useLatest } from '../../ui/useLatest'
 
@@ -24,7 +24,8 @@ export function useDefine({ on, groups, load }: { on: boolean; groups: Group[]; 
   const { message } = App.useApp()
   const navigate = useNavigate()
   const used = useGet(on ? '/system/setting-builtin' : '').data
-  const { of: shown, open, show, hide } = usePanel<Open>()
+  const panel = usePanel<Open>()
+  const { show, hide } = panel
 
   async function remove(group: Group, s: Setting) {
     const name = `${group.key}.${s.key}`
@@ -82,15 +83,15 @@ export function useDefine({ on, groups, load }: { on: boolean; groups: Group[]; 
     }),
     [builtin, show],
   )
-  const of = groups.find((g) => shown?.what === 'setting' && g.id === shown.group)
-  const props = { open, groups, load, onClose: hide }
   const drawers: ReactNode = (
-    <Suspense>
-      {shown?.what === 'setting' && of && (
-        <SettingDrawer {...props} group={of} setting={shown.setting} builtin={!!shown.setting && builtin(of, shown.setting)} />
-      )}
-      {shown?.what === 'group' && <GroupDrawer {...props} group={shown.group} builtin={!!shown.group && builtin(shown.group)} />}
-    </Suspense>
+    <Panel of={panel}>
+      {(shown, open) => {
+        const props = { open, groups, load, onClose: hide }
+        if (shown.what === 'group') return <GroupDrawer {...props} group={shown.group} builtin={!!shown.group && builtin(shown.group)} />
+        const of = groups.find((g) => g.id === shown.group)
+        return of && <SettingDrawer {...props} group={of} setting={shown.setting} builtin={!!shown.setting && builtin(of, shown.setting)} />
+      }}
+    </Panel>
   )
   return { define, drawers }
 }

@@ -1,9 +1,9 @@
-import { lazy, type ReactNode, Suspense } from 'react'
+import { lazy, type ReactNode } from 'react'
 import { del, Failure, post } from '../../api/request'
 import type { DeliveryDetail } from '../../api/types'
 import { t } from '../../i18n'
 import { useAction } from '../../ui/useAction'
-import { usePanel } from '../../ui/usePanel'
+import { Panel, usePanel } from '../../ui/usePanel'
 import type { Leave } from '../../ui/useRecord'
 import { clock, host, type Webhook, type WebhookWithSecret } from './hook'
 
@@ -63,28 +63,32 @@ export function useWebhooks(reload: () => Promise<void>): Hooks {
       })
     },
     panels: (
-      <Suspense>
-        {form.of && <WebhookForm open={form.open} hook={form.of.hook} onClose={form.hide} onSaved={reload} onSecret={secret.show} />}
-        {secret.of && (
-          <CopyOnce
-            open={secret.open}
-            title={t('webhooks.secret.of', { name: host(secret.of) })}
-            label={t('webhooks.secret')}
-            secret={secret.of.secret ?? ''}
-            warning={t('webhooks.secret.once')}
-            ok={t('webhooks.secret.done')}
-            onClose={secret.hide}
-            onClosed={secret.forget}
-          >
-            <p style={{ marginTop: 0 }}>
-              {t('webhooks.secret.use')} {secret.of.previous_until && t('webhooks.secret.previous', { time: clock(secret.of.previous_until) })}
-            </p>
-          </CopyOnce>
-        )}
-        {replaying.of && <Replay open={replaying.open} hook={replaying.of} onClose={replaying.hide} onDone={reload} />}
-        {resuming.of && <Resume open={resuming.open} hook={resuming.of} onClose={resuming.hide} onDone={reload} />}
-        {tested.of && <DeliveryDrawer open={tested.open} title={t('webhooks.test.done')} delivery={tested.of} onClose={tested.hide} />}
-      </Suspense>
+      <>
+        <Panel of={form}>{({ hook }, open) => <WebhookForm open={open} hook={hook} onClose={form.hide} onSaved={reload} onSecret={secret.show} />}</Panel>
+        <Panel of={secret}>
+          {(hook, open) => (
+            <CopyOnce
+              open={open}
+              title={t('webhooks.secret.of', { name: host(hook) })}
+              label={t('webhooks.secret')}
+              secret={hook.secret ?? ''}
+              warning={t('webhooks.secret.once')}
+              ok={t('webhooks.secret.done')}
+              onClose={secret.hide}
+              onClosed={secret.forget}
+            >
+              <p style={{ marginTop: 0 }}>
+                {t('webhooks.secret.use')} {hook.previous_until && t('webhooks.secret.previous', { time: clock(hook.previous_until) })}
+              </p>
+            </CopyOnce>
+          )}
+        </Panel>
+        <Panel of={replaying}>{(hook, open) => <Replay open={open} hook={hook} onClose={replaying.hide} onDone={reload} />}</Panel>
+        <Panel of={resuming}>{(hook, open) => <Resume open={open} hook={hook} onClose={resuming.hide} onDone={reload} />}</Panel>
+        <Panel of={tested}>
+          {(delivery, open) => <DeliveryDrawer open={open} title={t('webhooks.test.done')} delivery={delivery} onClose={tested.hide} />}
+        </Panel>
+      </>
     ),
   }
 }
