@@ -3,10 +3,12 @@ package e2e
 import (
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"reeve/store"
 )
@@ -15,16 +17,16 @@ import (
 // target.
 type manualServer struct {
 	*offsite
-	machine, usb string
+	machine, usb, target string
 }
 
 func newManualServer(t *testing.T) *manualServer {
 	t.Helper()
-	machine, usb := t.TempDir(), t.TempDir()
+	machine, usb, target := t.TempDir(), t.TempDir(), t.TempDir()
 	dir := filepath.Join(machine, "reeve")
 	noErr(t, os.Mkdir(dir, 0o700))
-	noErr(t, os.WriteFile(filepath.Join(dir, "config.toml"), fmt.Appendf(nil, "[server]\nlisten = %q\n[backup.offsite]\npath = %q\n", freeAddress(t), t.TempDir()), 0o600))
-	return &manualServer{&offsite{filepath.Join(dir, "config.toml"), filepath.Join(dir, "data"), filepath.Join(usb, "reeve-identity.txt")}, machine, usb}
+	noErr(t, os.WriteFile(filepath.Join(dir, "config.toml"), fmt.Appendf(nil, "[server]\nlisten = %q\n[backup.offsite]\npath = %q\n", freeAddress(t), target), 0o600))
+	return &manualServer{&offsite{filepath.Join(dir, "config.toml"), filepath.Join(dir, "data"), filepath.Join(usb, "reeve-identity.txt")}, machine, usb, target}
 }
 
 // serveIn runs `reeve serve` in a directory.
@@ -221,5 +223,81 @@ func TestManualMove(t *testing.T) {
 		if app, mail := secrets(data); app != secret || mail != "a mail password" {
 			t.Errorf("%s: %q, %q", data, app, mail)
 		}
+	}
+}
+
+// TestManualMalware restores an installation whose files and newest copy were encrypted on the machine, as the page
+// says: on a clean machine, from an older copy with all commits until a moment before that.
+func TestManualMalware(t *testing.T) {
+	t.Parallel()
+	m := newManualServer(t)
+	p := serveIn(t, m.dir())
+	c := signedIn(t, p)
+	c.want(200, "PUT", "/system/setting", values("backup.ship_seconds", 1, "mail.password", "a mail password"))
+	m.must(t, "backup", "recipient", m.identity)
+	m.proven(t)
+	c.keepsText("plan.txt", "content of a file")
+	c.create("/admin/dept", "name", "Sales")
+	c.allStored()
+	before := time.Now()
+	c.create("/admin/dept", "name", "Made by the attacker")
+	m.must(t, "backup", "now", "offsite")
+	p.stop()
+	encrypt := func(path string) {
+		t.Helper()
+		rewrite(t, path, func(text []byte) []byte {
+			rand.NewChaCha8([32]byte{}).Read(text)
+			return text
+		})
+	}
+	for _, name := range []string{"data.db", "files.db", "secret.key"} {
+		encrypt(filepath.Join(m.data, name))
+	}
+	names := func(o *offsite) (all []string) { // the newest first
+		t.Helper()
+		for line := range strings.Lines(o.must(t, "backup", "list", "offsite").out) {
+			if fields := strings.Fields(line); len(fields) > 0 && strings.Contains(fields[len(fields)-1], "/copies/") {
+				all = append(all, fields[len(fields)-1])
+			}
+		}
+		return all
+	}
+
+	machine := t.TempDir()
+	noErr(t, os.WriteFile(filepath.Join(machine, "config.toml"), []byte(readText(t, m.config)), 0o600))
+	clean := &offsite{filepath.Join(machine, "config.toml"), filepath.Join(machine, "data"), m.identity}
+	copies := names(clean)
+	if len(copies) != 2 {
+		t.Fatalf("%q: %s", copies, clean.must(t, "backup", "list", "offsite").out)
+	}
+	check := []string{"backup", "check", "offsite", "--identity", m.identity}
+	newest := filepath.Join(m.target, copies[0])
+	encrypt(newest + ".data")
+	if r := clean.run(t, check...); r.code == 0 || !strings.Contains(r.err, "--copy") {
+		t.Errorf("with other records: %+v", r)
+	}
+	encrypt(newest + ".manifest")
+	encrypt(newest + ".proof")
+	if r := clean.run(t, check...); r.code != 0 || !strings.Contains(r.err, "is newer than those that this identity opens") {
+		t.Errorf("with all of the newest copy encrypted: %+v", r)
+	}
+	r := clean.must(t, "restore", "offsite", "--identity", m.identity, "--copy", copies[1], "--at", before.UTC().Format(time.RFC3339Nano))
+	if !strings.Contains(r.out, "applied since: ") {
+		t.Errorf("%+v", r)
+	}
+	if r := clean.must(t, "secret", "rotate"); !strings.Contains(r.out, "secret.key") {
+		t.Errorf("%+v", r)
+	}
+	p = serveIn(t, machine)
+	defer p.stop()
+	c = signedIn(t, p)
+	if files := c.filesAt("/file/list"); len(files) != 1 || c.textOf(files["plan.txt"]) != "content of a file" {
+		t.Errorf("%+v", files)
+	}
+	if body := string(c.want(200, "GET", "/admin/dept", "").raw); !strings.Contains(body, `"Sales"`) || strings.Contains(body, "attacker") {
+		t.Error(body)
+	}
+	if _, parts, _ := c.systemHealth(); parts["secrets"] != "ok" {
+		t.Errorf("%v", parts)
 	}
 }
