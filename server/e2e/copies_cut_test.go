@@ -192,7 +192,9 @@ func TestRestoreTarget_Cut(t *testing.T) {
 			got := finish(t, r.command(t, dir, call, fmt.Sprintf("signal=KILL:when=%d", n)))
 			v.cut()
 			v.mount()
-			return r.after(t, fmt.Sprint("power cut at ", call, " ", n), dir), got.code < 0
+			state := r.after(t, fmt.Sprint("power cut at ", call, " ", n), dir)
+			noErr(t, os.RemoveAll(dir))
+			return state, got.code < 0
 		})
 		if r.cut < 8 || r.saw[laterState] < 4 || r.saw[storedState] == 0 {
 			t.Errorf("%d: %v", r.cut, r.saw)
@@ -214,6 +216,7 @@ func TestRestoreTarget_Cut(t *testing.T) {
 			p.kill()
 			v.mount()
 			r.after(t, "power cut", dir)
+			noErr(t, os.RemoveAll(dir))
 		}
 	})
 
