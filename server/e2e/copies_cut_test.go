@@ -25,14 +25,14 @@ type cutRestore struct {
 	cut   int            // interruptions
 }
 
-func newCutRestore(t *testing.T) *cutRestore {
+func newCutRestore(t *testing.T, words int) *cutRestore {
 	t.Helper()
 	o := newOffsite(t, directoryTable(t))
 	p, c := o.streaming(t)
 	o.must(t, "backup", "recipient", o.identity)
 	o.proven(t)
 	c.keepsText("a", "content of a")
-	c.keepsText("b", strings.Repeat("content of b ", 30_000))
+	c.keepsText("b", strings.Repeat("content of b ", words))
 	o.must(t, "backup", "now", "offsite")
 	c.want(200, "PUT", "/system/setting", values("site.title", "stored"))
 	c.keepsText("c", "content of c")
@@ -155,7 +155,7 @@ func (r *cutRestore) each(t *testing.T, calls []string, once func(call string, n
 // by a disk that is full, and by one that says so at each call. There are the data from before or the restored ones.
 func TestRestoreTarget_Cut(t *testing.T) {
 	t.Parallel()
-	first := newCutRestore(t)
+	first := newCutRestore(t, 30_000)
 	again := func() *cutRestore {
 		return &cutRestore{offsite: first.offsite, later: first.later, saw: map[string]int{}}
 	}
@@ -225,6 +225,11 @@ func TestRestoreTarget_Cut(t *testing.T) {
 		r := again()
 		refused := func(what, dir string, got result) (state string, cut bool) {
 			t.Helper()
+			defer func() {
+				if t.Failed() {
+					t.Logf("%s: %+v", what, got)
+				}
+			}()
 			left := names(t, dir)
 			cut = got.code != 0
 			if cut && !strings.Contains(got.err, "no space left on device") && !strings.Contains(got.err, "free") {
@@ -267,4 +272,26 @@ func TestRestoreTarget_Cut(t *testing.T) {
 			t.Errorf("%d: %v", r.cut, r.saw)
 		}
 	})
+}
+
+// TestRestoreTarget_Unwritten restores from a target to a disk that takes the records and not the contents of files, for
+// another reason than that it is full: the restore is refused, and no content is taken for one that is lost.
+func TestRestoreTarget_Unwritten(t *testing.T) {
+	t.Parallel()
+	needs(t, "bash")
+	r := newCutRestore(t, 300_000)
+	dir := copyDir(t, r.later)
+	records, err := os.Stat(filepath.Join(dir, "data.db"))
+	noErr(t, err)
+	cmd := r.command(t, dir, "", "")
+	cmd.Args = slices.Concat([]string{"bash", "-c", fmt.Sprintf(`ulimit -f %d; exec "$@"`, 2*records.Size()>>10), "bash", cmd.Path}, cmd.Args[1:])
+	cmd.Path, err = exec.LookPath("bash")
+	noErr(t, err)
+	got := finish(t, cmd)
+	if got.code != 1 || !strings.Contains(got.err, "nothing is changed") || !strings.Contains(got.err, "file too large") || strings.Contains(got.err, "data.db") {
+		t.Errorf("%+v", got)
+	}
+	if state := r.after(t, "unwritten", dir); state != laterState {
+		t.Errorf("%q", state)
+	}
 }
