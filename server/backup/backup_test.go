@@ -85,6 +85,8 @@ func (k *kept) examine(_ context.Context, archive, dir string, identities []age.
 type targetState struct {
 	Name, Phase, Error string
 	CommitError        string `json:"commit_error"`
+	Done               int64  `json:"done_bytes"`
+	Total              int64  `json:"total_bytes"`
 	Copies, Attempts   int
 	Unproven           int
 	NewestAt           *time.Time `json:"newest_at"`

@@ -1,20 +1,30 @@
 package backup_test
 
 import (
+	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"reeve/auth"
 	"reeve/server/backup"
 	"reeve/server/servertest"
 	"reeve/server/target"
+	"reeve/store"
 	"reeve/store/disk"
 	"reeve/store/disk/disktest"
+	"reeve/store/kv"
 	"reeve/store/s3"
 	"reeve/store/s3/s3test"
+
+	"filippo.io/age"
 )
 
 // TestBucket_FaultsAreSaid has a bucket with a fault as a target: its state and the health say what it is, without
@@ -117,5 +127,157 @@ func TestBucket_FaultsAreSaid(t *testing.T) {
 				t.Error(state, text, time.Since(begun))
 			}
 		})
+	}
+}
+
+// metered is the content of a request that comes as slowly as a test allows.
+type metered struct {
+	io.ReadCloser
+	gone    <-chan struct{} // closed when the client has given up
+	permits <-chan struct{} // one for each read; closed for any number
+}
+
+func (m *metered) Read(p []byte) (int, error) {
+	select {
+	case <-m.permits:
+		return m.ReadCloser.Read(p[:min(len(p), 4<<10)])
+	case <-m.gone:
+		return 0, io.ErrUnexpectedEOF
+	}
+}
+
+// slow makes a proxy pass on contents of requests as slowly as a test allows. The functions allow a little more, and
+// any amount.
+func slow(p *s3test.Proxy) (more, all func()) {
+	permits := make(chan struct{}, 1)
+	p.Fail(func(r *http.Request) s3test.Failure {
+		r.Body = &metered{r.Body, r.Context().Done(), permits}
+		return s3test.None
+	})
+	return func() {
+		select {
+		case permits <- struct{}{}:
+		default:
+		}
+	}, sync.OnceFunc(func() { close(permits) })
+}
+
+// TestBucket_Slow has a bucket that takes bytes very slowly as a target. The state says what is being stored and how
+// much of it, without an error; health says so once there should be a proven copy, and once commits have been on their
+// way for too long.
+func TestBucket_Slow(t *testing.T) {
+	t.Parallel()
+	identity, err := age.GenerateX25519Identity()
+	servertest.Must(t, err)
+	var ahead atomic.Int64
+	now := func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
+	k := keptIn(t, servertest.Start(t, func(s *servertest.Setup) {
+		s.Clock = func() store.Time { return kv.TimeOf(now()) }
+	}), identity)
+	k.Server.Backups.SetClock(now)
+	k.Set("backup.ship_seconds", "1")
+	for i := range 5 {
+		k.Keep("owner", fmt.Sprint(i, ".txt"), strings.Repeat(fmt.Sprint("content ", i), 10_000))
+	}
+	server := s3test.Start(t)
+	proxy := server.Proxy(t)
+	more, all := slow(proxy)
+	defer all()
+	o := server.Options()
+	o.Endpoint = proxy.URL
+	k.run(target.Set{Targets: []target.Config{{Name: "bucket", S3: o}}})
+
+	var last targetState
+	for range 4 {
+		before := last.Done
+		last = k.until("the copy goes on", func(s targetState) bool {
+			more()
+			return s.Done > before
+		})
+		if last.Phase != backup.Storing || last.Total < last.Done || last.Error != "" || last.Copies > 0 || last.Attempts != 1 {
+			t.Errorf("%+v", last)
+		}
+	}
+	if state, text := k.health(); state != "ok" || text != "there is no copy at bucket yet" {
+		t.Error(state, text)
+	}
+	ahead.Store(int64(27 * time.Hour))
+	k.Tokens["owner"] = k.SignIn(auth.FirstUser)
+	if state, text := k.health(); state != "degraded" || text != "there is no proven copy at bucket" {
+		t.Error(state, text)
+	}
+	if s := k.target(); s.Phase != backup.Storing || s.Unproven != 1 || s.Error != "" {
+		t.Errorf("%+v", s)
+	}
+	all()
+	k.until("it is proven", func(s targetState) bool { return s.ProvenAt != nil && s.Phase == backup.Waiting })
+	stored := func() {
+		t.Helper()
+		asked := now()
+		k.until("all commits are stored", func(s targetState) bool { return s.StoredAt != nil && s.StoredAt.After(asked) })
+	}
+	stored()
+	if state, text := k.health(); state != "ok" {
+		t.Error(state, text)
+	}
+
+	_, all = slow(proxy)
+	defer all()
+	proxy.Seen()
+	k.Dept("While it is slow", 0)
+	servertest.Until(t, "the commit is being sent", func() bool {
+		return slices.ContainsFunc(proxy.Seen(), func(request string) bool {
+			return strings.HasPrefix(request, "PUT ") && strings.Contains(request, "/stream/")
+		})
+	})
+	if state, text := k.health(); state != "ok" {
+		t.Error(state, text)
+	}
+	ahead.Add(int64(11 * time.Minute))
+	if state, text := k.health(); state != "degraded" || !strings.HasPrefix(text, "commits have been on their way to bucket since 20") {
+		t.Error(state, text)
+	}
+	if s := k.target(); s.CommitError != "" || s.StoredAt.After(now().Add(-10*time.Minute)) {
+		t.Errorf("%+v", s)
+	}
+	all()
+	servertest.Until(t, "it is stored", func() bool {
+		state, _ := k.health()
+		return state == "ok"
+	})
+	stored()
+}
+
+// TestBucket_ReplacesObjects has a service as a target that replaces an object although the request forbids it, which
+// some do: a warning says so. Copies are made and proven all the same.
+func TestBucket_ReplacesObjects(t *testing.T) {
+	t.Parallel()
+	const warning = "the target replaces objects although it is told not to"
+	for _, replaces := range []bool{false, true} {
+		server := s3test.Start(t)
+		proxy := server.Proxy(t)
+		direct := s3test.Bucket(t, server.Options())
+		replaced := atomic.Int64{}
+		proxy.Fail(func(r *http.Request) s3test.Failure {
+			if name, is := strings.CutPrefix(r.URL.Path, "/bucket/"); is && replaces && r.Header.Get("If-None-Match") != "" {
+				if there, err := direct.List(r.Context(), name); err != nil {
+					t.Error(err)
+				} else if len(there) > 0 {
+					replaced.Add(1)
+					if err := direct.Delete(r.Context(), name); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+			return s3test.None
+		})
+		k := newKept(t)
+		o := server.Options()
+		o.Endpoint = proxy.URL
+		k.run(target.Set{Targets: []target.Config{{Name: "bucket", S3: o}}})
+		s := k.until("it is proven", func(s targetState) bool { return s.ProvenAt != nil && s.Phase == backup.Waiting })
+		if said := slices.Contains(s.Warnings, warning); said != replaces || (replaced.Load() == 1) != replaces || s.Error != "" {
+			t.Errorf("replaces %v: %d, %+v", replaces, replaced.Load(), s)
+		}
 	}
 }

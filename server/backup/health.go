@@ -42,7 +42,7 @@ func worse(a, b string) bool {
 	return order[a] > order[b]
 }
 
-// unstored is how long commits may fail to be stored before the health is degraded.
+// unstored is how long commits may fail to be stored, or be on their way, before the health is degraded.
 const unstored = 10 * time.Minute
 
 func (w *worker) health(r rule) (state string, message errs.Message) {
@@ -68,6 +68,8 @@ func (w *worker) health(r rule) (state string, message errs.Message) {
 		return web.Degraded, errs.Say("the last proven copy at %s is of %s", name, good.UTC().Format(time.RFC3339))
 	case commits.fault != nil && r.now.Sub(commits.since) > unstored:
 		return web.Degraded, errs.Say("commits are not stored at %s: %s", name, text(commits.fault))
+	case !commits.begun.IsZero() && r.now.Sub(commits.begun) > unstored: // it is slow, which is no error
+		return web.Degraded, errs.Say("commits have been on their way to %s since %s", name, commits.begun.UTC().Format(time.RFC3339))
 	}
 	return web.Healthy, errs.Say("copies are made and proven")
 }

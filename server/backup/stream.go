@@ -137,6 +137,7 @@ func (s *shipper) ship(ctx context.Context) (all bool) {
 	err := b.setStream()
 	r := s.k.opened()
 	if err == nil && r != nil {
+		s.k.shipsSince(b.now())
 		all, err = r.Ship(ctx)
 	}
 	if r != nil && ctx.Err() == nil && !r.Continued() {
@@ -205,6 +206,7 @@ type shipping struct {
 	fault   error     // error of the last attempt; nil if it succeeded
 	since   time.Time // time of the first of the attempts that have failed
 	current time.Time // last time at which all commits were stored; zero for none
+	begun   time.Time // start of the attempt that is running; zero for none
 }
 
 // opened returns the repository once the target was listed; nil before.
@@ -214,13 +216,19 @@ func (k *remoteKeeper) opened() *copies.Repository {
 	return k.listed
 }
 
+func (k *remoteKeeper) shipsSince(begun time.Time) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.shipping.begun = begun
+}
+
 func (k *remoteKeeper) shipped(err error, all bool, now time.Time) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if err != nil && k.shipping.fault == nil {
 		k.shipping.since = now
 	}
-	k.shipping.fault = err
+	k.shipping.fault, k.shipping.begun = err, time.Time{}
 	if all {
 		k.shipping.current = now
 	}

@@ -41,7 +41,8 @@ func sink(t *testing.T) (port int, got *atomic.Int64) {
 	return l.Addr().(*net.TCPAddr).Port, got
 }
 
-// TestExamine_SendsNothing examines a copy in which a mail and an event for a webhook wait to be sent.
+// TestExamine_SendsNothing examines a copy in which a mail and an event for a webhook wait to be sent. It has
+// secret.key, without which no event can be signed, and the webhook's address is allowed.
 func TestExamine_SendsNothing(t *testing.T) {
 	t.Parallel()
 	mailPort, mails := sink(t)
@@ -64,16 +65,39 @@ func TestExamine_SendsNothing(t *testing.T) {
 		return nil
 	})
 
-	archive := archiveOf(t, in)
+	archive := archiveOf(t, in, true)
 	p := &program{Release: Release{Version: "1.2.3"}, err: &bytes.Buffer{}, firstName: firstUser, serves: true}
-	servertest.Must(t, p.configure(map[string]string{"data.dir": in.Dir}))
-	records, head, err := p.examine(t.Context(), archive, filepath.Join(t.TempDir(), "data"), nil, false)
+	servertest.Must(t, p.configure(map[string]string{"data.dir": in.Dir, "webhooks.allow": "127.0.0.1"}))
+	dir := filepath.Join(t.TempDir(), "data")
+	records, head, err := p.examine(t.Context(), archive, dir, nil, false)
 	if err != nil || records == 0 || head.Seq != in.NewestEntry() || waiting != 1 {
 		t.Fatalf("%d records, %+v, %v, %d mails wait", records, head, err, waiting)
 	}
 	if mails.Load() > 0 || hooks.Load() > 0 {
 		t.Errorf("%d connections of mails, %d of webhooks", mails.Load(), hooks.Load())
 	}
+
+	// A whole server would have paused the webhook at its start, so there was none. No mail is left to be sent.
+	copied, err := store.Open(dir, store.Options{})
+	servertest.Must(t, err)
+	defer copied.Close()
+	servertest.Must(t, copied.View(store.System, func(tx *store.Tx) error {
+		n := 0
+		for w, err := range store.Webhooks.All(tx) {
+			servertest.Must(t, err)
+			if n++; w.Paused != "" {
+				t.Errorf("webhook %d was paused: %s", w.ID, w.Paused)
+			}
+		}
+		for m, err := range store.MailByState.All(tx, store.MailQueued) {
+			servertest.Must(t, err)
+			t.Errorf("mail %d waits", m.ID)
+		}
+		if n != 1 {
+			t.Errorf("%d webhooks", n)
+		}
+		return nil
+	}))
 
 	// The server whose copy it is sends both.
 	ctx, cancel := context.WithCancel(context.Background())
@@ -90,13 +114,13 @@ func TestExamine_SendsNothing(t *testing.T) {
 	}
 }
 
-// archiveOf writes a copy of the records of an instance, without secret.key, and returns its path.
-func archiveOf(t *testing.T, in *servertest.Instance) string {
+// archiveOf writes a copy of the records of an instance, and returns its path.
+func archiveOf(t *testing.T, in *servertest.Instance, withKey bool) string {
 	t.Helper()
 	archive := filepath.Join(t.TempDir(), "copy.tar")
 	f, err := os.Create(archive)
 	servertest.Must(t, err)
-	b, err := in.DB.BackupRecords(t.Context(), false)
+	b, err := in.DB.BackupRecords(t.Context(), withKey)
 	servertest.Must(t, err)
 	_, err = b.WriteTo(f)
 	servertest.Must(t, err)
@@ -132,7 +156,7 @@ func TestExamine_FindsFaults(t *testing.T) {
 		_, _, err := p.examine(t.Context(), archive, filepath.Join(t.TempDir(), "data"), nil, withSecrets)
 		return err
 	}
-	archive := archiveOf(t, in)
+	archive := archiveOf(t, in, false)
 	servertest.Must(t, examine(archive, false))
 	if err := examine(archive, true); err == nil || !strings.Contains(err.Error(), "secret.key does not open 1 secret value") {
 		t.Errorf("without secret.key: %v", err)
@@ -143,7 +167,7 @@ func TestExamine_FindsFaults(t *testing.T) {
 	damaged := bytes.Clone(content)
 	damaged[len(damaged)/2] ^= 1
 	servertest.Must(t, os.WriteFile(segments[0], damaged, 0o600))
-	archive = archiveOf(t, in)
+	archive = archiveOf(t, in, false)
 	servertest.Must(t, os.WriteFile(segments[0], content, 0o600))
 	if err := examine(archive, false); err == nil {
 		t.Error("a damaged segment is not found")

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -12,8 +13,8 @@ import (
 )
 
 // TestCopies_ObjectLock keeps copies and commits in a bucket whose objects are locked for a day, with delete = false:
-// they are made and proven, nothing is deleted and nothing fails, and the latest state is restored, also after
-// someone with the access key has deleted what can be deleted.
+// they are made and proven, nothing is deleted and nothing fails, and the latest state is restored. Someone with the
+// access key can delete no version. After all objects were deleted and replaced, the way of the manual restores them.
 func TestCopies_ObjectLock(t *testing.T) {
 	t.Parallel()
 	s := s3test.StartIn(t, t.TempDir(), "--versioning-dir", t.TempDir())
@@ -88,21 +89,55 @@ func TestCopies_ObjectLock(t *testing.T) {
 	if left, _ := versions(); len(left) != len(all) {
 		t.Errorf("%d of %d versions are left", len(left), len(all))
 	}
-	restored := &offsite{o.config, t.TempDir() + "/data", o.identity}
-	restored.must(t, "restore", "offsite", "--identity", o.identity)
-	q := start(t, restored.data)
-	defer q.stop()
-	c = signedIn(t, q)
-	files := c.filesAt("/file/list?pageSize=100")
-	for _, f := range files {
-		if got := c.textOf(f); got != "content of "+strings.TrimSuffix(f.Name, ".txt") {
-			t.Errorf("%s is %q", f.Name, got)
+	restores := func(table string) {
+		t.Helper()
+		restored := newOffsite(t, table)
+		restored.must(t, "restore", "offsite", "--identity", o.identity)
+		q := start(t, restored.data)
+		defer q.stop()
+		c := signedIn(t, q)
+		files := c.filesAt("/file/list?pageSize=100")
+		for _, f := range files {
+			if got := c.textOf(f); got != "content of "+strings.TrimSuffix(f.Name, ".txt") {
+				t.Errorf("%s is %q", f.Name, got)
+			}
+		}
+		if len(files) != 3 {
+			t.Errorf("%+v", files)
+		}
+		if body := string(c.want(200, "GET", "/admin/dept", "").raw); !strings.Contains(body, `"Sales"`) {
+			t.Error(body)
 		}
 	}
-	if len(files) != 3 {
-		t.Errorf("%+v", files)
+	restores(table)
+
+	// A plain deletion, and another object with the same name, succeed and hide the versions.
+	refused := func(want string) {
+		t.Helper()
+		if r := newOffsite(t, table).run(t, "restore", "offsite", "--identity", o.identity); r.code == 0 || !strings.Contains(r.err, want) {
+			t.Errorf("%+v, want %s", r, want)
+		}
 	}
-	if body := string(c.want(200, "GET", "/admin/dept", "").raw); !strings.Contains(body, `"Sales"`) {
-		t.Error(body)
+	for _, v := range all {
+		noErr(t, client.RemoveObject(t.Context(), bucket, v.Key, minio.RemoveObjectOptions{}))
 	}
+	refused("there are no copies")
+	for _, v := range all {
+		_, err := client.PutObject(t.Context(), bucket, v.Key, strings.NewReader("encrypted"), 9, minio.PutObjectOptions{})
+		noErr(t, err)
+	}
+	refused("this identity opens none of the copies")
+
+	// What the manual says: the last versions from before the attack, with the same names in a new bucket. This service
+	// gives a replaced version the time of its replacement, so the list from before says which they are.
+	if now, deleted := versions(); len(now) != 2*len(all) || deleted != len(all) {
+		t.Errorf("%d versions and %d deletions of %d objects", len(now), deleted, len(all))
+	}
+	noErr(t, client.MakeBucket(t.Context(), "clean", minio.MakeBucketOptions{Region: "us-east-1"}))
+	for _, v := range all {
+		_, err := client.CopyObject(t.Context(), minio.CopyDestOptions{Bucket: "clean", Object: v.Key},
+			minio.CopySrcOptions{Bucket: bucket, Object: v.Key, VersionID: v.VersionID})
+		noErr(t, err)
+	}
+	restores(strings.Replace(table, strconv.Quote(bucket), `"clean"`, 1))
 }

@@ -17,4 +17,5 @@ func newVolume(t *testing.T, at string) *volume {
 }
 
 func (v *volume) cut()   {}
+func (v *volume) sync()  {}
 func (v *volume) mount() {}

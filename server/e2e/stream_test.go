@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -71,40 +72,102 @@ func (c *client) newestOffice() (newest int) {
 	return newest
 }
 
+// shipments are the times of requests that store commits, as a proxy sees them.
+type shipments struct {
+	mu      sync.Mutex
+	begun   map[string]time.Time
+	last    time.Time     // end of the last one
+	longest time.Duration // time that one took
+}
+
+func watchShipments(proxy *s3test.Proxy) *shipments {
+	s := &shipments{begun: map[string]time.Time{}}
+	commits := func(r *http.Request) bool {
+		return r.Method == http.MethodPut && strings.Contains(r.URL.Path, "/stream/")
+	}
+	proxy.Fail(func(r *http.Request) s3test.Failure {
+		if commits(r) {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.begun[r.URL.Path] = time.Now()
+		}
+		return s3test.None
+	})
+	proxy.After(func(r *http.Request) {
+		if commits(r) {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.last = time.Now()
+			s.longest = max(s.longest, s.last.Sub(s.begun[r.URL.Path]))
+		}
+	})
+	return s
+}
+
+func (s *shipments) seen() (last time.Time, longest time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.last, s.longest
+}
+
 // TestStream_MachineLost kills a server that writes, removes its data, and restores from the bucket
-// with the identity alone: what was acknowledged before all commits were last stored is there.
+// with the identity alone: what was acknowledged before all commits were last stored is there. What is lost is not
+// older than the interval of shipments, what they take, and what a request takes, with as much again for what stands
+// still in this very moment.
 func TestStream_MachineLost(t *testing.T) {
 	t.Parallel()
 	s := s3test.Start(t)
-	o := newOffsite(t, bucketTable(t, s, s.URL))
+	proxy := s.Proxy(t)
+	ships := watchShipments(proxy)
+	o := newOffsite(t, bucketTable(t, s, proxy.URL))
 	p, c := o.streaming(t)
+	const interval = time.Second // see streaming
 	o.must(t, "backup", "recipient", o.identity)
 	o.proven(t)
 	next := 0
 	for range disktest.Size(1, 2, 20) {
 		var made []time.Time
-		first := next
-		stop := time.Now().Add(time.Duration(1000+rand.IntN(1500)) * time.Millisecond)
-		for time.Now().Before(stop) {
+		first, slowest := next, time.Duration(0)
+		begun := time.Now()
+		var shipped, stop time.Time // end of the first shipment, and of the server: time enough for more
+		for stop.IsZero() || time.Now().Before(stop) {
+			asked := time.Now()
 			c.create("/admin/dept", "name", fmt.Sprint("Office ", next))
 			made = append(made, time.Now())
+			slowest = max(slowest, time.Since(asked))
 			next++
+			if last, _ := ships.seen(); shipped.IsZero() && last.After(begun) {
+				shipped = last
+				stop = last.Add(5*interval/2 + time.Duration(rand.Int64N(int64(interval))))
+			}
+			if time.Since(begun) > patience {
+				t.Fatal("nothing was stored")
+			}
+			pause(t, 3*time.Millisecond)
 		}
 		stored := c.storedAt()
 		died := time.Now()
 		p.kill()
+		_, longest := ships.seen()
 		noErr(t, os.RemoveAll(o.data))
 
 		r := o.must(t, "restore", "offsite", "--identity", o.identity)
 		p, c = o.streaming(t)
 		newest := c.newestOffice()
 		for i, at := range made {
-			if at.Before(stored.Add(-2*time.Second)) && first+i > newest { // stored_at is the end of an attempt, which began earlier
+			if at.Before(stored.Add(-2*interval)) && first+i > newest { // stored_at is the end of an attempt, which began earlier
 				t.Fatalf("department %d, of %s, is lost although all was stored at %s:\n%s", first+i, at, stored, r.out)
 			}
 		}
 		if lost := newest - first + 1; lost < len(made) && lost >= 0 {
-			t.Logf("lost: %d of %d commits, the last %s", len(made)-lost, len(made), died.Sub(made[lost]).Round(time.Millisecond))
+			loss, most := died.Sub(made[lost]), interval+2*longest+slowest
+			ratio := loss.Seconds() / most.Seconds()
+			t.Logf("lost: %d of %d commits, the last %s, %.2f of %s", len(made)-lost, len(made), loss.Round(time.Millisecond), ratio, most)
+			if ratio > 2 {
+				t.Errorf("the commits of the last %s are lost, which is %.2f times the interval of %s with two shipments of %s and a request of %s", loss, ratio, interval, longest, slowest)
+			}
+		} else if lost < 0 {
+			t.Errorf("departments that were restored before are lost: %d of %d", newest+1, first)
 		}
 		next = newest + 1
 		o.must(t, "backup", "recipient", o.identity)

@@ -37,6 +37,7 @@ var healthMessages = []entry{
 	{"backup_first", "there is no copy at %s yet", "target", "{target} 还没有副本"},
 	{"backup_failed", "copies to %s fail: %s", "target cause", "向 {target} 存储副本失败：{cause}"},
 	{"backup_commits", "commits are not stored at %s: %s", "target cause", "提交未能存储到 {target}：{cause}"},
+	{"backup_commits_slow", "commits have been on their way to %s since %s", "target time", "自 {time} 起，提交一直在传往 {target}"},
 	{"backup_unproven", "there is no proven copy at %s", "target", "{target} 没有已验证的副本"},
 	{"backup_old", "the last proven copy at %s is of %s", "target time", "{target} 最后一个已验证的副本是 {time} 的"},
 	{"backup_attempt_failed", "%s; the last attempt failed", "state", "{state}；上次尝试失败"},

@@ -139,7 +139,7 @@ func (in *staging) stageContents(all []Content, b *blob.Store) (err error) {
 			err = stageContent(b, c, open)
 		}
 		mu.Lock()
-		if disk.IsFull(err) || errors.Is(err, ErrUnavailable) {
+		if unwritten(err) || errors.Is(err, ErrUnavailable) {
 			failed = err
 		} else if err != nil {
 			in.missing[c.SHA256] = err
@@ -219,7 +219,7 @@ func stageContent(b *blob.Store, c Content, open Contents) (first error) {
 	for nth := 0; ; {
 		err := stageContentFrom(b, c, nth, open)
 		switch {
-		case err == nil || disk.IsFull(err):
+		case err == nil || unwritten(err):
 			return err
 		case errors.Is(err, ErrUnavailable):
 			if tries == len(contentPauses) || errors.Is(err, context.Canceled) {
@@ -269,12 +269,32 @@ func (in *staging) stageBlobs(m *manifest, r *tar.Reader) error {
 func stageBlob(b *blob.Store, e archiveEntry, r io.Reader) error {
 	u := b.Upload()
 	defer u.Release()
-	n, err := io.Copy(u, r)
+	n, err := io.Copy(stagingWriter{u}, r)
 	if err := e.exactly(n, u.Digest(), err); err != nil {
 		return err
 	}
-	_, err = u.Finish()
-	return err
+	if _, err = u.Finish(); err != nil {
+		return writeFault{err}
+	}
+	return nil
+}
+
+// writeFault is an error of writing to the staging directory, which says nothing about what was read.
+type writeFault struct{ error }
+
+func (f writeFault) Unwrap() error { return f.error }
+
+// unwritten reports whether an error is one of writing.
+func unwritten(err error) bool { return errors.As(err, &writeFault{}) }
+
+// stagingWriter marks the errors of writing.
+type stagingWriter struct{ io.Writer }
+
+func (w stagingWriter) Write(p []byte) (n int, err error) {
+	if n, err = w.Writer.Write(p); err != nil {
+		err = writeFault{err}
+	}
+	return n, err
 }
 
 // writeExact writes an entry of an archive to a new file and syncs it.
