@@ -103,7 +103,7 @@ func (b *Service) listTargets(req *web.Request, _ *web.None) (*backupTargetsOut,
 func (w *worker) describe(r rule, language errs.Language) backupTargetOut {
 	unproven := w.unproven(r)
 	warnings := []string{}
-	for _, m := range w.keeper.warnings() {
+	for _, m := range slices.Concat(w.losses(), w.keeper.warnings()) {
 		warnings = append(warnings, m.In(language))
 	}
 	if ahead, _ := w.ahead(r.now); !ahead.IsZero() {

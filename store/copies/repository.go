@@ -55,7 +55,9 @@ type Repository struct {
 	damaged map[string]bool  // objects with contents that a proof has found to be damaged
 	ship    shipping
 
-	compared map[string]uint64 // last commit of each start that is known to be the one in the log here, see hasCommit
+	reading    map[string]readPart // parts of the commit stream that proofs have read, by name
+	proveBytes int64               // see the constant
+	compared   map[string]uint64   // last commit of each start that is known to be the one in the log here, see hasCommit
 }
 
 // Open prepares a target for the copies of a database, and tries whether it can store, list and
@@ -68,7 +70,7 @@ func Open(ctx context.Context, target Target, db *kv.DB, o Options) (*Repository
 	if err != nil {
 		return nil, err
 	}
-	r := &Repository{target: target, options: o, db: db, instance: db.Instance(), limit: NewLimiter(o.Bandwidth), known: map[string]*Copy{}, indexes: map[string]index{}, lists: map[string]bool{}, damaged: map[string]bool{}, compared: map[string]uint64{}}
+	r := &Repository{target: target, options: o, db: db, instance: db.Instance(), limit: NewLimiter(o.Bandwidth), known: map[string]*Copy{}, indexes: map[string]index{}, lists: map[string]bool{}, damaged: map[string]bool{}, compared: map[string]uint64{}, reading: map[string]readPart{}, proveBytes: proveBytes}
 	r.ship.objects, r.ship.whole, r.ship.pending = map[segment][]string{}, map[segment]bool{}, map[blob.Digest]segment{}
 	r.ship.named, r.ship.unlisted = map[blob.Digest]storedContent{}, map[blob.Digest]bool{}
 	if r.server, err = seal.NewKey(key, serverStanza, ""); err != nil {
@@ -154,6 +156,7 @@ type Scan struct {
 func (r *Repository) Scan(ctx context.Context) (*Scan, error) {
 	r.ship.mu.Lock()
 	maps.DeleteFunc(r.ship.named, func(d blob.Digest, _ storedContent) bool { return !r.ship.unlisted[d] })
+	r.ship.had = append(r.ship.had, r.ship.added...)
 	r.ship.added = nil
 	r.ship.mu.Unlock()
 	all, err := r.target.List(ctx, r.instance+"/")
@@ -205,6 +208,9 @@ func (r *Repository) Scan(ctx context.Context) (*Scan, error) {
 	}
 	sortCopies(s.Copies)
 	sortParts(s.parts)
+	if err := r.noteGone(ctx, s); err != nil {
+		return nil, err
+	}
 	if s.left, err = r.leftEpoch(ctx, s.parts); err != nil {
 		return nil, err
 	}
@@ -224,7 +230,7 @@ func (r *Repository) found(s *Scan) {
 		}
 	}
 	r.ship.left = s.left
-	parts := merge(slices.Concat(s.parts, r.ship.added))
+	parts := merge(slices.Concat(r.ship.sound(s.parts), r.ship.added))
 	r.ship.parts, r.ship.copies, r.ship.contents = parts, s.Copies, s.contents
 	r.ship.doomed = nil // they are not in the list
 }
