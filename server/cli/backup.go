@@ -213,9 +213,11 @@ func (p *program) checkBackupUntil(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	var done kv.Restored
 	if target != nil {
-		done, err = p.restoreCopy(ctx, target, dir, identities)
+		done, err = p.restoreCopy(ctx, target, dir, identities, true)
 	} else {
-		done, err = store.Restore(dir, p.args[0], identities, p.restoreOptions(ctx))
+		options := p.restoreOptions(ctx)
+		options.Expected = &kv.Expected{}
+		done, err = store.Restore(dir, p.args[0], identities, options)
 	}
 	if err == nil && done.Missing > 0 {
 		err = fmt.Errorf("the contents of %s are missing or damaged: %s", errs.Count(done.Missing, "file"), lost(&done))

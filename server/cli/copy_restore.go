@@ -131,8 +131,9 @@ func (p *program) warnNewer(ctx context.Context, target copies.Target, newest *c
 	return err
 }
 
-// restoreCopy restores a moment from a target to a data directory, which no one else can take until it ends.
-func (p *program) restoreCopy(ctx context.Context, target copies.Target, dir string, identities []age.Identity) (done kv.Restored, err error) {
+// restoreCopy restores a moment from a target to a data directory, which no one else can take until it ends. With
+// compared, a copy that differs from its manifest is an error.
+func (p *program) restoreCopy(ctx context.Context, target copies.Target, dir string, identities []age.Identity, compared bool) (done kv.Restored, err error) {
 	moment, err := p.moment()
 	if err != nil {
 		return done, err
@@ -188,6 +189,9 @@ func (p *program) restoreCopy(ctx context.Context, target copies.Target, dir str
 	}
 	options := p.restoreOptions(ctx)
 	options.Taken = true
+	if compared {
+		options.Expected = &kv.Expected{Records: m.Records, LogHead: m.LogHead}
+	}
 	options.Backup = fmt.Sprintf("the copy %s at %s", m.Name(), p.args[0])
 	done, err = store.RestoreMoment(dir, path, identities, contents, entries, options)
 	if err != nil {

@@ -140,6 +140,12 @@ type Restored struct {
 	Applied stream.Head // last entry of the commit stream that was applied; the zero Head for none
 }
 
+// Expected is what an archive should have. A data.db of an earlier schema is not compared.
+type Expected struct {
+	Records int         // number of records; 0 if it is unknown
+	LogHead *audit.Head // newest entry of the change log; nil if it is unknown
+}
+
 // staging is a backup that is being restored: it is copied to a temporary directory, which is
 // not used before it is complete.
 type staging struct {
@@ -154,8 +160,9 @@ type staging struct {
 	lost       []string // see Restored.Lost
 	records    int
 	head       *audit.Head
-	names      []string // names of the files to move into the data directory
-	aside      []string // names of the files to move away, if they exist
+	expected   []Expected // what data.db is compared with, before entries are applied
+	names      []string   // names of the files to move into the data directory
+	aside      []string   // names of the files to move away, if they exist
 	instance   string
 	refs       []blobRef
 	wrongKey   bool

@@ -51,6 +51,9 @@ func (in *staging) stageArchive(f io.Reader, length int64) error {
 	if len(m.segments()) > 0 {
 		in.names = append(in.names, segmentsName)
 	}
+	if in.options.Expected != nil {
+		in.expected = []Expected{*in.options.Expected, {m.Records, m.LogHead}}
+	}
 	if err := errors.Join(in.replay(m.Instance), in.accept()); err != nil {
 		return err
 	}
