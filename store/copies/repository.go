@@ -263,16 +263,23 @@ func (r *Repository) copyAt(ctx context.Context, s *Scan, name string) (*Copy, e
 			return nil, err
 		}
 	}
-	data, there := s.objects[name+dataSuffix]
-	if cut := there && c.Manifest != nil && data.Size != c.Manifest.Data.Size; (cut || !there) && c.Fault == nil { // others may be reading c
-		c = &Copy{Name: c.Name, Time: c.Time, Files: c.Files, Own: c.Own, Previous: c.Previous}
-		c.Fault = fmt.Errorf("its records, %s, are missing", name+dataSuffix)
-		if cut {
-			c.Fault = fmt.Errorf("its records, %s, have another size than was stored", name+dataSuffix)
-		}
+	if fault := c.incomplete(s.objects); fault != nil && c.Fault == nil { // others may be reading c
+		c = &Copy{Name: c.Name, Time: c.Time, Files: c.Files, Own: c.Own, Previous: c.Previous, Fault: fault}
 	}
 	r.known[name] = c
 	return c, nil
+}
+
+// incomplete returns an error if the records of a copy are missing or cut off.
+func (c *Copy) incomplete(objects map[string]Object) error {
+	name := c.Name + dataSuffix
+	switch data, there := objects[name]; {
+	case !there:
+		return fmt.Errorf("its records, %s, are missing", name)
+	case c.Manifest != nil && data.Size != c.Manifest.Data.Size:
+		return fmt.Errorf("its records, %s, have another size than was stored", name)
+	}
+	return nil
 }
 
 // readList reads a list of erasures. One that can't be opened is as if it were not there.
