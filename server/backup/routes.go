@@ -112,6 +112,11 @@ func (w *worker) describe(r rule, language errs.Language) backupTargetOut {
 	w.b.mu.Lock()
 	recipients := append([]string{}, w.b.set.Recipients...)
 	w.b.mu.Unlock()
+	if w.target.Name != LocalName {
+		for _, r := range w.b.unconfirmed(recipients) {
+			warnings = append(warnings, errs.Say("it is unknown whether the identity of the recipient %s exists: `reeve backup recipient` confirms it", r).In(language))
+		}
+	}
 	commits, ranges, _ := w.commits()
 	moments := []rangeOut{}
 	for _, r := range ranges {

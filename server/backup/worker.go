@@ -3,8 +3,6 @@ package backup
 import (
 	"context"
 	"errors"
-	"net/http"
-	"strings"
 	"sync"
 	"time"
 
@@ -232,9 +230,12 @@ func (w *worker) attempt(ctx context.Context, why cause) {
 	w.now = progress{phase: why.begins(), begun: w.b.now(), failures: w.now.failures, fault: w.now.fault, attempts: w.now.attempts + 1}
 	w.mu.Unlock()
 
-	err := w.steps(inner, why)
+	proven, err := w.steps(inner, why)
 	if listErr := w.refresh(ctx); err == nil {
 		err = listErr
+	}
+	if proven && ctx.Err() == nil {
+		w.b.ping(ctx)
 	}
 	if ctx.Err() != nil {
 		err = ctx.Err() // the server stops, which is no failure
@@ -268,7 +269,8 @@ func (w *worker) attempt(ctx context.Context, why cause) {
 	w.b.s.Log.Info().Str("target", w.target.Name).Dur("took", took).Msg(why.done())
 }
 
-func (w *worker) steps(ctx context.Context, why cause) error {
+// steps reports whether it has proven a copy.
+func (w *worker) steps(ctx context.Context, why cause) (proven bool, err error) {
 	again := why == check || why == due && w.onlyProof()
 	if !again {
 		err := w.keeper.add(ctx, func(done, total int64) {
@@ -278,12 +280,12 @@ func (w *worker) steps(ctx context.Context, why cause) error {
 			if w.sending() && ctx.Err() == nil {
 				_ = w.prune(ctx) // what interrupted copies have left may fill the target; if not, this one's error is the reason
 			}
-			return err
+			return false, err
 		}
 		w.setUnproven(time.Time{})
 		if w.target.Name != LocalName { // those are lost with the disk
 			if err := w.b.s.DB.RecordBackup(); err != nil {
-				return err
+				return false, err
 			}
 		}
 	}
@@ -291,14 +293,14 @@ func (w *worker) steps(ctx context.Context, why cause) error {
 	var unproven error
 	_, hourly, _, err := w.schedule()
 	if err != nil {
-		return err
+		return false, err
 	}
 	if w.b.Examine != nil && (why == wanted || again || !hourly || w.b.now().Sub(w.proven()) > proofEvery) {
 		w.set(func(p *progress) { p.phase, p.done, p.total = Proving, 0, 0 })
 		switch err := w.keeper.prove(ctx); {
 		case err == nil:
 			w.setUnproven(time.Time{})
-			w.ping(ctx)
+			proven = true
 		case errors.As(err, &copies.LostError{}): // which the next copy stores again
 			unproven = err
 		case !errors.Is(err, errUnproven):
@@ -307,10 +309,10 @@ func (w *worker) steps(ctx context.Context, why cause) error {
 		}
 	}
 	if err := ctx.Err(); err != nil || why == check {
-		return errors.Join(err, unproven)
+		return proven, errors.Join(err, unproven)
 	}
 	w.set(func(p *progress) { p.phase, p.done, p.total = Pruning, 0, 0 })
-	return errors.Join(unproven, w.prune(ctx))
+	return proven, errors.Join(unproven, w.prune(ctx))
 }
 
 // sending reports whether the attempt has begun to send bytes.
@@ -362,33 +364,4 @@ func (w *worker) proven() (at time.Time) {
 		}
 	}
 	return at
-}
-
-// pingTime is the timeout of a request to the URL that is requested after each proven copy.
-const pingTime = 10 * time.Second
-
-// ping requests the URL of a monitor. A failure is logged: the monitor raises the alarm by itself.
-func (w *worker) ping(ctx context.Context) {
-	w.b.mu.Lock()
-	url := w.b.set.PingURL
-	w.b.mu.Unlock()
-	if url == "" {
-		return
-	}
-	ctx, cancel := context.WithTimeout(ctx, pingTime)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-	if err == nil {
-		var resp *http.Response
-		if resp, err = http.DefaultClient.Do(req); err == nil {
-			resp.Body.Close()
-			if resp.StatusCode >= 300 {
-				err = errors.New("it answers " + resp.Status)
-			}
-		}
-	}
-	if err != nil {
-		text := strings.ReplaceAll(err.Error(), url, "backup.ping_url") // whose path can be a secret
-		w.b.s.Log.Warn().Str("error", text).Msg("the URL for proven copies could not be requested")
-	}
 }

@@ -22,8 +22,11 @@ import (
 	"reeve/store/kv"
 )
 
-// backupDir is the directory for backups in the data directory.
-const backupDir = "backup"
+const (
+	backupDir   = "backup" // directory for backups in the data directory
+	localTarget = backup.LocalName
+	proofSuffix = backup.ProofSuffix
+)
 
 // streamOptions returns the options of the commit stream; nil for off. An error of the configuration
 // is reported by the start.
@@ -41,7 +44,7 @@ func (p *program) streamOptions() *kv.StreamOptions {
 
 // backupNow writes a backup: to the file or the directory in the argument, or else to backupDir.
 func (p *program) backupNow(c *client) error {
-	if len(p.args) > 0 && (p.args[0] == backup.LocalName || slices.Contains(p.config.Targets(), p.args[0])) {
+	if len(p.args) > 0 && (p.args[0] == localTarget || slices.Contains(p.config.Targets(), p.args[0])) {
 		return p.copyNow(c, p.args[0])
 	}
 	dir, name := filepath.Join(p.config.DataDir, backupDir), ""
@@ -209,7 +212,7 @@ func (p *program) showChecked(report *kv.Report, done *kv.Restored) error {
 // of their target the newest one, or that of --copy; "" if it names none.
 func (p *program) localCopy() (path string, err error) {
 	name, dir := p.args[0], filepath.Join(p.config.DataDir, backupDir)
-	if name != backup.LocalName {
+	if name != localTarget {
 		if backup.IsLocalFile(filepath.Base(name)) {
 			path = name
 		}

@@ -14,8 +14,6 @@ import (
 
 	"filippo.io/age"
 
-	"reeve/server/backup"
-	"reeve/server/target"
 	"reeve/store/copies"
 )
 
@@ -42,7 +40,7 @@ func (p *program) listBackups() error {
 		return p.listAll(identities)
 	}
 	dir := p.args[0]
-	if dir == backup.LocalName {
+	if dir == localTarget {
 		dir = filepath.Join(p.config.DataDir, backupDir)
 	} else {
 		to, err := p.openTarget(dir)
@@ -58,7 +56,7 @@ func (p *program) listBackups() error {
 		}
 	}
 	all, err := filesIn(dir)
-	if err != nil && (p.args[0] != backup.LocalName || !errors.Is(err, fs.ErrNotExist)) {
+	if err != nil && (p.args[0] != localTarget || !errors.Is(err, fs.ErrNotExist)) {
 		return err
 	}
 	if len(all) == 0 {
@@ -80,11 +78,11 @@ func (p *program) listAll(identities []age.Identity) error {
 		err = nil
 	}
 	for i := range all {
-		all[i].Target = backup.LocalName
+		all[i].Target = localTarget
 	}
 	for _, name := range p.config.Targets() {
 		t, _, targetErr := p.config.Target(name)
-		if targetErr == nil && t.Kind() == target.Command {
+		if targetErr == nil && t.Kind() == "command" {
 			fmt.Fprintf(p.err, "%s is a command, which can't be asked for a list\n", name)
 			continue
 		}
@@ -135,7 +133,7 @@ func filesIn(dir string) (all []listedCopy, err error) {
 			return nil, err
 		}
 		path := filepath.Join(dir, e.Name())
-		_, unproven := os.Stat(path + backup.ProofSuffix)
+		_, unproven := os.Stat(path + proofSuffix)
 		all = append(all, listedCopy{File: path, Size: info.Size(), At: info.ModTime().UTC(), Proven: unproven == nil})
 	}
 	sort.SliceStable(all, func(i, j int) bool { return all[i].At.After(all[j].At) })
@@ -167,7 +165,7 @@ func (p *program) showCopies(all []listedCopy, what string, read bool) error {
 	}
 	by := ""
 	if !read {
-		by = ", by the names of what is stored; --identity FILE may show more"
+		by = ", by the names of objects; --identity FILE may show more"
 	}
 	for _, c := range all {
 		if c.Fault != "" {

@@ -16,7 +16,7 @@ import (
 func TestCopies_ListAndCheck(t *testing.T) {
 	t.Parallel()
 	target := t.TempDir()
-	o := newOffsite(t, fmt.Sprintf("path = %q\n\n[backup.pipe]\ncommand = [\"true\"]\n", target))
+	o := newOffsite(t, fmt.Sprintf("path = %q\n\n[backup.pipe]\ncommand = [\"sh\", \"-c\", \"cat > /dev/null\"]\n", target))
 	p := start(t, o.data, "--config", o.config)
 	o.must(t, "backup", "recipient", o.identity)
 	o.proven(t)
@@ -71,5 +71,20 @@ func TestCopies_ListAndCheck(t *testing.T) {
 	noErr(t, os.RemoveAll(target))
 	if r := o.run(t, "backup", "list"); r.code != 1 || !strings.Contains(r.out, "\nlocal ") || !strings.Contains(r.err, "offsite: ") {
 		t.Errorf("without the target: %+v", r)
+	}
+}
+
+// TestDoctor_HourlyCommand names a command that gets a whole backup each hour.
+func TestDoctor_HourlyCommand(t *testing.T) {
+	t.Parallel()
+	o := newOffsite(t, "command = [\"sh\", \"-c\", \"cat > /dev/null\"]\n")
+	start(t, o.data, "--config", o.config).stop()
+	const says = "the command gets a whole backup each hour"
+	if r := o.run(t, "doctor"); strings.Contains(r.out, says) {
+		t.Errorf("%+v", r)
+	}
+	o.must(t, "setting", "set", "backup.hourly", "24")
+	if r := o.run(t, "doctor"); r.code != 2 || !strings.Contains(r.out, "target offsite") || !strings.Contains(r.out, says) {
+		t.Errorf("%+v", r)
 	}
 }

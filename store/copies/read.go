@@ -297,7 +297,7 @@ func (r *Repository) Lost() (all []Loss) {
 	return all
 }
 
-// noteGone compares a scan with what the target had. What is missing is listed again: a segment may have replaced
+// noteGone compares a scan with the ones before. Missing ones are listed again: a segment may have replaced
 // its parts while they were listed.
 func (r *Repository) noteGone(ctx context.Context, s *Scan) error {
 	if !s.Other.IsZero() { // that server may have deleted it

@@ -160,7 +160,7 @@ type staging struct {
 	lost       []string // see Restored.Lost
 	records    int
 	head       *audit.Head
-	expected   []Expected // what data.db is compared with, before entries are applied
+	expected   []Expected // counts that data.db must have before entries are applied
 	names      []string   // names of the files to move into the data directory
 	aside      []string   // names of the files to move away, if they exist
 	instance   string
