@@ -6,8 +6,6 @@ import (
 	"net/http"
 	"strings"
 	"time"
-
-	"reeve/server/target"
 )
 
 // pingTime is the timeout of a request to the URL that is requested after proven copies.
@@ -43,18 +41,4 @@ func (b *Service) ping(ctx context.Context) {
 		text := strings.ReplaceAll(err.Error(), url, "backup.ping_url") // whose path can be a secret
 		b.s.Log.Warn().Str("error", text).Msg("the URL for proven copies could not be requested")
 	}
-}
-
-// withoutProof returns the name of a target that can be read and has no proven copy within the limit; "" for none.
-func (b *Service) withoutProof() (name string, err error) {
-	r, err := b.readRule()
-	if err != nil {
-		return "", err
-	}
-	for _, w := range b.all() {
-		if w.target.Kind() != target.Command && r.now.Sub(w.good()) > r.limit {
-			return w.target.Name, nil
-		}
-	}
-	return "", nil
 }

@@ -365,3 +365,17 @@ func (w *worker) proven() (at time.Time) {
 	}
 	return at
 }
+
+// withoutProof returns the name of a target that can be read and has no proven copy within the limit; "" for none.
+func (b *Service) withoutProof() (name string, err error) {
+	r, err := b.readRule()
+	if err != nil {
+		return "", err
+	}
+	for _, w := range b.all() {
+		if w.target.Kind() != target.Command && r.now.Sub(w.good()) > r.limit {
+			return w.target.Name, nil
+		}
+	}
+	return "", nil
+}
