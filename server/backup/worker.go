@@ -66,6 +66,8 @@ type progress struct {
 	next        time.Time // next copy
 	fault       error     // error of the last attempt; nil if it succeeded
 	failures    int       // failed attempts since the last success
+	unmade      error     // error of the last copy, if it could not be made and is tried again; nil if it was made
+	cancelled   bool      // whether a user has ended the last copy, which is not tried again before the next one is due
 	attempts    int       // attempts since the start of the server, with several nodes those of all
 }
 
@@ -168,7 +170,7 @@ func (w *worker) foundAgain(ctx context.Context) bool {
 	if newest(w.copies) == nil {
 		return false
 	}
-	w.now.fault, w.now.failures = nil, 0
+	w.now.fault, w.now.failures, w.now.unmade = nil, 0, nil
 	return true
 }
 
@@ -227,7 +229,8 @@ func (w *worker) attempt(ctx context.Context, why cause) {
 	defer cancel()
 	w.mu.Lock()
 	w.cancel = cancel
-	w.now = progress{phase: why.begins(), begun: w.b.now(), failures: w.now.failures, fault: w.now.fault, attempts: w.now.attempts + 1}
+	before := w.now
+	w.now = progress{phase: why.begins(), begun: w.b.now(), failures: w.now.failures, fault: w.now.fault, unmade: w.now.unmade, attempts: w.now.attempts + 1}
 	w.mu.Unlock()
 
 	proven, err := w.steps(inner, why)
@@ -249,6 +252,15 @@ func (w *worker) attempt(ctx context.Context, why cause) {
 	w.now.fault, w.now.failures = err, w.now.failures+1
 	if err == nil || ctx.Err() != nil {
 		w.now.fault, w.now.failures = nil, 0
+	}
+	if w.now.cancelled = why != check && errors.Is(err, errCancelled); w.now.cancelled {
+		w.now.unmade = nil
+	}
+	if why == check { // which says nothing about a copy that is to be tried again, and when
+		w.now.cancelled = before.cancelled
+		if before.unmade != nil || errors.Is(err, errCancelled) {
+			w.now.fault, w.now.failures, w.now.begun = errors.Join(err, before.unmade), before.failures, before.begun
+		}
 	}
 	if ctx.Err() != nil { // it was none for a client that waits, see follow
 		w.now.attempts--
@@ -280,8 +292,10 @@ func (w *worker) steps(ctx context.Context, why cause) (proven bool, err error) 
 			if w.sending() && ctx.Err() == nil {
 				_ = w.prune(ctx) // what interrupted copies have left may fill the target; if not, this one's error is the reason
 			}
+			w.set(func(p *progress) { p.unmade = err })
 			return false, err
 		}
+		w.set(func(p *progress) { p.unmade = nil })
 		w.setUnproven(time.Time{})
 		if w.target.Name != LocalName { // those are lost with the disk
 			if err := w.b.s.DB.RecordBackup(); err != nil {
