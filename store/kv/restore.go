@@ -94,7 +94,7 @@ func restoreAs(dir, backup string, options Options, in staging) (done Restored, 
 	done = Restored{
 		WrongKey: in.wrongKey,
 		Unopened: in.unopened,
-		Missing:  len(in.missing),
+		Missing:  in.without,
 		Lost:     in.lost,
 		Records:  in.records,
 		LogHead:  in.head,
@@ -129,8 +129,8 @@ type Restored struct {
 	Kept     string      // directory with the replaced files; "" if there were none
 	WrongKey bool        // the secret.key in the backup is not the key of its data.db, and was not restored
 	Unopened []string    // titles of the secret values that must be entered again, because their key is missing
-	Missing  int         // contents of files that were kept apart and could not be read
-	Lost     []string    // some of the records whose content is missing, such as: file 12 "plan.txt"
+	Missing  int         // number of records whose content was kept apart and could not be read
+	Lost     []string    // some of these records, such as: file 12 "plan.txt"
 	Records  int         // number of records
 	LogHead  *audit.Head // newest entry of the change log in the backup
 
@@ -158,6 +158,7 @@ type staging struct {
 	applied    stream.Head
 	missing    map[blob.Digest]error
 	lost       []string // see Restored.Lost
+	without    int      // see Restored.Missing
 	records    int
 	head       *audit.Head
 	expected   []Expected // counts that data.db must have before entries are applied

@@ -175,8 +175,8 @@ func (in *staging) nameLost() error {
 			if in.missing[ref.digest] == nil {
 				continue
 			}
-			if len(in.lost) == mostLost {
-				break
+			if in.without++; len(in.lost) == mostLost {
+				continue
 			}
 			text, c := fmt.Sprintf("%s %d", ref.of.Noun(), ref.id), ref.of.table()
 			if c.content.name != nil {
