@@ -67,6 +67,8 @@ type Options struct {
 	Taken bool
 	// Interrupted is kv.Options.Interrupted.
 	Interrupted func() error
+	// Expected is compared with an archive that is restored, see kv.Options.
+	Expected *kv.Expected
 	// Stream turns the commit stream on. See kv.Options.Stream.
 	Stream *kv.StreamOptions
 	// CommitLog puts the commits in one order with those of other nodes. See kv.Options.CommitLog.
@@ -134,6 +136,7 @@ func (o Options) engine() kv.Options {
 		ReturnRights: o.ReturnRights,
 		Taken:        o.Taken,
 		Interrupted:  o.Interrupted,
+		Expected:     o.Expected,
 	}
 	return options.DrainingFrom(o.drainFrom)
 }

@@ -284,6 +284,20 @@ func (b *Service) confirmed() ([]age.Recipient, error) {
 	return recipients, err
 }
 
+// unconfirmed returns the recipients whose identities are not known to exist, if others are; without any, no copy
+// is made, and that is the error.
+func (b *Service) unconfirmed(recipients []string) []string {
+	known, err := Confirmed(b.s.DB.Dir())
+	if err != nil { // the worker reports it
+		return nil
+	}
+	left := slices.DeleteFunc(slices.Clone(recipients), func(r string) bool { return slices.Contains(known, r) })
+	if len(left) == len(recipients) {
+		return nil
+	}
+	return left
+}
+
 func timeOf(at time.Time) kv.Time {
 	if at.IsZero() {
 		return 0

@@ -16,6 +16,7 @@ import (
 	"sync"
 
 	"reeve/server/target"
+	"reeve/store"
 	"reeve/store/copies"
 	"reeve/store/disk"
 	"reeve/store/errs"
@@ -110,8 +111,24 @@ func (k *commandKeeper) add(ctx context.Context, progress func(done, total int64
 
 func (*commandKeeper) prove(context.Context) error              { return errUnproven }
 func (*commandKeeper) prune(context.Context, copies.Keep) error { return nil }
-func (*commandKeeper) warnings() []errs.Message {
-	return []errs.Message{errs.Say("what the command has stored is not read back: `reeve backup check` proves it")}
+
+func (k *commandKeeper) warnings() []errs.Message {
+	all := []errs.Message{errs.Say("what the command has stored is not read back: `reeve backup check` proves it")}
+	k.b.mu.Lock()
+	pings := k.b.set.PingURL != ""
+	k.b.mu.Unlock()
+	if pings {
+		all = append(all, errs.Say("backup.ping_url is not requested for it, since its copies can't be proven"))
+	}
+	hourly := false
+	err := k.b.s.DB.View(store.System, func(tx *store.Tx) error {
+		hourly = store.BackupHourly.Get(tx) > 0
+		return nil
+	})
+	if err == nil && hourly {
+		all = append(all, errs.Say("the command gets a whole backup each hour, with all contents of files, since backup.hourly is above 0"))
+	}
+	return all
 }
 
 // counted reports the bytes that are written, and slows them down.

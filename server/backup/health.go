@@ -53,6 +53,7 @@ func (w *worker) health(r rule) (state string, message errs.Message) {
 	name := w.target.Name
 	commits, _, _ := w.commits()
 	ahead, newest := w.ahead(r.now)
+	losses := w.losses()
 	switch {
 	case newest && fault == nil:
 		return web.Degraded, saysAhead(name, ahead)
@@ -66,6 +67,8 @@ func (w *worker) health(r rule) (state string, message errs.Message) {
 		return web.Degraded, errs.Say("there is no proven copy at %s", name)
 	case r.now.Sub(good) > r.limit:
 		return web.Degraded, errs.Say("the last proven copy at %s is of %s", name, good.UTC().Format(time.RFC3339))
+	case len(losses) > 0:
+		return web.Degraded, losses[0]
 	case commits.fault != nil && r.now.Sub(commits.since) > unstored:
 		return web.Degraded, errs.Say("commits are not stored at %s: %s", name, text(commits.fault))
 	case !commits.begun.IsZero() && r.now.Sub(commits.begun) > unstored: // it is slow, which is no error

@@ -22,6 +22,9 @@ import (
 // LocalName is the name of the copies in the data directory.
 const LocalName = "local"
 
+// ProofSuffix follows the name of a local copy in that of its proof.
+const ProofSuffix = ".proof"
+
 const (
 	localKept   = 3
 	localFactor = 3 // how many times the size of the records must be free
@@ -30,6 +33,9 @@ const (
 
 // localFile matches the names of these copies. Backups of commands are in the same directory.
 var localFile = regexp.MustCompile(`^records-(\d{8}-\d{6})\.tar$`)
+
+// IsLocalFile reports whether a file in the directory of backups has the name of such a copy.
+func IsLocalFile(name string) bool { return localFile.MatchString(name) }
 
 func localDir(b *Service) string { return filepath.Join(b.s.DB.Dir(), "backup") }
 
@@ -66,7 +72,7 @@ func (k *localKeeper) list(context.Context) ([]Copy, error) {
 
 func (k *localKeeper) path(name string) string { return filepath.Join(localDir(k.b), name) }
 
-func (k *localKeeper) proof(name string) string { return k.path(name) + ".proof" }
+func (k *localKeeper) proof(name string) string { return k.path(name) + ProofSuffix }
 
 func (k *localKeeper) add(ctx context.Context, progress func(done, total int64)) (err error) {
 	info, err := os.Stat(filepath.Join(k.b.s.DB.Dir(), "data.db"))

@@ -103,7 +103,7 @@ func (b *Service) listTargets(req *web.Request, _ *web.None) (*backupTargetsOut,
 func (w *worker) describe(r rule, language errs.Language) backupTargetOut {
 	unproven := w.unproven(r)
 	warnings := []string{}
-	for _, m := range w.keeper.warnings() {
+	for _, m := range slices.Concat(w.losses(), w.keeper.warnings()) {
 		warnings = append(warnings, m.In(language))
 	}
 	if ahead, _ := w.ahead(r.now); !ahead.IsZero() {
@@ -112,6 +112,11 @@ func (w *worker) describe(r rule, language errs.Language) backupTargetOut {
 	w.b.mu.Lock()
 	recipients := append([]string{}, w.b.set.Recipients...)
 	w.b.mu.Unlock()
+	if w.target.Name != LocalName {
+		for _, r := range w.b.unconfirmed(recipients) {
+			warnings = append(warnings, errs.Say("it is unknown whether the identity of the recipient %s exists: `reeve backup recipient` confirms it", r).In(language))
+		}
+	}
 	commits, ranges, _ := w.commits()
 	moments := []rangeOut{}
 	for _, r := range ranges {

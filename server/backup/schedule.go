@@ -1,7 +1,6 @@
 package backup
 
 import (
-	"errors"
 	"time"
 
 	"reeve/store"
@@ -28,7 +27,7 @@ func (w *worker) nextCopy(begun time.Time) (next time.Time, err error) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if errors.Is(w.now.fault, errCancelled) {
+	if w.now.cancelled {
 		return after(w.now.begun, hour, hourly), nil
 	}
 	if n := w.now.failures; n > 0 {

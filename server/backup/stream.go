@@ -249,6 +249,32 @@ func (w *worker) commits() (s shipping, ranges []copies.Range, ok bool) {
 	return k.shipping, ranges, true
 }
 
+// mostLosses is how many losses are named.
+const mostLosses = 5
+
+// losses says which copies and commits a target has lost.
+func (w *worker) losses() (all []errs.Message) {
+	k, ok := w.keeper.(*remoteKeeper)
+	if !ok || k.opened() == nil {
+		return nil
+	}
+	name, lost := w.target.Name, k.opened().Lost()
+	for i, l := range lost {
+		until := l.Until.Format(time.RFC3339)
+		switch {
+		case i == mostLosses:
+			return append(all, errs.Say("%d more copies or parts of the commits are lost", len(lost)-i))
+		case !l.Copy.IsZero():
+			all = append(all, errs.Say("the copy of %s was deleted at %s, and not by this server", l.Copy.UTC().Format(time.RFC3339), name))
+		case l.Damage == nil:
+			all = append(all, errs.Say("commits %d to %d, until %s, were deleted at %s, and not by this server", l.First, l.Last, until, name))
+		default:
+			all = append(all, errs.Say("commits %d to %d, until %s, can't be restored from %s: %s", l.First, l.Last, until, name, text(l.Damage)))
+		}
+	}
+	return all
+}
+
 // lag is the value of a metric.
 func (b *Service) lag() float64 {
 	longest := 0.0

@@ -3,8 +3,6 @@ package backup
 import (
 	"context"
 	"errors"
-	"net/http"
-	"strings"
 	"sync"
 	"time"
 
@@ -68,6 +66,8 @@ type progress struct {
 	next        time.Time // next copy
 	fault       error     // error of the last attempt; nil if it succeeded
 	failures    int       // failed attempts since the last success
+	unmade      error     // error of the last copy, if it could not be made and is tried again; nil if it was made
+	cancelled   bool      // whether a user has ended the last copy, which is not tried again before the next one is due
 	attempts    int       // attempts since the start of the server, with several nodes those of all
 }
 
@@ -170,7 +170,7 @@ func (w *worker) foundAgain(ctx context.Context) bool {
 	if newest(w.copies) == nil {
 		return false
 	}
-	w.now.fault, w.now.failures = nil, 0
+	w.now.fault, w.now.failures, w.now.unmade = nil, 0, nil
 	return true
 }
 
@@ -229,12 +229,16 @@ func (w *worker) attempt(ctx context.Context, why cause) {
 	defer cancel()
 	w.mu.Lock()
 	w.cancel = cancel
-	w.now = progress{phase: why.begins(), begun: w.b.now(), failures: w.now.failures, fault: w.now.fault, attempts: w.now.attempts + 1}
+	before := w.now
+	w.now = progress{phase: why.begins(), begun: w.b.now(), failures: w.now.failures, fault: w.now.fault, unmade: w.now.unmade, attempts: w.now.attempts + 1}
 	w.mu.Unlock()
 
-	err := w.steps(inner, why)
+	proven, err := w.steps(inner, why)
 	if listErr := w.refresh(ctx); err == nil {
 		err = listErr
+	}
+	if proven && ctx.Err() == nil {
+		w.b.ping(ctx)
 	}
 	if ctx.Err() != nil {
 		err = ctx.Err() // the server stops, which is no failure
@@ -248,6 +252,15 @@ func (w *worker) attempt(ctx context.Context, why cause) {
 	w.now.fault, w.now.failures = err, w.now.failures+1
 	if err == nil || ctx.Err() != nil {
 		w.now.fault, w.now.failures = nil, 0
+	}
+	if w.now.cancelled = why != check && errors.Is(err, errCancelled); w.now.cancelled {
+		w.now.unmade = nil
+	}
+	if why == check { // which says nothing about a copy that is to be tried again, and when
+		w.now.cancelled = before.cancelled
+		if before.unmade != nil || errors.Is(err, errCancelled) {
+			w.now.fault, w.now.failures, w.now.begun = errors.Join(err, before.unmade), before.failures, before.begun
+		}
 	}
 	if ctx.Err() != nil { // it was none for a client that waits, see follow
 		w.now.attempts--
@@ -268,7 +281,8 @@ func (w *worker) attempt(ctx context.Context, why cause) {
 	w.b.s.Log.Info().Str("target", w.target.Name).Dur("took", took).Msg(why.done())
 }
 
-func (w *worker) steps(ctx context.Context, why cause) error {
+// steps reports whether it has proven a copy.
+func (w *worker) steps(ctx context.Context, why cause) (proven bool, err error) {
 	again := why == check || why == due && w.onlyProof()
 	if !again {
 		err := w.keeper.add(ctx, func(done, total int64) {
@@ -278,12 +292,14 @@ func (w *worker) steps(ctx context.Context, why cause) error {
 			if w.sending() && ctx.Err() == nil {
 				_ = w.prune(ctx) // what interrupted copies have left may fill the target; if not, this one's error is the reason
 			}
-			return err
+			w.set(func(p *progress) { p.unmade = err })
+			return false, err
 		}
+		w.set(func(p *progress) { p.unmade = nil })
 		w.setUnproven(time.Time{})
 		if w.target.Name != LocalName { // those are lost with the disk
 			if err := w.b.s.DB.RecordBackup(); err != nil {
-				return err
+				return false, err
 			}
 		}
 	}
@@ -291,14 +307,14 @@ func (w *worker) steps(ctx context.Context, why cause) error {
 	var unproven error
 	_, hourly, _, err := w.schedule()
 	if err != nil {
-		return err
+		return false, err
 	}
 	if w.b.Examine != nil && (why == wanted || again || !hourly || w.b.now().Sub(w.proven()) > proofEvery) {
 		w.set(func(p *progress) { p.phase, p.done, p.total = Proving, 0, 0 })
 		switch err := w.keeper.prove(ctx); {
 		case err == nil:
 			w.setUnproven(time.Time{})
-			w.ping(ctx)
+			proven = true
 		case errors.As(err, &copies.LostError{}): // which the next copy stores again
 			unproven = err
 		case !errors.Is(err, errUnproven):
@@ -307,10 +323,10 @@ func (w *worker) steps(ctx context.Context, why cause) error {
 		}
 	}
 	if err := ctx.Err(); err != nil || why == check {
-		return errors.Join(err, unproven)
+		return proven, errors.Join(err, unproven)
 	}
 	w.set(func(p *progress) { p.phase, p.done, p.total = Pruning, 0, 0 })
-	return errors.Join(unproven, w.prune(ctx))
+	return proven, errors.Join(unproven, w.prune(ctx))
 }
 
 // sending reports whether the attempt has begun to send bytes.
@@ -364,31 +380,16 @@ func (w *worker) proven() (at time.Time) {
 	return at
 }
 
-// pingTime is the timeout of a request to the URL that is requested after each proven copy.
-const pingTime = 10 * time.Second
-
-// ping requests the URL of a monitor. A failure is logged: the monitor raises the alarm by itself.
-func (w *worker) ping(ctx context.Context) {
-	w.b.mu.Lock()
-	url := w.b.set.PingURL
-	w.b.mu.Unlock()
-	if url == "" {
-		return
+// withoutProof returns the name of a target that can be read and has no proven copy within the limit; "" for none.
+func (b *Service) withoutProof() (name string, err error) {
+	r, err := b.readRule()
+	if err != nil {
+		return "", err
 	}
-	ctx, cancel := context.WithTimeout(ctx, pingTime)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-	if err == nil {
-		var resp *http.Response
-		if resp, err = http.DefaultClient.Do(req); err == nil {
-			resp.Body.Close()
-			if resp.StatusCode >= 300 {
-				err = errors.New("it answers " + resp.Status)
-			}
+	for _, w := range b.all() {
+		if w.target.Kind() != target.Command && r.now.Sub(w.good()) > r.limit {
+			return w.target.Name, nil
 		}
 	}
-	if err != nil {
-		text := strings.ReplaceAll(err.Error(), url, "backup.ping_url") // whose path can be a secret
-		w.b.s.Log.Warn().Str("error", text).Msg("the URL for proven copies could not be requested")
-	}
+	return "", nil
 }

@@ -11,9 +11,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sort"
 	"strings"
-	"time"
+
+	"filippo.io/age"
 
 	"reeve/server/backup"
 	"reeve/store"
@@ -22,8 +22,11 @@ import (
 	"reeve/store/kv"
 )
 
-// backupDir is the directory for backups in the data directory.
-const backupDir = "backup"
+const (
+	backupDir   = "backup" // directory for backups in the data directory
+	localTarget = backup.LocalName
+	proofSuffix = backup.ProofSuffix
+)
 
 // streamOptions returns the options of the commit stream; nil for off. An error of the configuration
 // is reported by the start.
@@ -41,7 +44,7 @@ func (p *program) streamOptions() *kv.StreamOptions {
 
 // backupNow writes a backup: to the file or the directory in the argument, or else to backupDir.
 func (p *program) backupNow(c *client) error {
-	if len(p.args) > 0 && (p.args[0] == backup.LocalName || slices.Contains(p.config.Targets(), p.args[0])) {
+	if len(p.args) > 0 && (p.args[0] == localTarget || slices.Contains(p.config.Targets(), p.args[0])) {
 		return p.copyNow(c, p.args[0])
 	}
 	dir, name := filepath.Join(p.config.DataDir, backupDir), ""
@@ -127,56 +130,6 @@ func writeNew(dir *os.Root, name string, from io.Reader, at func(n int64)) (size
 	return size, disk.SyncDir(dir.Name())
 }
 
-type backupFile struct {
-	File string    `json:"file"`
-	Size int64     `json:"size"`
-	At   time.Time `json:"at"`
-}
-
-// listBackups lists the backups in the directory in the argument, or else in backupDir.
-func (p *program) listBackups() error {
-	dir, named := filepath.Join(p.config.DataDir, backupDir), len(p.args) > 0 && p.args[0] != backup.LocalName
-	if named {
-		target, err := p.openTarget(p.args[0])
-		if err != nil {
-			return err
-		}
-		if target != nil {
-			return p.listTarget(target)
-		}
-		dir = p.args[0]
-	}
-	entries, err := os.ReadDir(dir)
-	if err != nil && (named || !os.IsNotExist(err)) {
-		return err
-	}
-
-	all := []backupFile{}
-	for _, e := range entries {
-		if !strings.HasSuffix(e.Name(), ".tar") && !strings.HasSuffix(e.Name(), ".tar.age") {
-			continue
-		}
-		info, err := e.Info()
-		if err != nil {
-			return err
-		}
-		all = append(all, backupFile{filepath.Join(dir, e.Name()), info.Size(), info.ModTime().UTC()})
-	}
-	sort.Slice(all, func(i, j int) bool { return all[i].At.After(all[j].At) })
-
-	if len(all) == 0 {
-		return p.listNone("backups")
-	}
-	if p.json {
-		return p.printJSON(all)
-	}
-	for _, b := range all {
-		fmt.Fprintf(p.out, "%s  %10.1f MiB  %s\n", b.At.Local().Format(time.DateTime),
-			float64(b.Size)/(1<<20), b.File)
-	}
-	return nil
-}
-
 // lost names some of the files whose content is missing after a restore.
 func lost(done *kv.Restored) string {
 	text := strings.Join(done.Lost, ", ")
@@ -193,6 +146,12 @@ func (p *program) checkBackupFile() error { return interruptible(p.checkBackupUn
 func (p *program) checkBackupUntil(ctx context.Context) (err error) {
 	identities, err := p.identities()
 	if err != nil {
+		return err
+	}
+	if path, err := p.localCopy(); path != "" || err != nil {
+		if err == nil {
+			err = p.checkRecords(ctx, path, identities)
+		}
 		return err
 	}
 	target, err := p.openTarget(p.args[0])
@@ -213,9 +172,11 @@ func (p *program) checkBackupUntil(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	var done kv.Restored
 	if target != nil {
-		done, err = p.restoreCopy(ctx, target, dir, identities)
+		done, err = p.restoreCopy(ctx, target, dir, identities, true)
 	} else {
-		done, err = store.Restore(dir, p.args[0], identities, p.restoreOptions(ctx))
+		options := p.restoreOptions(ctx)
+		options.Expected = &kv.Expected{}
+		done, err = store.Restore(dir, p.args[0], identities, options)
 	}
 	if err == nil && done.Missing > 0 {
 		err = fmt.Errorf("the contents of %s are missing or damaged: %s", errs.Count(done.Missing, "file"), lost(&done))
@@ -234,10 +195,56 @@ func (p *program) checkBackupUntil(ctx context.Context) (err error) {
 		return exit{err, foundCode}
 	}
 
+	return p.showChecked(report, &done)
+}
+
+// showChecked prints what a check has found.
+func (p *program) showChecked(report *kv.Report, done *kv.Restored) error {
 	out := map[string]any{"records": report.Records, "files": report.Blobs, "secrets_to_enter": done.Unopened}
 	text := fmt.Sprintf("%s, %s, no faults", errs.Count(report.Records, "record"), errs.Count(report.Blobs, "file"))
 	if n := len(done.Unopened); n > 0 {
 		text += fmt.Sprintf("; %s must be entered again after a restore without secret.key", errs.Count(n, "secret value"))
 	}
 	return p.show(out, "%s", text)
+}
+
+// localCopy returns the path of the copy of the server in the data directory that the argument names, or for the name
+// of their target the newest one, or that of --copy; "" if it names none.
+func (p *program) localCopy() (path string, err error) {
+	name, dir := p.args[0], filepath.Join(p.config.DataDir, backupDir)
+	if name != localTarget {
+		if backup.IsLocalFile(filepath.Base(name)) {
+			path = name
+		}
+		return path, nil
+	}
+	if wanted := p.text("copy"); wanted != "" {
+		return filepath.Join(dir, filepath.Base(wanted)), nil
+	}
+	all, err := filesIn(dir)
+	if i := slices.IndexFunc(all, func(c listedCopy) bool { return backup.IsLocalFile(filepath.Base(c.File)) }); i >= 0 {
+		return all[i].File, nil
+	}
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("there is no copy in %s", dir)
+	}
+	return "", err
+}
+
+// checkRecords checks a copy of the server in its data directory, as the server does. It lacks the contents of files.
+func (p *program) checkRecords(ctx context.Context, path string, identities []age.Identity) (err error) {
+	if _, err := os.Stat(path); err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp(filepath.Dir(path), "reeve-check-*")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	records, _, err := p.examine(ctx, path, filepath.Join(dir, "data"), identities, false)
+	if err != nil {
+		return exit{err, foundCode}
+	}
+	return p.show(map[string]any{"file": path, "records": records},
+		"%s: %s, no faults; the contents of files are not in it, but in files.db", path, errs.Count(records, "record"))
 }

@@ -214,9 +214,13 @@ var dataCommands = []command{
 	{
 		name: "backup list",
 		args: "[TARGET|DIR]",
-		help: "List the copies at a target, or the backups in a directory, by default in that of backup now",
+		help: "List the copies at a target, or the backups in a directory, by default at all targets",
 		run:  (*program).listBackups,
 		json: true,
+		flags: func(f *pflag.FlagSet, p *program) {
+			f.StringVar(&p.identity, "identity", "",
+				"read the copies at targets with the age identities in this `FILE`, and show damage and all moments that can be restored")
+		},
 	},
 	{
 		name:  "backup check",

@@ -48,6 +48,7 @@ func (p *program) examine(ctx context.Context, archive, dir string, identities [
 	none := func(kv.Content, int) (io.ReadCloser, error) { return nil, fs.ErrNotExist }
 	options := p.storeOptions()
 	options.Files = nil
+	options.Expected = &kv.Expected{}
 	done, err := store.RestoreContents(dir, archive, identities, none, options)
 	if err != nil {
 		return 0, nil, err

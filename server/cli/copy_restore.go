@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"syscall"
-	"text/tabwriter"
 	"time"
 
 	"filippo.io/age"
@@ -32,30 +31,6 @@ func (p *program) openTarget(name string) (copies.Target, error) {
 		return nil, fmt.Errorf("%s is a command, which can't be read: fetch the file that it has stored, and name that", name)
 	}
 	return t.Open()
-}
-
-// listTarget lists the copies at a target, without an identity.
-func (p *program) listTarget(target copies.Target) error {
-	all, err := copies.Names(context.Background(), target)
-	if err != nil {
-		return err
-	}
-	if len(all) == 0 {
-		return p.listNone("copies")
-	}
-	if p.json {
-		return p.printJSON(all)
-	}
-	w := tabwriter.NewWriter(p.out, 0, 8, 2, ' ', 0)
-	fmt.Fprintln(w, "TIME\tSIZE\tPROVEN\tNAME")
-	for _, c := range all {
-		proven := "no"
-		if c.Proven {
-			proven = "yes"
-		}
-		fmt.Fprintf(w, "%s\t%.1f MiB\t%s\t%s\n", c.Time.Local().Format(time.DateTime), float64(c.Size)/(1<<20), proven, c.Name)
-	}
-	return w.Flush()
 }
 
 // moment returns the moment that --at or --before names; the latest one for none.
@@ -120,7 +95,7 @@ func (p *program) chooseCopy(ctx context.Context, target copies.Target, moment c
 
 // warnNewer says that the newest copy of an installation is newer than the newest that can be opened.
 func (p *program) warnNewer(ctx context.Context, target copies.Target, newest *copies.Manifest) error {
-	names, err := copies.Names(ctx, target)
+	names, err := copies.Names(ctx, target, nil)
 	for _, c := range names {
 		if c.Time.After(newest.Time) && strings.HasPrefix(c.Name, newest.Instance+"/") {
 			fmt.Fprintf(p.err, "the copy of %s, %s, is newer than those that this identity opens: it is for another recipient, damaged, or of a newer program\n",
@@ -131,8 +106,9 @@ func (p *program) warnNewer(ctx context.Context, target copies.Target, newest *c
 	return err
 }
 
-// restoreCopy restores a moment from a target to a data directory, which no one else can take until it ends.
-func (p *program) restoreCopy(ctx context.Context, target copies.Target, dir string, identities []age.Identity) (done kv.Restored, err error) {
+// restoreCopy restores a moment from a target to a data directory, which no one else can take until it ends. With
+// compared, a copy that differs from its manifest is an error.
+func (p *program) restoreCopy(ctx context.Context, target copies.Target, dir string, identities []age.Identity, compared bool) (done kv.Restored, err error) {
 	moment, err := p.moment()
 	if err != nil {
 		return done, err
@@ -188,6 +164,9 @@ func (p *program) restoreCopy(ctx context.Context, target copies.Target, dir str
 	}
 	options := p.restoreOptions(ctx)
 	options.Taken = true
+	if compared {
+		options.Expected = &kv.Expected{Records: m.Records, LogHead: m.LogHead}
+	}
 	options.Backup = fmt.Sprintf("the copy %s at %s", m.Name(), p.args[0])
 	done, err = store.RestoreMoment(dir, path, identities, contents, entries, options)
 	if err != nil {

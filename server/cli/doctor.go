@@ -70,7 +70,7 @@ func (p *program) examineServer() (parts []part, err error) {
 	if len(p.config.Targets()) > 0 && len(p.config.Recipients()) > 0 {
 		parts = append(parts, p.checkRecipients())
 	}
-	parts = append(parts, p.checkPlaces()...)
+	parts = append(append(parts, p.checkPlaces()...), p.checkHourly(c)...)
 	if c.running {
 		parts = append(parts, p.checkVersion(s))
 	}
@@ -203,6 +203,25 @@ func (p *program) checkPlaces() (parts []part) {
 	return parts
 }
 
+// checkHourly reports targets of commands that get a whole backup each hour.
+func (p *program) checkHourly(c *client) (parts []part) {
+	set, err := p.config.Backups()
+	if err != nil { // which the configuration says
+		return nil
+	}
+	for _, t := range set.Targets {
+		if t.Kind() != "command" {
+			continue
+		}
+		hourly, err := c.setting("setting", "backup.hourly")
+		if err == nil && hourly.text("values") != "0" {
+			parts = append(parts, part{"target " + t.Name, "degraded", "the command gets a whole backup each hour, with all contents of files",
+				"set backup.hourly to 0, or name a directory or a bucket, which gets each content once"})
+		}
+	}
+	return parts
+}
+
 // checkRecipients reports recipients of copies that this server has not confirmed, without which it makes none. Each
 // of several nodes confirms them, and each does so again after a restore.
 func (p *program) checkRecipients() part {
@@ -210,10 +229,12 @@ func (p *program) checkRecipients() part {
 	if err != nil {
 		return part{"recipients", "failed", err.Error(), "see the file backup-recipients in the data directory"}
 	}
-	for _, recipient := range p.config.Recipients() {
-		if !slices.Contains(known, recipient) {
-			return part{"recipients", "degraded", "this server has not confirmed " + recipient + ", and makes no copies", "run `reeve backup recipient FILE` here"}
-		}
+	unconfirmed := slices.DeleteFunc(slices.Clone(p.config.Recipients()), func(r string) bool { return slices.Contains(known, r) })
+	switch names := strings.Join(unconfirmed, ", "); {
+	case len(unconfirmed) == len(p.config.Recipients()):
+		return part{"recipients", "degraded", "this server has not confirmed " + names + ", and makes no copies", "run `reeve backup recipient FILE` here"}
+	case len(unconfirmed) > 0:
+		return part{"recipients", "degraded", "copies are made, but this server has not confirmed " + names + ", whose identity may not exist", "run `reeve backup recipient FILE` here"}
 	}
 	return part{Name: "recipients", State: "ok", Text: "confirmed"}
 }

@@ -59,3 +59,24 @@ func TestDoctor_TargetNotMounted(t *testing.T) {
 		t.Errorf("%+v", parts)
 	}
 }
+
+// TestDoctor_Recipients says which recipients are not confirmed, and whether copies are made.
+func TestDoctor_Recipients(t *testing.T) {
+	t.Parallel()
+	for confirmed, want := range map[string]part{
+		"":                 {Name: "recipients", State: "degraded", Text: "this server has not confirmed age1one, age1two, and makes no copies"},
+		"age1two\n":        {Name: "recipients", State: "degraded", Text: "copies are made, but this server has not confirmed age1one, whose identity may not exist"},
+		"age1two\nage1one": {Name: "recipients", State: "ok", Text: "confirmed"},
+	} {
+		data := t.TempDir()
+		writeText(t, filepath.Join(data, "backup-recipients"), confirmed)
+		c, err := config.Load("", map[string]string{"data.dir": data, "backup.recipients": "age1one,age1two"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := (&program{config: c}).checkRecipients()
+		if got.Do = ""; got != want {
+			t.Errorf("%+v, not %+v", got, want)
+		}
+	}
+}

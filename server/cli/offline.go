@@ -138,7 +138,7 @@ func (p *program) restoreData() (err error) {
 	var done kv.Restored
 	err = interruptible(func(ctx context.Context) (err error) {
 		if target != nil {
-			done, err = p.restoreCopy(ctx, target, p.config.DataDir, identities)
+			done, err = p.restoreCopy(ctx, target, p.config.DataDir, identities, false)
 		} else {
 			done, err = store.Restore(p.config.DataDir, p.args[0], identities, p.restoreOptions(ctx))
 		}

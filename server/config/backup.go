@@ -81,6 +81,17 @@ func (c *Config) Backups() (set target.Set, err error) {
 	return set, nil
 }
 
+const unpinged = "backup.ping_url is never requested: no target has copies that can be proven; what a command stores can't be read back"
+
+// unpinged reports whether a monitor waits for proven copies that there are not.
+func (c *Config) unpinged() bool {
+	set, err := c.Backups()
+	if err != nil || set.PingURL == "" {
+		return false
+	}
+	return !slices.ContainsFunc(set.Targets, func(t target.Config) bool { return t.Kind() != target.Command }) && (len(set.Targets) > 0 || !set.Local)
+}
+
 // Target returns a target; ok is false if there is none with this name.
 func (c *Config) Target(name string) (t target.Config, ok bool, err error) {
 	if !slices.Contains(c.targetNames(), name) {

@@ -98,7 +98,11 @@ func (c *Config) finish() error {
 	if err := c.loadFlags(c.flags); err != nil {
 		return err
 	}
-	return errors.Join(c.read(), c.check())
+	err := errors.Join(c.read(), c.check())
+	if err == nil && c.unpinged() {
+		c.Warnings = append(c.Warnings, unpinged)
+	}
+	return err
 }
 
 // read sets the fields from the values.

@@ -55,7 +55,7 @@ var keys = []key{
 	{"backup.recipients", []string{},
 		"Recipients that backups are encrypted to, as age recipients (age1…); without any, backups lack secret.key.", nil},
 	{"backup.ping_url", "",
-		"URL that is requested after each proven copy, of a monitor that raises the alarm when that stops.", maskURL},
+		"URL that is requested after a proven copy, if each target but commands has one within backup.proof_hours; of a monitor that raises the alarm when that stops.", maskURL},
 	{"backup.local", true,
 		"Whether records are copied to the directory backup in the data directory every day, while no [backup.NAME] names a target.", nil},
 	{"files.s3.endpoint", "",

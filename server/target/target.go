@@ -150,6 +150,6 @@ func (t *tail) String() string { return strings.ToValidUTF8(strings.TrimSpace(st
 type Set struct {
 	Targets    []Config
 	Recipients []string // age recipients of the copies
-	PingURL    string   // URL that is requested after each proven copy; "" for none
+	PingURL    string   // URL that is requested after a proven copy, if each target that can be read has a recent one; "" for none
 	Local      bool     // whether there are copies in the data directory while there are no targets
 }

@@ -195,7 +195,9 @@ func (s *Server) sendList(rt *Route, req *Request, out *Envelope) error {
 	if e.format == xlsxFormat {
 		memory += deflateMemory
 	}
-	if err := req.HoldAnswer(memory); err != nil {
+	sent := newSentIDs(page.Total)
+	held := memory + sent.bytes()
+	if err := req.HoldAnswer(held); err != nil {
 		return err
 	}
 
@@ -217,13 +219,13 @@ func (s *Server) sendList(rt *Route, req *Request, out *Envelope) error {
 		return err
 	}
 
-	sent := map[string]bool{} // IDs
+	rows := 0
 	for {
 		for _, id := range page.Damaged {
-			if key := string(id); !sent[key] {
-				sent[key] = true
+			if sent.add(id) {
+				rows++
 				row := make([]json.RawMessage, len(columns))
-				row[0] = json.RawMessage(strconv.Quote("(damaged: " + key + ")"))
+				row[0] = json.RawMessage(strconv.Quote("(damaged: " + string(id) + ")"))
 				if err := w.write(row); err != nil {
 					return err
 				}
@@ -231,11 +233,10 @@ func (s *Server) sendList(rt *Route, req *Request, out *Envelope) error {
 		}
 
 		for _, record := range page.Data {
-			id := string(record["id"])
-			if id != "" && sent[id] {
+			if id := record["id"]; len(id) > 0 && !sent.add(id) {
 				continue
 			}
-			sent[id] = true
+			rows++
 			row := make([]json.RawMessage, len(columns))
 			for i, name := range columns {
 				row[i] = valueIn(record, name)
@@ -252,12 +253,90 @@ func (s *Server) sendList(rt *Route, req *Request, out *Envelope) error {
 		if e.from+exportRows >= page.Total {
 			return w.close()
 		}
+		if rows >= MaxExport {
+			return errs.New(errs.Malformed,
+				"the list has %d records, and an export at most %d; use filters, such as a range of times",
+				page.Total, MaxExport)
+		}
+		if now := memory + sent.bytes(); now > held { // the list has grown
+			if err := req.HoldAnswer(now); err != nil {
+				return err
+			}
+			held = now
+		}
 
 		e.from += exportRows - exportOverlap
 		if page, err = s.nextPage(rt, req); err != nil {
 			return err
 		}
 	}
+}
+
+// sentIDs are the IDs of the records that were sent: one may move to a later page while others are created. Numbers
+// are in a hash table with linear probing, whose memory is known exactly, unlike that of a map.
+type sentIDs struct {
+	numbers []uint64 // length is a power of 2; 0 for a free slot
+	n       int      // numbers in the table
+	zero    bool     // whether 0 was sent
+	texts   map[string]struct{}
+	length  int // bytes of the texts
+}
+
+// textMemory is the number of bytes that an entry of a map of texts takes at most, beside the text.
+const textMemory = 56
+
+// newSentIDs returns a table with room for so many IDs.
+func newSentIDs(expected int) *sentIDs {
+	size := 8
+	for size*3 < expected*4 {
+		size *= 2
+	}
+	return &sentIDs{numbers: make([]uint64, size), texts: map[string]struct{}{}}
+}
+
+// bytes returns the memory of the IDs.
+func (s *sentIDs) bytes() int { return len(s.numbers)*8 + len(s.texts)*textMemory + s.length }
+
+// add adds the JSON of an ID, and reports whether it was not there.
+func (s *sentIDs) add(id json.RawMessage) bool {
+	number, err := strconv.ParseUint(strings.Trim(string(id), `"`), 10, 64)
+	switch {
+	case err != nil:
+		n := len(s.texts)
+		if s.texts[string(id)] = struct{}{}; len(s.texts) == n {
+			return false
+		}
+		s.length += len(id)
+		return true
+	case number == 0:
+		added := !s.zero
+		s.zero = true
+		return added
+	case s.n*4 >= len(s.numbers)*3:
+		old := s.numbers
+		s.numbers = make([]uint64, 2*len(old))
+		for _, v := range old {
+			if v != 0 {
+				s.numbers[s.slot(v)] = v
+			}
+		}
+	}
+	at := s.slot(number)
+	if s.numbers[at] == number {
+		return false
+	}
+	s.numbers[at] = number
+	s.n++
+	return true
+}
+
+// slot returns the place of a number, or the free one for it.
+func (s *sentIDs) slot(number uint64) int {
+	at := int(number*0x9e3779b97f4a7c15>>32) & (len(s.numbers) - 1)
+	for s.numbers[at] != 0 && s.numbers[at] != number {
+		at = (at + 1) & (len(s.numbers) - 1)
+	}
+	return at
 }
 
 // nextPage reads the next page of an export, and authorizes the caller again.

@@ -318,7 +318,7 @@ func follow(ctx context.Context, target Target, parts []part, from stream.Head, 
 					err = e.Follows(head)
 				}
 				if err != nil {
-					failed = fmt.Errorf("%s: %w", p.object.Name, err)
+					failed = partError{p.object, err}
 					break
 				}
 				if e.Number > head.Number && (ended || after != nil && after(e)) {

@@ -74,14 +74,104 @@ func (s *sorted) sort() {
 	for _, o := range s.orders {
 		o.most, o.generation, o.process = o.time, generationOf(o.name), processOf(startOf(o.name))
 	}
+	s.bound()
+	sort.Stable(s)
+}
+
+// bound sets most of each copy to the time of the earliest one which it precedes, without a comparison of each copy
+// with each other one: there may be thousands.
+func (s *sorted) bound() {
+	groups := map[string][]*order{}
 	for _, o := range s.orders {
-		for _, other := range s.orders {
-			if other.time.Before(o.most) && o.precedes(other) {
-				o.most = other.time
+		if o.m != nil {
+			groups[o.process] = append(groups[o.process], o)
+			groups[o.generation] = append(groups[o.generation], o)
+		}
+	}
+	for name, group := range groups {
+		left := leftIn(group)
+		sort.SliceStable(group, func(i, j int) bool { return group[i].entries() > group[j].entries() })
+		var earliest, same time.Time // of the copies with more entries, and with as many
+		for i, o := range group {
+			if i > 0 && o.entries() != group[i-1].entries() {
+				earliest = same
+			}
+			if o.m.LogHead != nil && (same.IsZero() || o.time.Before(same)) {
+				same = o.time
+			}
+			if name != o.generation && o.future || name == o.generation && !o.future {
+				continue
+			}
+			if o.m.LogHead != nil && !earliest.IsZero() && earliest.Before(o.most) {
+				o.most = earliest
+			}
+			if at := left.before(o); !at.IsZero() && at.Before(o.most) {
+				o.most = at
 			}
 		}
 	}
-	sort.Stable(s)
+}
+
+// entries returns the number of entries of the change log.
+func (o *order) entries() uint64 {
+	if o.m.LogHead == nil {
+		return 0
+	}
+	return o.m.LogHead.Seq
+}
+
+// leavers are copies whose server has left epochs, by the epoch and their entries of the change log.
+type leavers map[leftEpoch]map[uint64]time.Time // times of the earliest ones, by the end of the epoch
+
+type leftEpoch struct {
+	epoch   string
+	entries int64 // anyEntries, or noEntries without a change log
+}
+
+const (
+	anyEntries = -1
+	noEntries  = -2
+)
+
+func leftIn(group []*order) leavers {
+	out := leavers{}
+	for _, o := range group {
+		entries := int64(noEntries)
+		if o.m.LogHead != nil {
+			entries = int64(o.m.LogHead.Seq)
+		}
+		for _, h := range o.m.Left {
+			for _, key := range []leftEpoch{{h.Epoch, entries}, {h.Epoch, anyEntries}} {
+				if out[key] == nil {
+					out[key] = map[uint64]time.Time{}
+				}
+				if at, ok := out[key][h.Number]; !ok || o.time.Before(at) {
+					out[key][h.Number] = o.time
+				}
+			}
+		}
+	}
+	return out
+}
+
+// before returns the time of the earliest copy that has left what leads to another one; zero for none. If both have a
+// change log, they have as many entries.
+func (l leavers) before(o *order) (earliest time.Time) {
+	if o.m.Stream == nil {
+		return earliest
+	}
+	keys := []leftEpoch{{o.m.Stream.Epoch, anyEntries}}
+	if o.m.LogHead != nil {
+		keys = []leftEpoch{{o.m.Stream.Epoch, int64(o.m.LogHead.Seq)}, {o.m.Stream.Epoch, noEntries}}
+	}
+	for _, key := range keys {
+		for number, at := range l[key] {
+			if o.m.Stream.Number <= number && (earliest.IsZero() || at.Before(earliest)) {
+				earliest = at
+			}
+		}
+	}
+	return earliest
 }
 
 func (s *sorted) Len() int { return len(s.orders) }

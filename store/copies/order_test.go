@@ -126,6 +126,17 @@ func TestRestore_ClockSetBack(t *testing.T) {
 func TestRestore_NamesMissing(t *testing.T) {
 	t.Parallel()
 	in, target := newInstallation(t, 7), directory(t)
+	err := in.db.Update(store.System, func(tx *store.Tx) error {
+		f, err := store.Files.Get(tx, 1)
+		if err != nil {
+			return err
+		}
+		again := &store.File{Name: "again", Kind: f.Kind, Size: f.Size, Digest: f.Digest} // the content of another file
+		return store.Files.Create(tx, again)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 	in.copy(in.repository(target, Options{}))
 	for name := range objects(t, target) {
 		if strings.Contains(name, "/"+filesName) && !strings.HasSuffix(name, indexSuffix) {
@@ -138,7 +149,7 @@ func TestRestore_NamesMissing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if done.Missing != 7 || len(done.Lost) != 5 || done.Lost[0] != `file 1 "file 0"` {
+	if done.Missing != 8 || len(done.Lost) != 5 || done.Lost[0] != `file 1 "file 0"` {
 		t.Errorf("%d are missing: %q", done.Missing, done.Lost)
 	}
 }

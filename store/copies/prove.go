@@ -17,7 +17,6 @@ import (
 	"reeve/store/audit"
 	"reeve/store/blob"
 	"reeve/store/errs"
-	"reeve/store/stream"
 )
 
 // Examine restores an archive that one of the identities opens to a directory, which does not exist
@@ -84,6 +83,9 @@ func (r *Repository) prove(ctx context.Context, s *Scan, c *Copy, dir string, sa
 	if p.Commits, err = r.proveCommits(ctx, s, m); err != nil {
 		return nil, err
 	}
+	if err := r.proveOthers(ctx, s); err != nil {
+		return nil, err
+	}
 	if p.Sampled, err = r.sample(ctx, s, m.Contents, sample); err != nil {
 		return nil, err
 	}
@@ -104,28 +106,17 @@ func (r *Repository) proveCommits(ctx context.Context, s *Scan, m *Manifest) (n 
 	if i < 0 {
 		return 0, nil
 	}
-	from, to := *s.Copies[i].Manifest.Stream, *m.Stream
-	objects, err := r.target.List(ctx, r.instance+"/") // parts were replaced since the scan
+	between := &span{*s.Copies[i].Manifest.Stream, *m.Stream}
+	parts, err := r.listParts(ctx) // they were replaced since the scan
 	if err != nil {
 		return 0, err
 	}
-	var parts []part
-	for _, o := range objects {
-		if p, ok := partOf(o); ok {
-			parts = append(parts, p)
-		}
-	}
-	sortParts(parts)
-	parts = slices.DeleteFunc(parts, func(p part) bool { return p.Epoch != to.Epoch || p.First > to.Number })
-	last, _ := reach(parts, from)
+	parts = between.of(parts)
+	last, _ := reach(parts, between.from)
 	if later := slices.IndexFunc(parts, func(p part) bool { return p.First > last+1 }); later >= 0 {
 		return 0, fmt.Errorf("the commits from %d to %d between two copies are missing", last+1, parts[later].First-1)
 	}
-	n, err = lead(ctx, r.target, parts, from, to, []age.Identity{r.server})
-	switch {
-	case errors.Is(err, stream.ErrOtherKey): // of an earlier secret.key: only the identities open it
-		return n, nil
-	case err != nil:
+	if n, err = r.readSpan(ctx, between, parts); err != nil {
 		return n, fmt.Errorf("the commits between two copies: %w", err)
 	}
 	return n, nil

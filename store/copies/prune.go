@@ -47,7 +47,10 @@ func (r *Repository) Prune(ctx context.Context, s *Scan, keep Keep, zone *time.L
 	if past.base != nil {
 		kept[past.base] = true
 	}
-	for _, r := range ranges(s.Copies, s.parts) { // with which later commits begin
+	r.ship.mu.Lock()
+	readable := r.ship.sound(s.parts)
+	r.ship.mu.Unlock()
+	for _, r := range ranges(s.Copies, readable) { // with which later commits begin
 		if past.base != nil && slices.Index(s.Copies, r.base) < slices.Index(s.Copies, past.base) || past.base == nil && past.streamed {
 			kept[r.base] = true
 		}
@@ -75,6 +78,7 @@ func (r *Repository) Prune(ctx context.Context, s *Scan, keep Keep, zone *time.L
 				return deleted, err
 			}
 			delete(s.objects, c.Name+suffix)
+			delete(r.known, c.Name)
 		}
 		deleted++
 	}
@@ -122,13 +126,18 @@ func (r *Repository) window(s *Scan, sound []*Copy, days int) (w window) {
 
 // pruneParts deletes the parts of the commit stream from before the window.
 func (r *Repository) pruneParts(ctx context.Context, s *Scan, w window) error {
+	var old, left []part
 	for _, p := range s.parts {
-		if !p.object.Modified.Before(w.from) {
-			continue
+		if p.object.Modified.Before(w.from) && (w.base == nil || p.Epoch != w.base.Manifest.Stream.Epoch || p.Last <= w.base.Manifest.Stream.Number) {
+			old = append(old, p)
+		} else {
+			left = append(left, p)
 		}
-		if w.base != nil && p.Epoch == w.base.Manifest.Stream.Epoch && p.Last > w.base.Manifest.Stream.Number {
-			continue
-		}
+	}
+	r.ship.mu.Lock()
+	r.ship.had = hourly(left)
+	r.ship.mu.Unlock()
+	for _, p := range old {
 		if err := r.target.Delete(ctx, p.object.Name); err != nil {
 			return err
 		}

@@ -54,7 +54,9 @@ type Repository struct {
 	damaged map[string]bool  // objects with contents that a proof has found to be damaged
 	ship    shipping
 
-	compared map[string]uint64 // last commit of each start that is known to be the one in the log here, see hasCommit
+	reading    map[string]readPart // parts of the commit stream that proofs have read, by name
+	proveBytes int64               // see the constant
+	compared   map[string]uint64   // last commit of each start that is known to be the one in the log here, see hasCommit
 }
 
 // Open prepares a target for the copies of a database, and tries whether it can store, list and
@@ -67,7 +69,7 @@ func Open(ctx context.Context, target Target, db *kv.DB, o Options) (*Repository
 	if err != nil {
 		return nil, err
 	}
-	r := &Repository{target: target, options: o, db: db, instance: db.Instance(), limit: NewLimiter(o.Bandwidth), known: map[string]*Copy{}, indexes: map[string]index{}, damaged: map[string]bool{}, compared: map[string]uint64{}}
+	r := &Repository{target: target, options: o, db: db, instance: db.Instance(), limit: NewLimiter(o.Bandwidth), known: map[string]*Copy{}, indexes: map[string]index{}, damaged: map[string]bool{}, compared: map[string]uint64{}, reading: map[string]readPart{}, proveBytes: proveBytes}
 	r.ship.objects, r.ship.whole, r.ship.pending = map[segment][]string{}, map[segment]bool{}, map[blob.Digest]segment{}
 	r.ship.named, r.ship.unlisted = map[blob.Digest]storedContent{}, map[blob.Digest]bool{}
 	if r.server, err = seal.NewKey(key, serverStanza, ""); err != nil {
@@ -153,6 +155,7 @@ type Scan struct {
 func (r *Repository) Scan(ctx context.Context) (*Scan, error) {
 	r.ship.mu.Lock()
 	maps.DeleteFunc(r.ship.named, func(d blob.Digest, _ storedContent) bool { return !r.ship.unlisted[d] })
+	r.ship.had = append(r.ship.had, r.ship.added...)
 	r.ship.added = nil
 	r.ship.mu.Unlock()
 	all, err := r.target.List(ctx, r.instance+"/")
@@ -200,6 +203,9 @@ func (r *Repository) Scan(ctx context.Context) (*Scan, error) {
 	}
 	sortCopies(s.Copies)
 	sortParts(s.parts)
+	if err := r.noteGone(ctx, s); err != nil {
+		return nil, err
+	}
 	if s.left, err = r.leftEpoch(ctx, s.parts); err != nil {
 		return nil, err
 	}
@@ -213,7 +219,7 @@ func (r *Repository) found(s *Scan) {
 	r.ship.mu.Lock()
 	defer r.ship.mu.Unlock()
 	r.ship.left = s.left
-	parts := merge(slices.Concat(s.parts, r.ship.added))
+	parts := merge(slices.Concat(r.ship.sound(s.parts), r.ship.added))
 	r.ship.parts, r.ship.copies, r.ship.contents = parts, s.Copies, s.contents
 	r.ship.doomed = nil // they are not in the list
 }
@@ -246,17 +252,17 @@ func (r *Repository) copyAt(ctx context.Context, s *Scan, name string) (*Copy, e
 			return nil, err
 		}
 	}
-	if lacks := c.lacks(s); lacks != nil && c.Fault == nil { // others may be reading c
-		c = &Copy{Name: c.Name, Time: c.Time, Files: c.Files, Own: c.Own, Previous: c.Previous, Fault: lacks}
+	if fault := c.incomplete(s.objects); fault != nil && c.Fault == nil { // others may be reading c
+		c = &Copy{Name: c.Name, Time: c.Time, Files: c.Files, Own: c.Own, Previous: c.Previous, Fault: fault}
 	}
 	r.known[name] = c
 	return c, nil
 }
 
-// lacks returns an error if an object of a copy is not there, or was cut.
-func (c *Copy) lacks(s *Scan) error {
-	data, there := s.objects[c.Name+dataSuffix]
-	_, listed := s.objects[c.Name+erasedSuffix]
+// incomplete returns an error if an object of a copy is missing or cut off.
+func (c *Copy) incomplete(objects map[string]Object) error {
+	data, there := objects[c.Name+dataSuffix]
+	_, listed := objects[c.Name+erasedSuffix]
 	switch {
 	case !there:
 		return fmt.Errorf("its records, %s, are missing", c.Name+dataSuffix)

@@ -57,35 +57,6 @@ func List(ctx context.Context, target Target, identities []age.Identity) (all []
 	return all, others, nil
 }
 
-// Named is a copy as its name shows it, without an identity.
-type Named struct {
-	Name   string // name of the copy, as in its manifest
-	Time   time.Time
-	Size   int64 // encrypted bytes of the records
-	Proven bool
-}
-
-// Names lists the copies at a target, the newest first.
-func Names(ctx context.Context, target Target) (all []Named, err error) {
-	objects, err := target.List(ctx, "")
-	if err != nil {
-		return nil, err
-	}
-	sizes := map[string]int64{}
-	for _, o := range objects {
-		sizes[o.Name] = o.Size
-	}
-	for _, o := range objects {
-		name, suffix, ok := base(o.Name)
-		if at, timed := timeOf(name); ok && timed && suffix == listSuffix {
-			_, proven := sizes[name+proofSuffix]
-			all = append(all, Named{name, at, sizes[name+dataSuffix], proven})
-		}
-	}
-	sort.Slice(all, func(i, j int) bool { return all[i].Time.After(all[j].Time) })
-	return all, nil
-}
-
 // Fetch reads the archive of a copy to a new file, and compares its bytes.
 func Fetch(ctx context.Context, target Target, m *Manifest, path string) (err error) {
 	return fetch(ctx, target, m, path, nil)

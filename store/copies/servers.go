@@ -145,13 +145,13 @@ var (
 )
 
 // lead reads the commits in sorted parts that lead from one position to another one, and returns their number.
-// errNotLed says that they lead elsewhere.
+// errNotLed says that they lead elsewhere; an end with a zero hash is any commit with its number.
 func lead(ctx context.Context, target Target, parts []part, from, to stream.Head, identities []age.Identity) (n int, err error) {
 	for e, err := range follow(ctx, target, parts, from, nil, identities) {
 		switch {
 		case err != nil:
 			return n, err
-		case e.Number == to.Number && e.Head().Hash != to.Hash:
+		case e.Number == to.Number && to.Hash != (stream.Hash{}) && e.Head().Hash != to.Hash:
 			return n, errNotLed
 		case e.Number <= to.Number:
 			n++

@@ -33,7 +33,11 @@ type shipping struct {
 	copies   []*Copy                       // copies that the last Scan has found
 	parts    []part                        // commits that are stored, see merge
 	added    []part                        // commits that were stored since the last Scan began
+	had      []part                        // commits that the target had, see hourly
+	gone     []gone                        // copies and commits that it has no longer
 	left     string                        // epoch that another process has continued, see kv.DB.LeaveEpoch; "" for none
+
+	unreadable []*unreadable // commits that the last proof could not read
 }
 
 // segment names a segment: paths are used again after the log was cleared.

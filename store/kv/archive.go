@@ -45,6 +45,7 @@ type manifest struct {
 	Instance string         `json:"instance"`
 	Time     Time           `json:"time"`
 	LogHead  *audit.Head    `json:"log_head,omitempty"` // newest entry of the change log in data.db
+	Records  int            `json:"records,omitempty"`  // number of records in data.db; 0 if an earlier version wrote the archive
 	Entries  []archiveEntry `json:"entries"`
 	Apart    []Content      `json:"apart,omitempty"` // content of files that is not in the archive; sorted by digest
 }

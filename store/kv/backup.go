@@ -108,7 +108,7 @@ func (b *Backup) prepare(db *DB, withKey bool, take func(*Backup) ([]blobRef, er
 		b.manifest.Format = apartFormat
 	}
 
-	b.manifest.LogHead = b.logHead
+	b.manifest.LogHead, b.manifest.Records = b.logHead, b.records
 	if err := b.list(refs); err != nil {
 		return err
 	}

@@ -120,6 +120,8 @@ type Options struct {
 	ReturnRights bool
 	// Taken says that the caller of a restore has taken the data directory, see Take.
 	Taken bool
+	// Expected is compared with the archive that is restored, and so is what its manifest says; nil for no comparison.
+	Expected *Expected
 	// Interrupted returns an error once a restore is to end without a change; nil for never.
 	Interrupted func() error
 	// Stream turns the commit stream on; nil for off.

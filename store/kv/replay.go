@@ -112,6 +112,10 @@ func (in *staging) replayAll(db *DB, instance string) error {
 		return fmt.Errorf("it has no position in the commit stream: only the moment at which it was made can be restored")
 	}
 
+	if err := in.compare(db); err != nil {
+		return in.blame(err)
+	}
+
 	var batch []*stream.Entry
 	bytes := 0
 	flush := func() error {

@@ -94,7 +94,7 @@ func restoreAs(dir, backup string, options Options, in staging) (done Restored, 
 	done = Restored{
 		WrongKey: in.wrongKey,
 		Unopened: in.unopened,
-		Missing:  len(in.missing),
+		Missing:  in.without,
 		Lost:     in.lost,
 		Records:  in.records,
 		LogHead:  in.head,
@@ -129,8 +129,8 @@ type Restored struct {
 	Kept     string      // directory with the replaced files; "" if there were none
 	WrongKey bool        // the secret.key in the backup is not the key of its data.db, and was not restored
 	Unopened []string    // titles of the secret values that must be entered again, because their key is missing
-	Missing  int         // contents of files that were kept apart and could not be read
-	Lost     []string    // some of the records whose content is missing, such as: file 12 "plan.txt"
+	Missing  int         // number of records whose content was kept apart and could not be read
+	Lost     []string    // some of these records, such as: file 12 "plan.txt"
 	Records  int         // number of records
 	LogHead  *audit.Head // newest entry of the change log in the backup
 
@@ -138,6 +138,12 @@ type Restored struct {
 	RightsUnread error    // reason for which that is unknown; nil if it is known, or there was nothing to compare with
 
 	Applied stream.Head // last entry of the commit stream that was applied; the zero Head for none
+}
+
+// Expected is what an archive should have. A data.db of an earlier schema is not compared.
+type Expected struct {
+	Records int         // number of records; 0 if it is unknown
+	LogHead *audit.Head // newest entry of the change log; nil if it is unknown
 }
 
 // staging is a backup that is being restored: it is copied to a temporary directory, which is
@@ -152,10 +158,12 @@ type staging struct {
 	applied    stream.Head
 	missing    map[blob.Digest]error
 	lost       []string // see Restored.Lost
+	without    int      // see Restored.Missing
 	records    int
 	head       *audit.Head
-	names      []string // names of the files to move into the data directory
-	aside      []string // names of the files to move away, if they exist
+	expected   []Expected // counts that data.db must have before entries are applied
+	names      []string   // names of the files to move into the data directory
+	aside      []string   // names of the files to move away, if they exist
 	instance   string
 	refs       []blobRef
 	wrongKey   bool

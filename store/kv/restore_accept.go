@@ -37,6 +37,9 @@ func (in *staging) accept() (err error) {
 	if in.joins {
 		err = db.isBase(in.entries == nil)
 	}
+	if err == nil && in.entries == nil {
+		err = in.compare(db)
+	}
 	if err == nil && (!in.joins || in.entries != nil) {
 		err = db.migrate(false)
 	}
@@ -98,6 +101,43 @@ func (in *staging) accept() (err error) {
 	}
 
 	return writeMark(in.dir, mark) // the existing mark is for the data that is replaced
+}
+
+// compare returns an error unless data.db has the records, and the newest entry of the change log, that are expected.
+func (in *staging) compare(db *DB) error {
+	if len(in.expected) == 0 {
+		return nil
+	}
+	return db.View(engine{}, func(tx *Tx) error {
+		meta, err := readMeta(tx)
+		if err != nil || meta.Schema != db.schema.Version() {
+			return err
+		}
+		head, err := tx.head()
+		if err != nil {
+			return err
+		}
+		report := tx.Verify()
+		if err := report.err("it"); err != nil {
+			return err
+		}
+		for _, want := range in.expected {
+			if want.Records > 0 && want.Records != report.Records {
+				return fmt.Errorf("it has %d records, not %d as its manifest says", report.Records, want.Records)
+			}
+			if want.LogHead != nil && (head == nil || *head != *want.LogHead) {
+				return fmt.Errorf("its change log ends with %s, not with %s as its manifest says", nameHead(head), nameHead(want.LogHead))
+			}
+		}
+		return nil
+	})
+}
+
+func nameHead(h *audit.Head) string {
+	if h == nil {
+		return "no entry"
+	}
+	return fmt.Sprintf("entry %d, %x", h.Seq, h.Hash[:8])
 }
 
 // dropNewerSegments removes staged segments of the change log that have entries beyond the staged

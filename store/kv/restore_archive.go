@@ -51,6 +51,9 @@ func (in *staging) stageArchive(f io.Reader, length int64) error {
 	if len(m.segments()) > 0 {
 		in.names = append(in.names, segmentsName)
 	}
+	if in.options.Expected != nil {
+		in.expected = []Expected{*in.options.Expected, {m.Records, m.LogHead}}
+	}
 	if err := errors.Join(in.replay(m.Instance), in.accept()); err != nil {
 		return err
 	}
@@ -172,8 +175,8 @@ func (in *staging) nameLost() error {
 			if in.missing[ref.digest] == nil {
 				continue
 			}
-			if len(in.lost) == mostLost {
-				break
+			if in.without++; len(in.lost) == mostLost {
+				continue
 			}
 			text, c := fmt.Sprintf("%s %d", ref.of.Noun(), ref.id), ref.of.table()
 			if c.content.name != nil {

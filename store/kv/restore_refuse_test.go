@@ -21,7 +21,7 @@ func refused(t *testing.T, dir string, archive []byte, want string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "bad.tar")
 	disktest.WriteFile(t, path, archive)
-	done, err := Restore(dir, path, nil, Options{Schema: &office})
+	done, err := Restore(dir, path, nil, Options{Schema: &office, Expected: &Expected{}})
 	kept := done.Kept
 	oneLine(t, err)
 	if err == nil || kept != "" || !strings.Contains(err.Error(), want) ||

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"reeve/store/audit"
 	"reeve/store/blob"
 	"reeve/store/disk/disktest"
 )
@@ -259,6 +260,12 @@ func TestRestore_TamperedArchiveRefused(t *testing.T) {
 		"a manifest of another installation": {func(a *archived) {
 			a.manifest.Instance = strings.Repeat("A", len(a.manifest.Instance))
 		}, "another installation"},
+		"a manifest that lies of the number of records": {func(a *archived) {
+			a.manifest.Records++
+		}, "records, not"},
+		"a manifest with a change log": {func(a *archived) {
+			a.manifest.LogHead = &audit.Head{Seq: 7}
+		}, "its change log ends with no entry, not with entry 7"},
 		"a newer format": {func(a *archived) {
 			a.manifest.Format, a.manifest.Version = apartFormat+1, "9.0"
 		}, "reeve 9.0"},

@@ -1,0 +1,408 @@
+package copies
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"slices"
+	"sort"
+	"syscall"
+	"time"
+
+	"filippo.io/age"
+
+	"reeve/store/stream"
+)
+
+// A proof also reads the commits that the list says can be restored, as a restore would follow them: those between
+// the last two copies each time, and those before and after them once for each process, until their objects change.
+
+// proveBytes is how many bytes of commits a proof reads beside those between the last two copies. The rest is left
+// to the next one.
+const proveBytes = 1 << 30
+
+// mostListed is how often the commits of a span are listed again because their objects were replaced while they
+// were read.
+const mostListed = 3
+
+// span is a part of a Range: the commits from one copy to the next one, or to the last one that is stored.
+type span struct {
+	from, to stream.Head // the hash of to is zero if no copy ends the span
+}
+
+// spans returns the spans of all epochs, those that begin last first.
+func spans(all []*Copy, parts []part) (out []span) {
+	epochs := map[string][]stream.Head{}
+	for _, c := range all {
+		if c.Fault == nil && c.Manifest != nil && c.Manifest.Stream != nil {
+			h := *c.Manifest.Stream
+			epochs[h.Epoch] = append(epochs[h.Epoch], h)
+		}
+	}
+	for _, heads := range epochs {
+		sort.Slice(heads, func(i, j int) bool { return heads[i].Number < heads[j].Number })
+		for i, from := range heads {
+			to := from
+			if to.Number, to.Time = reach(parts, from); i+1 < len(heads) && heads[i+1].Number <= to.Number {
+				to = heads[i+1]
+			} else {
+				to.Hash = stream.Hash{}
+			}
+			if to.Number > from.Number {
+				out = append(out, span{from, to})
+			}
+		}
+	}
+	sort.Slice(out, func(i, j int) bool { return out[i].from.Time > out[j].from.Time })
+	return out
+}
+
+// of returns the parts that have commits of the span.
+func (s *span) of(parts []part) (out []part) {
+	for _, p := range parts {
+		if p.Epoch == s.from.Epoch && p.First <= s.to.Number && p.Last > s.from.Number {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// readPart is a part whose commits from one to another one were read, and follow one another.
+type readPart struct {
+	object      Object
+	first, last uint64
+}
+
+// covers reports whether a proof has read all commits of a span that the parts have.
+func (r *Repository) covers(s *span, parts []part) bool {
+	return !slices.ContainsFunc(parts, func(p part) bool {
+		read := r.reading[p.object.Name]
+		return !p.object.same(read.object) || read.first > max(p.First, s.from.Number+1) || read.last < min(p.Last, s.to.Number)
+	})
+}
+
+func (o Object) same(other Object) bool {
+	return o.Name == other.Name && o.Size == other.Size && o.Modified.Equal(other.Modified)
+}
+
+// noteRead notes that the commits of a span were read from parts.
+func (r *Repository) noteRead(s *span, parts []part) {
+	for _, p := range parts {
+		now := readPart{p.object, max(p.First, s.from.Number+1), p.Last}
+		if before := r.reading[p.object.Name]; p.object.same(before.object) && before.first <= now.last+1 && now.first <= before.last+1 {
+			now.first, now.last = min(now.first, before.first), max(now.last, before.last)
+		}
+		r.reading[p.object.Name] = now
+	}
+}
+
+// listParts lists the parts of the commit stream.
+func (r *Repository) listParts(ctx context.Context) (parts []part, err error) {
+	objects, err := r.target.List(ctx, r.instance+"/")
+	for _, o := range objects {
+		if p, ok := partOf(o); ok {
+			parts = append(parts, p)
+		}
+	}
+	sortParts(parts)
+	return parts, err
+}
+
+// readSpan reads the commits of a span, which must lead from its beginning to its end, and returns their number.
+// Those that only the identities open, because they are of an earlier secret.key, are not read.
+func (r *Repository) readSpan(ctx context.Context, s *span, parts []part) (n int, err error) {
+	for range mostListed {
+		paced := &pacedTarget{Target: r.target, limit: NewLimiter(0)}
+		if n, err = lead(ctx, paced, parts, s.from, s.to, []age.Identity{r.server}); err == nil {
+			r.noteRead(s, parts)
+			return n, nil
+		}
+		switch {
+		case errors.Is(err, stream.ErrOtherKey):
+			return n, nil
+		case paced.err != nil:
+			return n, unavailableError{err}
+		}
+		all, listed := r.listParts(ctx)
+		if listed != nil {
+			return n, errors.Join(err, listed)
+		}
+		now := s.of(all)
+		if slices.EqualFunc(now, parts, func(a, b part) bool { return a.object.same(b.object) }) {
+			return n, err
+		}
+		parts = now
+	}
+	return n, err
+}
+
+// unavailableError is an error of the target, which says nothing about what is stored there.
+type unavailableError struct{ error }
+
+func (e unavailableError) Unwrap() error { return e.error }
+
+// pacedTarget is a target whose objects are read at the pace of a limiter.
+type pacedTarget struct {
+	Target
+	limit *Limiter
+	err   error // error of the target; nil if objects are only missing, or on a bad sector
+}
+
+func (p *pacedTarget) note(err error) {
+	if err != nil && err != io.EOF && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.EIO) {
+		p.err = err
+	}
+}
+
+func (p *pacedTarget) Get(ctx context.Context, name string) (io.ReadCloser, error) {
+	in, err := p.Target.Get(ctx, name)
+	if err != nil {
+		p.note(err)
+		return nil, err
+	}
+	return &pacedReader{in, &counted{ctx: ctx, r: in, limit: p.limit}, p}, nil
+}
+
+type pacedReader struct {
+	io.Closer
+	in   io.Reader
+	from *pacedTarget
+}
+
+func (r *pacedReader) Read(p []byte) (int, error) {
+	n, err := r.in.Read(p)
+	r.from.note(err)
+	return n, err
+}
+
+// proveOthers reads the commits that this process has not read yet, those before the copies the newest first.
+// Commits that can't be restored are told by Lost, and no longer by Ranges: they are no fault of the copy.
+func (r *Repository) proveOthers(ctx context.Context, s *Scan) error {
+	parts, err := r.listParts(ctx)
+	if err != nil {
+		return err
+	}
+	present := map[string]Object{}
+	for _, p := range parts {
+		present[p.object.Name] = p.object
+	}
+	for name, read := range r.reading {
+		if !present[name].same(read.object) {
+			delete(r.reading, name)
+		}
+	}
+
+	before := map[span]*unreadable{}
+	for _, u := range r.unread() {
+		before[u.span] = u
+	}
+	var faults []*unreadable
+	left := r.proveBytes
+	for _, one := range spans(s.Copies, parts) {
+		of := one.of(parts)
+		if r.covers(&one, of) {
+			continue
+		}
+		size := int64(0)
+		for _, p := range of {
+			size += p.object.Size
+		}
+		if left <= 0 {
+			if u := before[one]; u != nil {
+				faults = append(faults, u)
+			}
+			continue
+		}
+		left -= size
+		if _, err = r.readSpan(ctx, &one, of); err == nil {
+			continue
+		}
+		var bad partError
+		if ctx.Err() != nil || errors.As(err, &unavailableError{}) {
+			return err
+		}
+		errors.As(err, &bad) // a fork has none
+		faults = append(faults, &unreadable{one, bad.object, err})
+	}
+	r.ship.mu.Lock()
+	r.ship.unreadable = faults
+	r.ship.mu.Unlock()
+	return nil
+}
+
+// partError is the error of a part of the commit stream.
+type partError struct {
+	object Object
+	err    error
+}
+
+func (e partError) Error() string { return e.object.Name + ": " + e.err.Error() }
+func (e partError) Unwrap() error { return e.err }
+
+// unreadable is a span whose commits can't be restored.
+type unreadable struct {
+	span
+	part Object // object that is damaged; none if that can't be said
+	err  error
+}
+
+func (r *Repository) unread() []*unreadable {
+	r.ship.mu.Lock()
+	defer r.ship.mu.Unlock()
+	return r.ship.unreadable
+}
+
+// sound returns the parts that no proof has found to be damaged. The caller holds the lock.
+func (s *shipping) sound(parts []part) []part {
+	return slices.DeleteFunc(slices.Clone(parts), func(p part) bool {
+		return slices.ContainsFunc(s.unreadable, func(u *unreadable) bool { return p.object.same(u.part) })
+	})
+}
+
+// Loss is what a target has lost since this process has read it.
+type Loss struct {
+	Copy        time.Time // time of a copy whose manifest is gone; zero for commits
+	First, Last uint64    // numbers of the commits
+	Until       time.Time // time of the last one
+	Damage      error     // reason for which they can't be restored; nil if they are gone
+}
+
+// gone is a copy, or commits, that the target had, and that this process has not deleted.
+type gone struct {
+	copy  *Copy // nil for commits
+	part  part
+	since time.Time
+}
+
+const (
+	goneSaid  = 7 * 24 * time.Hour // how long it is said that something is gone
+	cycleSlow = 48 * time.Hour     // how much earlier than others of its age a life cycle may delete an object
+)
+
+// Lost returns what was found to be missing or damaged.
+func (r *Repository) Lost() (all []Loss) {
+	r.ship.mu.Lock()
+	defer r.ship.mu.Unlock()
+	for _, g := range r.ship.gone {
+		if g.copy != nil {
+			all = append(all, Loss{Copy: g.copy.Time})
+		} else {
+			all = append(all, Loss{First: g.part.First, Last: g.part.Last, Until: time.UnixMicro(g.part.Time).UTC()})
+		}
+	}
+	for _, u := range r.ship.unreadable {
+		all = append(all, Loss{First: u.from.Number + 1, Last: u.to.Number, Until: timeOfHead(u.to), Damage: u.err})
+	}
+	return all
+}
+
+// noteGone compares a scan with the ones before. Missing ones are listed again: a segment may have replaced
+// its parts while they were listed.
+func (r *Repository) noteGone(ctx context.Context, s *Scan) error {
+	if !s.Other.IsZero() { // that server may have deleted it
+		r.ship.mu.Lock()
+		defer r.ship.mu.Unlock()
+		r.ship.gone = nil
+		return nil
+	}
+	there := map[string]bool{}
+	for _, c := range s.Copies {
+		there[c.Name] = true
+	}
+	for name, c := range r.known {
+		if there[name] {
+			continue
+		}
+		delete(r.known, name)
+		if c.Fault == nil && !r.expires(s, c.Time) {
+			r.ship.mu.Lock()
+			r.ship.gone = append(r.ship.gone, gone{copy: c, since: time.Now()})
+			r.ship.mu.Unlock()
+		}
+	}
+
+	parts := s.parts
+	missing := r.missing(s, parts)
+	if len(missing) > 0 {
+		again, err := r.listParts(ctx)
+		if err != nil {
+			return err
+		}
+		parts = slices.Concat(parts, again)
+		missing = r.missing(s, parts)
+	}
+	r.ship.mu.Lock()
+	defer r.ship.mu.Unlock()
+	covered := merge(slices.Concat(parts, r.ship.added))
+	var all []gone
+	for _, g := range r.ship.gone {
+		switch {
+		case time.Since(g.since) > goneSaid:
+		case g.copy != nil && !there[g.copy.Name]:
+			all = append(all, g)
+		case g.copy == nil:
+			for _, p := range without(g.part, covered) {
+				all = append(all, gone{part: p, since: g.since})
+			}
+		}
+	}
+	for _, p := range missing {
+		all = append(all, gone{part: p, since: time.Now()})
+	}
+	r.ship.gone, r.ship.had = all, hourly(parts)
+	return nil
+}
+
+// missing returns the commits that the target had and that are not in parts.
+func (r *Repository) missing(s *Scan, parts []part) (out []part) {
+	r.ship.mu.Lock()
+	defer r.ship.mu.Unlock()
+	parts = merge(slices.Concat(parts, r.ship.added))
+	for _, had := range r.ship.had {
+		for _, p := range without(had, parts) {
+			if !r.expires(s, time.UnixMicro(p.Time)) {
+				out = append(out, p)
+			}
+		}
+	}
+	return out
+}
+
+// expires reports whether the target may have deleted by itself what was stored at a time.
+func (r *Repository) expires(s *Scan, at time.Time) bool {
+	return r.options.NoDelete && (len(s.Copies) == 0 || at.Before(s.Copies[len(s.Copies)-1].Time.Add(cycleSlow)))
+}
+
+// hourly is merge with a part for each hour, so that the time of each is known.
+func hourly(parts []part) (out []part) {
+	sortParts(parts)
+	for begin := 0; begin < len(parts); {
+		end := begin + 1
+		for end < len(parts) && parts[end].Epoch == parts[begin].Epoch && parts[end].Time-parts[begin].Time < time.Hour.Microseconds() {
+			end++
+		}
+		out = append(out, merge(parts[begin:end:end])...)
+		begin = end
+	}
+	return out
+}
+
+// without returns the commits of a part that others, which are merged, do not have.
+func without(p part, others []part) (out []part) {
+	for _, o := range others {
+		if o.Epoch != p.Epoch || o.Last < p.First || o.First > p.Last {
+			continue
+		}
+		if o.First > p.First {
+			before := p
+			before.Last = o.First - 1
+			out = append(out, before)
+		}
+		if o.Last >= p.Last {
+			return out
+		}
+		p.First = o.Last + 1
+	}
+	return append(out, p)
+}
