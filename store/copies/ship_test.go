@@ -58,7 +58,7 @@ func (in *installation) remove(content string) {
 			if err != nil {
 				return err
 			}
-			if strings.HasPrefix(content, f.Name+" ") {
+			if strings.HasPrefix(content+" ", f.Name+" ") {
 				return store.Files.Delete(tx, f.ID)
 			}
 		}
