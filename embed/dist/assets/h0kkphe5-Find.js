@@ -1,1 +1,0 @@
-import{Bn as e,Zt as t,h as n,m as r}from"./heqi3i97-frame.js";import{i}from"./nolaj092-first.js";var a=i();function o({label:i,hint:o=i,value:s,onChange:c}){let[l,u]=r(s,c,150);return(0,a.jsx)(t,{allowClear:n(),prefix:(0,a.jsx)(e,{}),"aria-label":i,placeholder:o,value:l,onChange:e=>u(e.target.value)})}export{o as t};
