@@ -398,6 +398,53 @@ func TestCheck_NewestCopy(t *testing.T) {
 	}
 }
 
+// TestProof_AfterRestart restarts the server before the proof of a copy is stored, and after it: only then the next copy,
+// which can be proven, waits for the next day.
+func TestProof_AfterRestart(t *testing.T) {
+	t.Parallel()
+	for name, set := range map[string]func(dir string) target.Set{
+		"nas":   func(dir string) target.Set { return target.Set{Targets: []target.Config{{Name: "nas", Path: dir}}} },
+		"local": func(string) target.Set { return target.Set{Local: true} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			k, dir := newKept(t), t.TempDir()
+			k.run(set(dir))
+			k.until("it is listed", func(s targetState) bool { return s.NextAt != nil })
+			k.now(name)
+			soon := func() bool {
+				k = k.reopened()
+				k.run(set(dir))
+				s := k.until("it is listed", func(s targetState) bool { return s.NextAt != nil && s.NewestAt != nil })
+				return time.Until(*s.NextAt) < 10*time.Minute
+			}
+			// The hour of the next copy may be near.
+			k.Set("backup.hour", fmt.Sprint(time.Now().Add(12*time.Hour).Hour()))
+			if soon() {
+				t.Error("a copy is made again although one is proven")
+			}
+			removed := 0
+			for _, at := range []string{dir, filepath.Join(k.DB.Dir(), "backup")} {
+				servertest.Must(t, filepath.WalkDir(at, func(path string, _ fs.DirEntry, err error) error {
+					if err == nil && strings.HasSuffix(path, ".proof") {
+						removed++
+						return os.Remove(path)
+					}
+					if errors.Is(err, fs.ErrNotExist) {
+						return nil
+					}
+					return err
+				}))
+			}
+			if removed == 0 {
+				t.Fatal("there is no proof")
+			}
+			if !soon() {
+				t.Error("the copy that was not proven waits for the next day")
+			}
+		})
+	}
+}
+
 // TestCheck_Local damages the newest local copy: it is not proven any more.
 func TestCheck_Local(t *testing.T) {
 	t.Parallel()

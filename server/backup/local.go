@@ -87,6 +87,9 @@ func (k *localKeeper) add(ctx context.Context, progress func(done, total int64))
 		return err
 	}
 	defer b.Close() // it was written whole, or the attempt has failed
+	if err := needSpace(k.b, (localFactor-1)*b.Size()); err != nil { // with the change log; the records are on the disk once more now
+		return err
+	}
 	dir := localDir(k.b)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err

@@ -3,6 +3,7 @@ package backup
 import (
 	"time"
 
+	"reeve/server/target"
 	"reeve/store"
 )
 
@@ -25,6 +26,7 @@ func (w *worker) nextCopy(begun time.Time) (next time.Time, err error) {
 	if err != nil {
 		return next, err
 	}
+	provable, proven := w.b.Examine != nil && w.target.Kind() != target.Command, w.proven()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.now.cancelled {
@@ -40,12 +42,15 @@ func (w *worker) nextCopy(begun time.Time) (next time.Time, err error) {
 			last = now
 		}
 		next = after(last, hour, hourly)
+		if provable && c.State != Proven && c.At.Std().Before(w.made) && w.b.now().Sub(proven) > proofEvery {
+			next = begun // the server ended before the proof, and only the process that has made a copy can prove it
+		}
 	case w.target.Name == LocalName:
 		next = installed.Add(firstDelay)
 	default:
 		return begun, nil
 	}
-	if next.Before(begun) {
+	if !next.After(begun) {
 		next = begun.Add(startDelay)
 	}
 	return next, nil
