@@ -19,9 +19,9 @@ import (
 //  3. FinishErasure removes the person from other records.
 //  4. EndErasure deletes the Erasure. Until then, the server continues it, even after a restart. With
 //     several nodes it remains for some minutes, in which each node removes the person from its own
-//     files and adds the line to its own list.
+//     files. Then its line is left, which each node adds to its own list.
 
-// Erasure is an erasure that has not ended.
+// Erasure is an erasure that has not ended, or its line.
 type Erasure struct {
 	Ident
 	UserID    ID       `json:"user_id"`
@@ -32,8 +32,11 @@ type Erasure struct {
 	kv.Timestamps
 }
 
-// Erasures are the erasures that have not ended.
+// Erasures are the erasures that have not ended, and the lines of all with several nodes.
 var Erasures = kv.NewCollection[Erasure]("erasure").Unlogged()
+
+// Ended reports whether only the line is left.
+func (e *Erasure) Ended() bool { return e.DoneAt != 0 && len(e.Texts) == 0 }
 
 // Who returns who is erased.
 func (e *Erasure) Who() Account { return accountOf(e.UserID, e.AppUserID) }

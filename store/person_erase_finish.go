@@ -81,28 +81,35 @@ func clearJobOwner(tx *Tx, id ID) error {
 // erasureLife is how long an erasure remains for other nodes, which look for it every minute.
 const erasureLife = 10 * time.Minute
 
-// EndErasure ends an erasure that is complete. One of several nodes leaves it for the others for a while.
+// EndErasure ends an erasure that is complete. One of several nodes leaves it for the others for a while, and then its
+// line, which a node needs that was away or joins later.
 func EndErasure(db Handle, e *Erasure, several bool) error {
 	return db.Update(System, func(tx *Tx) error {
 		now, err := Erasures.Get(tx, e.ID)
 		if err != nil {
 			return ignoreMissing(err)
 		}
-		if !several || now.DoneAt != 0 && now.DoneAt.Add(erasureLife) < tx.Now() {
+		if !several || now.Line == "" {
 			return Erasures.Delete(tx, e.ID)
 		}
 		_, err = Erasures.UpdateQuietly(tx, e.ID, func(e *Erasure) error {
-			e.DoneAt = cmp.Or(e.DoneAt, tx.Now())
+			if e.DoneAt = cmp.Or(e.DoneAt, tx.Now()); e.DoneAt.Add(erasureLife) < tx.Now() {
+				e.Texts = nil
+			}
 			return nil
 		})
 		return err
 	})
 }
 
-// FollowErasure adds the line of an erasure to the list of this node, unless it is there.
-func FollowErasure(db *DB, e *Erasure) error {
-	if e.Line == "" { // of an earlier version
-		return nil
+// FollowErasures adds the lines of erasures to the list of this node, unless they are there.
+func FollowErasures(db *DB, all []*Erasure) error {
+	var lines []string
+	for _, e := range all {
+		if e.Line != "" { // an earlier version left it out
+			lines = append(lines, e.Line)
+		}
 	}
-	return MergeErased(db.Dir(), []string{e.Line})
+	_, err := MergeErased(db.Dir(), lines)
+	return err
 }

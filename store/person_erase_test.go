@@ -416,7 +416,7 @@ func TestErasedList_OtherNodes(t *testing.T) {
 		list, err := ErasedList(p.db)
 		noErr(t, err)
 		disktest.Equal(t, "list", string(list), own+line+"\n")
-		noErr(t, FollowErasure(p.db, e))
+		noErr(t, FollowErasures(p.db, []*Erasure{e}))
 	}
 }
 

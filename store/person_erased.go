@@ -232,11 +232,14 @@ func erasedText(dir string) ([]byte, error) {
 	return text[:bytes.LastIndexByte(text, '\n')+1], err
 }
 
-// MergeErased adds lines of another list of erasures to that of a data directory.
-func MergeErased(dir string, lines []string) error {
+// MergeErased adds lines of another list of erasures to that of a data directory, and returns the number of those that
+// can't be read, which are left out.
+func MergeErased(dir string, lines []string) (unreadable int, err error) {
+	erasedMu.Lock()
+	defer erasedMu.Unlock()
 	list, err := erasedText(dir)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	known := map[string]bool{}
 	for line := range strings.Lines(string(list)) {
@@ -246,21 +249,20 @@ func MergeErased(dir string, lines []string) error {
 	for _, text := range lines {
 		var line erasedLine
 		if json.Unmarshal([]byte(text), &line) != nil || line.ID == 0 {
-			return errors.New("a list of erasures has a line that can't be read")
+			unreadable++
+			continue
 		}
 		if !known[text] {
 			merged = append(append(merged, text...), '\n')
 		}
 	}
 	if len(merged) == len(list) {
-		return nil
+		return unreadable, nil
 	}
-	erasedMu.Lock()
-	defer erasedMu.Unlock()
 	if err := disk.WriteFile(filepath.Join(dir, erasedName), merged); err != nil {
-		return err
+		return unreadable, err
 	}
-	return disk.SyncDir(dir)
+	return unreadable, disk.SyncDir(dir)
 }
 
 // copyErasedList copies the list of erasures to another data directory.

@@ -86,7 +86,7 @@ func (k *localKeeper) add(ctx context.Context, progress func(done, total int64))
 	if err != nil {
 		return err
 	}
-	defer b.Close() // it was written whole, or the attempt has failed
+	defer b.Close()                                                  // it was written whole, or the attempt has failed
 	if err := needSpace(k.b, (localFactor-1)*b.Size()); err != nil { // with the change log; the records are on the disk once more now
 		return err
 	}

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"strings"
+	neturl "net/url"
 	"time"
 )
 
@@ -38,7 +38,9 @@ func (b *Service) ping(ctx context.Context) {
 		}
 	}
 	if err != nil {
-		text := strings.ReplaceAll(err.Error(), url, "backup.ping_url") // whose path can be a secret
-		b.s.Log.Warn().Str("error", text).Msg("the URL for proven copies could not be requested")
+		if failed := (&neturl.Error{}); errors.As(err, &failed) { // whose text has the URL, which can be a secret
+			err = failed.Err
+		}
+		b.s.Log.Warn().Err(err).Msg("the URL for proven copies could not be requested")
 	}
 }

@@ -203,10 +203,11 @@ func (p *program) mergeErased(ctx context.Context, target copies.Target, dir, in
 	if err != nil {
 		return err
 	}
-	if unread > 0 {
+	unreadable, err := store.MergeErased(dir, lines)
+	if unread += unreadable; unread > 0 {
 		p.log.Warn().Msgf("%s that may name erased people could not be read: these people may be back", errs.Count(unread, "object"))
 	}
-	return store.MergeErased(dir, lines)
+	return err
 }
 
 // showMoment prints what was restored.

@@ -19,7 +19,8 @@ type Person struct {
 	Sender  *webhooks.Sender
 	erasing sync.Mutex // held while an erasure is continued; guards erased
 
-	erased map[store.ID]bool // erasures that this node has followed and that others may have to
+	erased   map[store.ID]bool // erasures that this node has followed and that others may have to
+	followed int               // erasures that have ended and whose lines this node has, for Run alone
 }
 
 type eraseIn struct {
@@ -96,7 +97,7 @@ func (p *Person) finishErasure(e *store.Erasure, removed *store.ErasedCounts) er
 
 // eraseHere removes an erased person from the files and the memory of this node.
 func (p *Person) eraseHere(e *store.Erasure, removed *store.ErasedCounts) error {
-	if err := store.FollowErasure(p.S.DB, e); err != nil {
+	if err := store.FollowErasures(p.S.DB, []*store.Erasure{e}); err != nil {
 		return err
 	}
 
@@ -131,17 +132,26 @@ func (p *Person) Run(ctx context.Context) {
 }
 
 func (p *Person) ResumeErasures() {
-	var open []*store.Erasure
+	var open, ended []*store.Erasure
 	err := p.S.DB.View(store.System, func(tx *store.Tx) error {
-		open = nil
+		open, ended = nil, nil
 		for e, err := range store.Erasures.All(tx) {
 			if err != nil {
 				return err
 			}
-			open = append(open, e)
+			if e.Ended() {
+				ended = append(ended, e)
+			} else {
+				open = append(open, e)
+			}
 		}
 		return nil
 	})
+	if err == nil && len(ended) > p.followed {
+		if err = store.FollowErasures(p.S.DB, ended); err == nil {
+			p.followed = len(ended)
+		}
+	}
 	for _, e := range open {
 		if err == nil {
 			err = p.finishErasure(e, &store.ErasedCounts{})

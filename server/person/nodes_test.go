@@ -13,7 +13,7 @@ import (
 )
 
 // TestErase_AtSeveralNodes erases a person at one node. The others remove the events that they have, and
-// add the line to their lists.
+// add the line to their lists, also one that has lost its list or was away until only the line is left.
 func TestErase_AtSeveralNodes(t *testing.T) {
 	t.Parallel()
 	first := servertest.Start(t)
@@ -47,5 +47,37 @@ func TestErase_AtSeveralNodes(t *testing.T) {
 		if n := strings.Count(string(list), "\n"); n != 1 {
 			t.Errorf("node %d has %d lines: %s", i, n, list)
 		}
+	}
+
+	servertest.Must(t, os.Remove(filepath.Join(s.All[1].Dir, "erased.jsonl")))
+	servertest.Must(t, s.All[0].DB.Update(store.System, func(tx *store.Tx) error {
+		for e, err := range store.Erasures.All(tx) {
+			if err != nil {
+				return err
+			}
+			if _, err := store.Erasures.UpdateQuietly(tx, e.ID, func(e *store.Erasure) error { e.DoneAt = 1; return nil }); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+	for _, in := range s.All {
+		in.Server.Person.ResumeErasures()
+		servertest.Until(t, "only the line is left", func() (ended bool) {
+			in.View(func(tx *store.Tx) error {
+				for e, err := range store.Erasures.All(tx) {
+					if err != nil {
+						return err
+					}
+					ended = e.Ended() && e.Line != ""
+				}
+				return nil
+			})
+			return ended
+		})
+	}
+	s.All[1].Server.Person.ResumeErasures()
+	if list, err := os.ReadFile(filepath.Join(s.All[1].Dir, "erased.jsonl")); err != nil || strings.Count(string(list), "\n") != 1 {
+		t.Errorf("%q, %v", list, err)
 	}
 }

@@ -1,21 +1,19 @@
 package copies
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"slices"
 	"sort"
 	"strings"
+	"syscall"
 
 	"filippo.io/age"
 
 	"reeve/store/errs"
-	"reeve/store/kv"
 	"reeve/store/stream"
 )
 
@@ -34,17 +32,34 @@ func isList(object string) bool {
 	return len(parts) == 5 && parts[3]+"/" == erasedName
 }
 
-// storeErased stores the list of erasures beside a copy unless it is empty, and returns the number of its lines.
+// readErased reads a list at the target, unless it was read or can't be.
+func (r *Repository) readErased(ctx context.Context, name string) error {
+	if r.lists[name] {
+		return nil
+	}
+	read, err := r.erased.read(ctx, r.target, name, []age.Identity{r.server})
+	r.lists[name] = read
+	return err
+}
+
+// storeErased stores the list of erasures beside a copy unless it is empty, and returns the number of its lines. It has
+// those of the lists at the target, too: the one of this server may be shorter, after a restore of a file.
 func (w *writer) storeErased(ctx context.Context, name string) (lines int, err error) {
 	if w.options.Erased == nil {
 		return 0, nil
 	}
-	list, err := w.options.Erased()
-	if err != nil || len(list) == 0 {
+	own, err := w.options.Erased()
+	if err != nil {
 		return 0, err
 	}
-	_, err = w.storeJSON(ctx, name+erasedSuffix, erasures{formatNumber, string(list)})
-	return bytes.Count(list, []byte("\n")), err
+	var list erased
+	list.add(strings.Split(string(own), "\n"))
+	list.add(w.erased.lines)
+	if len(list.lines) == 0 {
+		return 0, nil
+	}
+	_, err = w.storeJSON(ctx, name+erasedSuffix, erasures{formatNumber, strings.Join(list.lines, "\n") + "\n"})
+	return len(list.lines), err
 }
 
 // proveErased reads the list beside a copy.
@@ -69,6 +84,9 @@ type erased struct {
 }
 
 func (e *erased) add(lines []string) {
+	if e.known == nil {
+		e.known = map[string]bool{}
+	}
 	for _, line := range lines {
 		if line = strings.TrimSpace(line); line != "" && !e.known[line] {
 			e.known[line] = true
@@ -81,7 +99,7 @@ func (e *erased) add(lines []string) {
 func (e *erased) read(ctx context.Context, target Target, name string, identities []age.Identity) (read bool, err error) {
 	var list erasures
 	err = readJSON(ctx, target, name, &list, identities)
-	if isDamage(err) || errors.Is(err, errOtherKey) || errors.Is(err, fs.ErrNotExist) || err == nil && list.Format > formatNumber {
+	if isDamage(err) || errors.Is(err, errOtherKey) || errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.EIO) || err == nil && list.Format > formatNumber {
 		return false, nil
 	}
 	e.add(strings.Split(list.Lines, "\n"))
@@ -98,15 +116,17 @@ func Erased(ctx context.Context, target Target, instance string, all []*Manifest
 	}
 	sort.SliceStable(objects, func(i, j int) bool { return objects[i].Modified.Before(objects[j].Modified) })
 
-	e := &erased{known: map[string]bool{}}
+	var e erased
 	covered := map[string]uint64{} // by epoch, the last commit that a list covers
 	listed := map[string]bool{}    // generations with a list that was read, which has what those before it have
+	opened := map[string]bool{}    // copies
 	var missing []*Manifest        // copies without their list
 	for _, m := range all {
 		generation := generationOf(m.Name())
 		if m.Instance != instance {
 			continue
 		}
+		opened[m.Name()] = true
 		if m.Erased > 0 {
 			read, err := e.read(ctx, target, m.Name()+erasedSuffix, identities)
 			if err != nil {
@@ -129,7 +149,8 @@ func Erased(ctx context.Context, target Target, instance string, all []*Manifest
 		if p, ok := partOf(o); ok && p.Last > covered[p.Epoch] {
 			parts = append(parts, p)
 		}
-		if !isList(o.Name) {
+		name, suffix, _ := base(o.Name)
+		if !isList(o.Name) && (suffix != erasedSuffix || opened[name]) { // of an earlier version, or of a copy that can't be opened
 			continue
 		}
 		read, err := e.read(ctx, target, o.Name, identities)
@@ -175,7 +196,7 @@ func Erased(ctx context.Context, target Target, instance string, all []*Manifest
 // readCommits adds the lines in parts of the commit stream, and returns what could be read of them, sorted. Parts may
 // overlap, and those of two servers that have gone on from one state differ.
 func (e *erased) readCommits(ctx context.Context, target Target, parts []part, identities []age.Identity, in func(*stream.Entry) ([]string, error)) (sound []part, err error) {
-	to := &kept{Target: target}
+	to := &pacedTarget{Target: target}
 	for _, p := range parts {
 		read := p
 		read.Last = p.First - 1
@@ -199,39 +220,4 @@ func (e *erased) readCommits(ctx context.Context, target Target, parts []part, i
 	}
 	sortParts(sound)
 	return sound, nil
-}
-
-// kept is a target that keeps its last error, which is not that of one object.
-type kept struct {
-	Target
-	err error
-}
-
-// Get implements Target.
-func (k *kept) Get(ctx context.Context, name string) (io.ReadCloser, error) {
-	in, err := k.Target.Get(ctx, name)
-	if err != nil {
-		return nil, k.keep(err)
-	}
-	return keptReader{in, k}, nil
-}
-
-func (k *kept) keep(err error) error {
-	if errors.Is(unavailable(err), kv.ErrUnavailable) {
-		k.err = err
-	}
-	return err
-}
-
-type keptReader struct {
-	io.ReadCloser
-	of *kept
-}
-
-func (r keptReader) Read(p []byte) (int, error) {
-	n, err := r.ReadCloser.Read(p)
-	if err != nil && err != io.EOF {
-		r.of.keep(err)
-	}
-	return n, err
 }

@@ -160,8 +160,40 @@ func TestErased_Proof(t *testing.T) {
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
+	if err := prove(); err == nil || !strings.Contains(err.Error(), erasedSuffix) {
+		t.Errorf("without the list: %v", err)
+	}
 	r = in.repository(target, Options{}) // which has not read the copy
-	if c := scan(t, r).Copies[0]; c.Fault == nil || !strings.Contains(c.Fault.Error(), "list of erased people") {
-		t.Errorf("%+v", c)
+	if c := scan(t, r).Copies[0]; c.Fault != nil {
+		t.Errorf("the records are whole: %v", c.Fault)
+	}
+}
+
+// TestErased_KeptByLaterCopies has the list of a server be shorter than those at the target, as after a restore of a
+// file, and lists of an earlier version there: later copies have all lines.
+func TestErased_KeptByLaterCopies(t *testing.T) {
+	in, target := newInstallation(t, 0), directory(t)
+	list := "one\ntwo\n"
+	o := Options{Erased: func() ([]byte, error) { return []byte(list), nil }}
+	r := in.repository(target, o)
+	in.copy(r)
+	w := r.quietly()
+	if _, err := w.storeJSON(t.Context(), r.anotherStart()+erasedName+"old", erasures{formatNumber, "earlier\n"}); err != nil {
+		t.Fatal(err)
+	}
+	list = "three\n"
+	r = in.repository(target, o)
+	first := in.copy(r)
+	for name := range objects(t, target) {
+		if (strings.Contains(name, erasedName) || strings.HasSuffix(name, erasedSuffix)) && !strings.HasPrefix(name, first.Name) {
+			if err := os.Remove(target.path(name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	lines, unread, err := erasedAt(t, in, target)
+	slices.Sort(lines)
+	if err != nil || unread > 0 || !slices.Equal(lines, []string{"earlier", "one", "three", "two"}) {
+		t.Errorf("%q, %d, %v", lines, unread, err)
 	}
 }

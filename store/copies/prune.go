@@ -73,12 +73,12 @@ func (r *Repository) Prune(ctx context.Context, s *Scan, keep Keep, zone *time.L
 			}
 			continue
 		}
+		delete(r.known, c.Name)                                                              // also if an error hides that it was deleted
 		for _, suffix := range []string{listSuffix, proofSuffix, erasedSuffix, dataSuffix} { // the manifest first, so that no part of a copy is left
 			if err := r.target.Delete(ctx, c.Name+suffix); err != nil {
 				return deleted, err
 			}
 			delete(s.objects, c.Name+suffix)
-			delete(r.known, c.Name)
 		}
 		deleted++
 	}

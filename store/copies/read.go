@@ -3,6 +3,7 @@ package copies
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"slices"
@@ -21,6 +22,9 @@ import (
 // proveBytes is how many bytes of commits a proof reads beside those between the last two copies. The rest is left
 // to the next one.
 const proveBytes = 1 << 30
+
+// requestBytes is how many of these bytes a request counts as: parts may be short.
+const requestBytes = 256 << 10
 
 // mostListed is how often the commits of a span are listed again because their objects were replaced while they
 // were read.
@@ -114,7 +118,11 @@ func (r *Repository) listParts(ctx context.Context) (parts []part, err error) {
 func (r *Repository) readSpan(ctx context.Context, s *span, parts []part) (n int, err error) {
 	for range mostListed {
 		paced := &pacedTarget{Target: r.target, limit: NewLimiter(0)}
-		if n, err = lead(ctx, paced, parts, s.from, s.to, []age.Identity{r.server}); err == nil {
+		n, err = lead(ctx, paced, parts, s.from, s.to, []age.Identity{r.server})
+		if read := s.from.Number + uint64(n); err == nil && read < s.to.Number {
+			err = fmt.Errorf("the commits from %d to %d are missing", read+1, s.to.Number)
+		}
+		if err == nil {
 			r.noteRead(s, parts)
 			return n, nil
 		}
@@ -214,13 +222,20 @@ func (r *Repository) proveOthers(ctx context.Context, s *Scan) error {
 			}
 			continue
 		}
-		left -= size
+		left -= size + int64(len(of))*requestBytes
 		if _, err = r.readSpan(ctx, &one, of); err == nil {
 			continue
 		}
-		var bad partError
-		if ctx.Err() != nil || errors.As(err, &unavailableError{}) {
+		if err := ctx.Err(); err != nil {
 			return err
+		}
+		var bad partError
+		if errors.As(err, &unavailableError{}) { // the next proof tries again
+			if u := before[one]; u != nil {
+				faults = append(faults, u)
+			}
+			left = 0
+			continue
 		}
 		errors.As(err, &bad) // a fork has none
 		faults = append(faults, &unreadable{one, bad.object, err})

@@ -51,6 +51,8 @@ type Repository struct {
 
 	known   map[string]*Copy // copies as they were read, by name
 	indexes map[string]index // indexes as they were read, by name
+	lists   map[string]bool  // lists of erasures that were read, by name
+	erased  erased           // what they have
 	damaged map[string]bool  // objects with contents that a proof has found to be damaged
 	ship    shipping
 
@@ -69,7 +71,7 @@ func Open(ctx context.Context, target Target, db *kv.DB, o Options) (*Repository
 	if err != nil {
 		return nil, err
 	}
-	r := &Repository{target: target, options: o, db: db, instance: db.Instance(), limit: NewLimiter(o.Bandwidth), known: map[string]*Copy{}, indexes: map[string]index{}, damaged: map[string]bool{}, compared: map[string]uint64{}, reading: map[string]readPart{}, proveBytes: proveBytes}
+	r := &Repository{target: target, options: o, db: db, instance: db.Instance(), limit: NewLimiter(o.Bandwidth), known: map[string]*Copy{}, indexes: map[string]index{}, lists: map[string]bool{}, damaged: map[string]bool{}, compared: map[string]uint64{}, reading: map[string]readPart{}, proveBytes: proveBytes}
 	r.ship.objects, r.ship.whole, r.ship.pending = map[segment][]string{}, map[segment]bool{}, map[blob.Digest]segment{}
 	r.ship.named, r.ship.unlisted = map[blob.Digest]storedContent{}, map[blob.Digest]bool{}
 	if r.server, err = seal.NewKey(key, serverStanza, ""); err != nil {
@@ -196,6 +198,10 @@ func (r *Repository) Scan(ctx context.Context) (*Scan, error) {
 			s.complete = s.complete && c.Manifest != nil
 		case strings.HasSuffix(o.Name, indexSuffix):
 			indexes = append(indexes, o.Name)
+		case ok && suffix == erasedSuffix, isList(o.Name):
+			if err := r.readErased(ctx, o.Name); err != nil {
+				return nil, err
+			}
 		}
 	}
 	if err := r.readIndexes(ctx, s, indexes); err != nil {
@@ -259,18 +265,14 @@ func (r *Repository) copyAt(ctx context.Context, s *Scan, name string) (*Copy, e
 	return c, nil
 }
 
-// incomplete returns an error if an object of a copy is missing or cut off.
+// incomplete returns an error if the records of a copy are missing or cut off.
 func (c *Copy) incomplete(objects map[string]Object) error {
 	data, there := objects[c.Name+dataSuffix]
-	_, listed := objects[c.Name+erasedSuffix]
 	switch {
 	case !there:
 		return fmt.Errorf("its records, %s, are missing", c.Name+dataSuffix)
-	case c.Manifest == nil:
-	case data.Size != c.Manifest.Data.Size:
+	case c.Manifest != nil && data.Size != c.Manifest.Data.Size:
 		return fmt.Errorf("its records, %s, have another size than was stored", c.Name+dataSuffix)
-	case c.Manifest.Erased > 0 && !listed:
-		return fmt.Errorf("its list of erased people, %s, is missing", c.Name+erasedSuffix)
 	}
 	return nil
 }
