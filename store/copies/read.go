@@ -116,11 +116,12 @@ func (r *Repository) listParts(ctx context.Context) (parts []part, err error) {
 // readSpan reads the commits of a span, which must lead from its beginning to its end, and returns their number.
 // Those that only the identities open, because they are of an earlier secret.key, are not read.
 func (r *Repository) readSpan(ctx context.Context, s *span, parts []part) (n int, err error) {
+	stored, _ := reach(parts, s.from)
 	for range mostListed {
 		paced := &pacedTarget{Target: r.target, limit: NewLimiter(0)}
 		n, err = lead(ctx, paced, parts, s.from, s.to, []age.Identity{r.server})
-		if read := s.from.Number + uint64(n); err == nil && read < s.to.Number {
-			err = fmt.Errorf("the commits from %d to %d are missing", read+1, s.to.Number)
+		if read := s.from.Number + uint64(n); err == nil && read < min(stored, s.to.Number) { // parts were deleted since they were listed
+			err = fmt.Errorf("the commits from %d to %d are missing", read+1, min(stored, s.to.Number))
 		}
 		if err == nil {
 			r.noteRead(s, parts)
