@@ -1,6 +1,7 @@
 package kv
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"runtime"
@@ -27,6 +28,7 @@ type backgroundCheck struct {
 	done     chan struct{}
 	warnings []string // complete once done is closed
 	discard  []Table  // tables with broken records to delete
+	damage   error    // first broken record
 }
 
 // runCheck verifies the totals of the small collections and starts verifying the others. A
@@ -81,6 +83,9 @@ func (db *DB) runCheck() error {
 func (db *DB) tellBroken(t Table, broken []error) error {
 	if len(broken) == 0 {
 		return nil
+	}
+	if db.commits != nil { // see needsCopy
+		return broken[0]
 	}
 	if t.table().disposable {
 		db.warnings = append(db.warnings, removedText(t, broken))
@@ -194,6 +199,10 @@ func (db *DB) checkInBackground(tables []Table) {
 			}
 			return nil
 		})
+		if damage := cmp.Or(err, c.damage); db.commits != nil && damage != nil && !c.stopped.Load() {
+			db.commits.refuse(damage) // see needsCopy
+			c.discard = nil
+		}
 		for _, t := range c.discard {
 			err = errors.Join(err, db.Update(engine{}, t.table().discardBroken))
 		}
@@ -224,6 +233,9 @@ func (c *backgroundCheck) table(tx *Tx, t Table) error {
 
 	if c.stopped.Load() {
 		return nil
+	}
+	if len(broken) > 0 {
+		c.damage = cmp.Or(c.damage, broken[0])
 	}
 	if t.table().disposable && len(broken) > 0 {
 		c.discard = append(c.discard, t)

@@ -1,9 +1,11 @@
 package kv
 
 import (
+	"bytes"
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -167,6 +169,73 @@ func TestCommitLog_OtherCopy(t *testing.T) {
 	options.CommitLog.Log = streamtest.New(last.Epoch)
 	if _, err := Open(s.dirs[0], options); !errors.Is(err, stream.ErrSetBack) {
 		t.Errorf("a log that was set back: %v", err)
+	}
+}
+
+// pass is a record that can be lost.
+type pass struct {
+	Ident
+	Timestamps
+}
+
+var passes = NewCollection[pass]("pass").Disposable()
+
+// TestCommitLog_DamagedRecords damages a record, an entry of an index and a page at one node, whose collections are
+// verified before the start or after it. The node needs a copy of the data, and what it has lost is deleted at no other.
+func TestCommitLog_DamagedRecords(t *testing.T) {
+	flip := func(dir string, bucket string) {
+		file, err := bbolt.Open(filepath.Join(dir, dataName), 0o600, nil)
+		noErr(t, err)
+		noErr(t, file.Update(func(btx *bbolt.Tx) error {
+			b := btx.Bucket([]byte(bucket))
+			key, value := b.Cursor().First()
+			value = bytes.Clone(value)
+			value[len(value)-1] ^= 1
+			return b.Put(bytes.Clone(key), value)
+		}))
+		noErr(t, file.Close())
+	}
+	for name, damage := range map[string]func(dir string){
+		"a record":                  func(dir string) { flip(dir, beasts.Name()) },
+		"a record that can be lost": func(dir string) { flip(dir, passes.Name()) },
+		"an entry of an index":      func(dir string) { withoutEntry(t, dir, beastByName.x.bucket) },
+		"a page": func(dir string) {
+			path := filepath.Join(dir, dataName)
+			text := disktest.ReadFile(t, path)
+			for at := 2 * os.Getpagesize(); at < len(text); at += os.Getpagesize() {
+				text[at+8] ^= 0xff // flags of the page
+			}
+			noErr(t, os.WriteFile(path, text, 0o600))
+		},
+	} {
+		for _, from := range []uint64{1, 1000} {
+			t.Run(fmt.Sprint(name, " ", from), func(t *testing.T) {
+				s := newNodes(t, 2, Options{Schema: &Schema{Tables: append(zoo().Tables, passes), Caches: zoo().Caches}, checkFrom: from})
+				for i := range 3 {
+					update(t, s.dbs[0], createBeast(fmt.Sprint("beast ", i)))
+					update(t, s.dbs[0], func(tx *Tx) error { return passes.Create(tx, &pass{}) })
+				}
+				s.same()
+				shut(t, s.dbs[1])
+				damage(s.dirs[1])
+				options := s.options
+				options.CommitLog = &CommitLogOptions{Log: s.log, Author: "node 1"}
+				db, err := Open(s.dirs[1], options)
+				if err == nil {
+					checked(db)
+					state, _ := db.CommitLog()
+					err = state.Refused
+					shut(t, db)
+				}
+				if !errors.Is(err, ErrOtherCopy) {
+					t.Errorf("the node needs no copy: %v", err)
+				}
+				update(t, s.dbs[0], createBeast("another"))
+				if n := len(allOf(t, s.dbs[0], beasts)) + len(allOf(t, s.dbs[0], passes)); n != 7 {
+					t.Errorf("the other node has %d records", n)
+				}
+			})
+		}
 	}
 }
 

@@ -85,15 +85,24 @@ func Open(dir string, options Options) (*DB, error) {
 		return nil, errors.Join(err, lock.Unlock())
 	}
 	if err := db.openFile(); err != nil {
-		return nil, errors.Join(err, lock.Unlock())
+		return nil, errors.Join(db.needsCopy(err), lock.Unlock())
 	}
 
 	go db.write()
 	if err := db.start(); err != nil {
-		return nil, errors.Join(errs.ForOperator(err), db.Close())
+		return nil, errors.Join(errs.ForOperator(db.needsCopy(err)), db.Close())
 	}
 
 	return db, nil
+}
+
+// needsCopy adds ErrOtherCopy to an error of damaged records of one of several nodes: another copy replaces them, and
+// nothing is deleted because of what only this node has lost.
+func (db *DB) needsCopy(err error) error {
+	if damage := (*disk.Damaged)(nil); db.commits != nil && errors.As(err, &damage) {
+		return fmt.Errorf("%w: %w", ErrOtherCopy, err)
+	}
+	return err
 }
 
 // HasDatabase reports whether a database was ever created in dir.
