@@ -200,8 +200,8 @@ func TestCluster_FullDisk(t *testing.T) {
 	s.sound("b")
 }
 
-// TestCluster_FlippedBits damages an entry in etcd that a node lacks, and then the base copy: neither is ever
-// taken, both are named, and a new epoch from a whole node replaces them.
+// TestCluster_FlippedBits damages the records of a node, which takes a copy, then an entry in etcd that a node lacks, and
+// then the base copy: neither is ever taken, both are named, and a new epoch from a whole node replaces them.
 func TestCluster_FlippedBits(t *testing.T) {
 	t.Parallel()
 	s := newCluster(t, 1)
@@ -209,6 +209,17 @@ func TestCluster_FlippedBits(t *testing.T) {
 	c := signedIn(t, a)
 	c.create("/admin/dept", "name", "Before", "status", 1)
 	c.at(b).has("/admin/dept", "Before")
+	b.stop()
+	path := filepath.Join(s.data("b"), "data.db")
+	data, err := os.ReadFile(path)
+	noErr(t, err)
+	for at := 2 * os.Getpagesize(); at < len(data); at += 512 {
+		data[at] ^= 1
+	}
+	noErr(t, os.WriteFile(path, data, 0o600))
+	b = s.serve("b")
+	b.awaits("this node takes a copy of the data")
+	agree(t, c.departments(), c, c.at(b))
 	b.stop()
 	c.create("/admin/dept", "name", "Damaged", "status", 1)
 	want := c.departments()
