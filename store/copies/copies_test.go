@@ -22,6 +22,7 @@ import (
 
 	"reeve/store"
 	"reeve/store/audit"
+	"reeve/store/blob"
 	"reeve/store/disk/disktest"
 	"reeve/store/kv"
 	"reeve/store/stall"
@@ -540,6 +541,65 @@ func TestPrune_DamagedTakesNoPlace(t *testing.T) {
 	}
 	if left := scan(t, r).Copies; len(left) != 1 || left[0].Name != newest.Name {
 		t.Errorf("%d copies are left", len(left))
+	}
+}
+
+// TestProve_OpensContents has an index name an object that is whole, but has another content or can't be opened to its
+// end. One of an earlier version, which only the identities open, counts by its hash.
+func TestProve_OpensContents(t *testing.T) {
+	for name, test := range map[string]struct {
+		memory, cut bool
+		content     string
+		sound       bool
+	}{
+		"another content":                     {true, false, "something else", false},
+		"cut off before it was encrypted":     {true, true, "", false},
+		"for the identities alone":            {false, false, "", true},
+		"another one for the identities only": {false, false, "something else", true}, // nothing here can know
+	} {
+		t.Run(name, func(t *testing.T) {
+			in, target := newInstallation(t, 1), directory(t)
+			r := in.repository(target, Options{})
+			in.copy(r)
+			s := scan(t, r)
+			content := test.content
+			if content == "" {
+				content = slices.Collect(maps.Keys(in.contents))[0]
+			}
+			recipients := r.options.Recipients
+			if test.memory {
+				recipients = with(recipients, r.memory.Recipient())
+			}
+			var sealed bytes.Buffer
+			out, err := age.Encrypt(&sealed, recipients...)
+			if err == nil {
+				_, err = io.WriteString(out, content)
+			}
+			if err = errors.Join(err, out.Close()); err != nil {
+				t.Fatal(err)
+			}
+			text := sealed.Bytes()
+			if test.cut {
+				text = text[:len(text)-1]
+			}
+			for old := range s.indexes {
+				list := r.indexes[old]
+				one := &list.Contents[0]
+				one.Stored = Stored{r.start + filesName + randomName(), int64(len(text)), blob.Digest(sha256.Sum256(text))}
+				if err := target.Put(t.Context(), one.Stored.Object, one.Stored.Size, bytes.NewReader(text)); err != nil {
+					t.Fatal(err)
+				}
+				_, err := r.quietly().storeJSON(t.Context(), r.start+filesName+randomName()+indexSuffix, list)
+				if err = errors.Join(err, os.Remove(target.path(old))); err != nil {
+					t.Fatal(err)
+				}
+			}
+			s = scan(t, r)
+			_, err = r.Prove(t.Context(), s, s.Copies[0], t.TempDir(), 10, examine)
+			if (err == nil) != test.sound || err != nil && !errors.As(err, &LostError{}) {
+				t.Error(err)
+			}
+		})
 	}
 }
 

@@ -147,7 +147,7 @@ func (w *writer) storeContents(ctx context.Context, s *Scan, b *kv.Backup) error
 
 // storeContent stores a content.
 func (w *writer) storeContent(ctx context.Context, d blob.Digest, size int64, open func() (io.Reader, error)) (storedContent, error) {
-	stored, err := w.store(ctx, w.start+filesName+randomName(), size, w.options.Recipients, func(out io.Writer) error {
+	stored, err := w.store(ctx, w.start+filesName+randomName(), size, with(w.options.Recipients, w.memory.Recipient()), func(out io.Writer) error {
 		content, err := open()
 		if err != nil {
 			return localError{err}
