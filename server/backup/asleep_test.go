@@ -15,18 +15,26 @@ import (
 	"reeve/store/kv"
 )
 
+// asleep returns an instance whose clock, that of the database and that of the copies, is as many nanoseconds ahead.
+func asleep(t *testing.T) (k *kept, ahead *atomic.Int64) {
+	t.Helper()
+	identity, err := age.GenerateX25519Identity()
+	servertest.Must(t, err)
+	ahead = &atomic.Int64{}
+	now := func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
+	k = keptIn(t, servertest.Start(t, func(s *servertest.Setup) {
+		s.Clock = func() store.Time { return kv.TimeOf(now()) }
+	}), identity)
+	k.Server.Backups.SetClock(now)
+	return k, ahead
+}
+
 // TestSchedule_AfterSleep lets the clock go on by days, as on a machine that was asleep: one copy makes up for all
 // that were missed, and the next one is made in its time.
 func TestSchedule_AfterSleep(t *testing.T) {
 	t.Parallel()
-	identity, err := age.GenerateX25519Identity()
-	servertest.Must(t, err)
-	var ahead atomic.Int64
+	k, ahead := asleep(t)
 	now := func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
-	k := keptIn(t, servertest.Start(t, func(s *servertest.Setup) {
-		s.Clock = func() store.Time { return kv.TimeOf(now()) }
-	}), identity)
-	k.Server.Backups.SetClock(now)
 	k.Server.Backups.SetStep(5 * time.Millisecond)
 	k.run(target.Set{Targets: []target.Config{{Name: "nas", Path: t.TempDir()}}})
 	k.until("it is proven", func(s targetState) bool { return s.ProvenAt != nil && s.Phase == backup.Waiting })
