@@ -19,6 +19,7 @@ import (
 
 	"filippo.io/age"
 
+	"reeve/auth"
 	"reeve/server/backup"
 	"reeve/server/servertest"
 	"reeve/server/target"
@@ -326,7 +327,8 @@ func TestBackup_NeedsPermission(t *testing.T) {
 // that this process can open.
 func TestCheck_NewestCopy(t *testing.T) {
 	t.Parallel()
-	k, dir := newKept(t), t.TempDir()
+	k, ahead := asleep(t)
+	dir := t.TempDir()
 	k.Server.Backups.SetStep(5 * time.Millisecond)
 	const path = "/system/backup-target/check"
 	check := func() targetState {
@@ -389,9 +391,11 @@ func TestCheck_NewestCopy(t *testing.T) {
 
 	// The next copy is proven, too, although a proof is less than a day old.
 	due := *k.target().NextAt
-	k.ahead.Store(int64(time.Until(due) - 10*time.Hour))
+	ahead.Store(int64(time.Until(due) - 10*time.Hour))
+	k.Tokens["owner"] = k.SignIn(auth.FirstUser)
 	check()
-	k.ahead.Store(int64(time.Until(due) + time.Minute))
+	ahead.Store(int64(time.Until(due) + time.Minute))
+	k.Tokens["owner"] = k.SignIn(auth.FirstUser)
 	k.until("the next copy is made", func(s targetState) bool { return s.Copies == 2 && s.Phase == backup.Waiting })
 	if c := newestCopy(); c.State != backup.Proven {
 		t.Errorf("the copy of the next day: %+v", c)
