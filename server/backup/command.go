@@ -113,7 +113,7 @@ func (*commandKeeper) prove(context.Context) error              { return errUnpr
 func (*commandKeeper) prune(context.Context, copies.Keep) error { return nil }
 
 func (k *commandKeeper) warnings() []errs.Message {
-	all := []errs.Message{errs.Say("what the command has stored is not read back: `reeve backup check` proves it")}
+	all := []errs.Message{errs.Say("what the command has stored is not read back: fetch the file, which `reeve backup check FILE` proves and `reeve restore FILE` restores")}
 	k.b.mu.Lock()
 	pings := k.b.set.PingURL != ""
 	k.b.mu.Unlock()
