@@ -27,6 +27,7 @@ type withdrawn struct {
 	Losers      []ID            `json:",omitempty"` // users who lose a factor
 
 	Providers []withdrawnProvider `json:",omitempty"`
+	Narrowed  []narrowedKey       `json:",omitempty"` // API keys that were restricted
 }
 
 // withdrawnPerson is what a user loses.
@@ -194,10 +195,10 @@ func (c *comparison) credentials() error {
 			c.of(r.UserID, r.AppUserID, "recovery codes")
 		}),
 		each(c, Passkeys, func(p *Passkey) ID { return p.ID }, func(p, later *Passkey) {
-			if later == nil && !c.gone(p.UserID, 0) {
+			if later == nil && !c.gone(p.UserID, p.AppUserID) {
 				c.found.Passkeys = append(c.found.Passkeys, p.ID)
-				c.losers[Account{ID: p.UserID}] = true
-				c.of(p.UserID, 0, "passkey "+p.Name)
+				c.losers[p.Account()] = true
+				c.of(p.UserID, p.AppUserID, "passkey "+p.Name)
 			}
 		}))
 }
@@ -246,50 +247,6 @@ func (c *comparison) of(user, appUser ID, what string) {
 	c.say("%s %s: %s", kindOf(who.App), who.nameOr(c.restored), what)
 }
 
-// keys compares API keys.
-func (c *comparison) keys() error {
-	return errors.Join(
-		each(c, APIKeys, func(k *APIKey) ID { return k.ID }, func(k, later *APIKey) {
-			switch {
-			case later == nil:
-				c.found.Keys = append(c.found.Keys, k.ID)
-				c.say("API key %s: it was deleted", k.Name)
-			case bool(k.Status) && !bool(later.Status):
-				c.found.Disabled = append(c.found.Disabled, k.ID)
-				c.say("API key %s: it was disabled", k.Name)
-			}
-		}),
-		each(c, KeySecrets, func(s *KeySecret) ID { return s.ID }, func(s, later *KeySecret) {
-			if (later == nil || later.ExpiresAt != s.ExpiresAt) && !slices.Contains(c.found.Keys, s.KeyID) {
-				c.found.Secrets = append(c.found.Secrets, s.ID)
-				c.say("API key %d: the token that begins with %s", s.KeyID, s.Hint)
-			}
-		}),
-		c.newSecrets())
-}
-
-// newSecrets adds the secrets that replace those that are deleted.
-func (c *comparison) newSecrets() error {
-	for _, id := range c.found.Secrets {
-		s, err := KeySecrets.Get(c.restored, id)
-		if err != nil {
-			return err
-		}
-		later, err := KeySecretsOf(c.replaced, s.KeyID)
-		if err != nil {
-			return err
-		}
-		for _, s := range later {
-			known := func(n KeySecret) bool { return n.Hash == s.Hash }
-			stays := KeySecrets.Exists(c.restored, s.ID) && !slices.Contains(c.found.Secrets, s.ID)
-			if !stays && !slices.ContainsFunc(c.found.NewSecrets, known) {
-				c.found.NewSecrets = append(c.found.NewSecrets, *s)
-			}
-		}
-	}
-	return nil
-}
-
 // withdraw withdraws in a restored database what withdrawnSince has found, and returns how much.
 func withdraw(tx *Tx, rights json.RawMessage) (n int, err error) {
 	var w withdrawn
@@ -335,8 +292,11 @@ func withdraw(tx *Tx, rights json.RawMessage) (n int, err error) {
 	for _, id := range w.Disabled {
 		err = errors.Join(err, quietly(tx, APIKeys, id, func(k *APIKey) { k.Status = false }))
 	}
+	for _, k := range w.Narrowed {
+		err = errors.Join(err, k.withdraw(tx))
+	}
 	n = len(w.People) + len(w.Hashes) + len(w.Authenticators) + len(w.Recovery) + len(w.Passkeys) + len(w.Identities) +
-		len(w.Providers) + len(w.Keys) + len(w.Secrets) + len(w.NewHashes) + len(w.NewRecovery) + len(w.Disabled)
+		len(w.Providers) + len(w.Keys) + len(w.Secrets) + len(w.NewHashes) + len(w.NewRecovery) + len(w.Disabled) + len(w.Narrowed)
 	return n, err
 }
 

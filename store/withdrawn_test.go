@@ -1,6 +1,8 @@
 package store
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -156,6 +158,103 @@ func TestRestore_WithdrawnStays(t *testing.T) {
 	if done, err = Restore(damaged, backup, nil, Options{}); err != nil || done.RightsUnread == nil {
 		t.Errorf("%q, %v, %v", done.Withdrawn, done.RightsUnread, err)
 	}
+}
+
+// factorsOf describes the passkeys and recovery codes of people.
+func factorsOf(t *testing.T, db *DB) (all []string) {
+	t.Helper()
+	view(t, db, func(tx *Tx) error {
+		for p, err := range Passkeys.All(tx) {
+			noErr(t, err)
+			all = append(all, fmt.Sprint("passkey ", p.Name, " ", p.CredentialID, " of ", p.Account()))
+		}
+		for r, err := range RecoverySets.All(tx) {
+			noErr(t, err)
+			all = append(all, fmt.Sprint("codes ", r.Hashes, " of ", accountOf(r.UserID, r.AppUserID)))
+		}
+		return nil
+	})
+	slices.Sort(all)
+	return all
+}
+
+// TestRestore_WithdrawnFactors removes, replaces and uses passkeys and recovery codes of both realms after a backup: people
+// keep those that they have had last. Who has lost none does not get those that were added since.
+func TestRestore_WithdrawnFactors(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	p := withPeople(t, dir)
+	staff, owner, app, kept := Account{ID: p.staff}, Account{ID: p.owner}, Account{App: true, ID: p.app}, Account{}
+	passkeys, codes := map[string]ID{}, map[Account]ID{}
+	ids := func(who Account) (user, appUser ID) {
+		if who.App {
+			return 0, who.ID
+		}
+		return who.ID, 0
+	}
+	passkey := func(tx *Tx, who Account, name string) {
+		k := &Passkey{Name: name, CredentialID: "credential " + name}
+		k.UserID, k.AppUserID = ids(who)
+		noErr(t, Passkeys.Create(tx, k))
+		passkeys[name] = k.ID
+	}
+	recovery := func(tx *Tx, who Account, hashes ...string) {
+		r := &RecoveryCodes{Hashes: hashes}
+		r.UserID, r.AppUserID = ids(who)
+		noErr(t, RecoverySets.Create(tx, r))
+		codes[who] = r.ID
+	}
+	update(t, p.db, func(tx *Tx) error {
+		u := &User{Username: "kept", Status: true}
+		noErr(t, Users.Create(tx, u))
+		kept = Account{ID: u.ID}
+		for name, who := range map[string]Account{
+			"replaced": staff, "removed": owner, "of app": app, "app replaced": app, "same": kept, "other": owner,
+		} {
+			passkey(tx, who, name)
+		}
+		for _, who := range []Account{staff, owner, app, kept} {
+			recovery(tx, who, "a", "b")
+		}
+		return nil
+	})
+	before := factorsOf(t, p.db)
+	backup := p.backup(t)
+	update(t, p.db, func(tx *Tx) error {
+		for _, name := range []string{"replaced", "removed", "of app", "app replaced"} {
+			noErr(t, Passkeys.Delete(tx, passkeys[name]))
+		}
+		passkey(tx, staff, "new")
+		passkey(tx, app, "app new")
+		passkey(tx, kept, "added")
+		noErr(t, RecoverySets.Delete(tx, codes[staff]))
+		recovery(tx, staff, "c")
+		noErr(t, RecoverySets.Delete(tx, codes[app]))
+		_, err := RecoverySets.Update(tx, codes[owner], func(r *RecoveryCodes) error { r.Hashes = []string{"b"}; return nil })
+		return err
+	})
+	want := slices.DeleteFunc(factorsOf(t, p.db), func(s string) bool { return strings.HasPrefix(s, "passkey added") })
+	shut(t, p.db)
+
+	titles := []string{
+		"app user shopper: passkey app replaced", "app user shopper: passkey of app", "app user shopper: recovery codes",
+		"user Alice: passkey replaced", "user Alice: recovery codes", "user boss: passkey removed", "user boss: recovery codes",
+	}
+	for range 2 { // the second time, the replaced data is itself restored
+		done, err := Restore(dir, backup, nil, Options{})
+		noErr(t, errors.Join(err, done.RightsUnread))
+		slices.Sort(done.Withdrawn)
+		disktest.Equal(t, "withdrawn", done.Withdrawn, titles)
+		p.db = open(t, dir, Options{})
+		disktest.Equal(t, "factors after the restore", factorsOf(t, p.db), want)
+		shut(t, p.db)
+	}
+
+	_, err := Restore(dir, backup, nil, Options{ReturnRights: true})
+	noErr(t, err)
+	p.db = open(t, dir, Options{})
+	disktest.Equal(t, "returned", factorsOf(t, p.db), before)
+	shut(t, p.db)
 }
 
 // TestRestore_OwnerRemains restores a moment at which only a user was owner who is none any more.

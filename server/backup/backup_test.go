@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -736,5 +737,29 @@ func TestLocal_NeedsSpace(t *testing.T) {
 	servertest.Must(t, os.Truncate(filler, 10<<20))
 	if s = k.now("local"); s.Error != "" || s.Copies != 1 || s.ProvenAt == nil {
 		t.Errorf("with room: %+v", s)
+	}
+}
+
+// TestDirectory_OnDiskOfData keeps copies in a directory on the disk of the data, which is said, and in one on another disk.
+func TestDirectory_OnDiskOfData(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		dir  func(t testing.TB) string
+		said bool
+	}{
+		"the same disk": {func(t testing.TB) string { return t.TempDir() }, true},
+		"another disk":  {func(t testing.TB) string { return disktest.SmallDisk(t, "64m") }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := c.dir(t)
+			k := newKept(t)
+			k.run(target.Set{Targets: []target.Config{{Name: "nas", Path: dir}}})
+			s := k.until("a copy is there", func(s targetState) bool { return s.Copies > 0 && s.Phase == backup.Waiting })
+			said := slices.Contains(s.Warnings, "the directory is on the disk of the data: both are lost together")
+			if said != c.said || s.Error != "" {
+				t.Errorf("%+v", s)
+			}
+		})
 	}
 }

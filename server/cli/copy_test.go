@@ -175,3 +175,21 @@ func TestExamine_FindsFaults(t *testing.T) {
 		t.Log(err)
 	}
 }
+
+// TestExamine_AsksTheCopy examines a copy in a directory in which all of it is restored and can be opened, and a request fails:
+// the time of the last backup, which only a request reads, can't be read.
+func TestExamine_AsksTheCopy(t *testing.T) {
+	t.Parallel()
+	in := servertest.Start(t)
+	archive := archiveOf(t, in, true)
+	p := &program{Release: Release{Version: "1.2.3"}, err: &bytes.Buffer{}, firstName: firstUser, serves: true}
+	servertest.Must(t, p.configure(map[string]string{"data.dir": in.Dir}))
+	for name, fails := range map[string]bool{"another": false, "last-backup": true} {
+		dir := filepath.Join(t.TempDir(), "data")
+		servertest.Must(t, os.MkdirAll(filepath.Join(dir, name), 0o700))
+		_, _, err := p.examine(t.Context(), archive, dir, nil, false)
+		if fails && (err == nil || !strings.Contains(err.Error(), "the copy does not answer: ")) || !fails && err != nil {
+			t.Errorf("with %s: %v", name, err)
+		}
+	}
+}

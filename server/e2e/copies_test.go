@@ -3,6 +3,7 @@ package e2e
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -232,14 +233,19 @@ func TestCopies_SurviveKills(t *testing.T) {
 	o.must(t, "backup", "recipient", o.identity)
 	o.proven(t)
 	p.stop()
-	least := 0 // files in the newest copy
-	for i := range disktest.Size(3, 15, 100) {
+	least := 0                 // files in the newest copy
+	copying, restoring := 0, 0 // kills while a copy was made, and while one was restored
+	rounds := disktest.Size(3, 15, 100)
+	for i := 0; i < rounds || (copying == 0 || restoring == 0) && i < 10*rounds; i++ {
 		p := start(t, o.data, "--config", o.config)
 		c := signedIn(t, p)
 		name := fmt.Sprint("file", i)
 		c.keepsText(name, "content of "+name)
 		c.want(200, "POST", "/system/backup-file", `{"target":"offsite"}`)
 		pause(t, time.Duration(rand.IntN(60))*time.Millisecond)
+		if said := string(c.want(200, "GET", "/system/backup-target", "").raw); strings.Contains(said, `"phase":"storing"`) || strings.Contains(said, `"phase":"proving"`) {
+			copying++
+		}
 		p.kill()
 
 		restored := &offsite{o.config, filepath.Join(t.TempDir(), "data"), o.identity}
@@ -247,6 +253,9 @@ func TestCopies_SurviveKills(t *testing.T) {
 		killed := begin(t, r)
 		pause(t, time.Duration(rand.IntN(80))*time.Millisecond)
 		killed.kill()
+		if killed.within(t, restored.data) {
+			restoring++
+		}
 		restored.must(t, "restore", "offsite", "--identity", o.identity)
 		q := start(t, restored.data, "--config", restored.config)
 		c = signedIn(t, q)
@@ -262,9 +271,23 @@ func TestCopies_SurviveKills(t *testing.T) {
 		}
 		q.kill()
 	}
+	if copying == 0 || restoring == 0 {
+		t.Errorf("%d kills in a copy, %d in a restore", copying, restoring)
+	}
+	t.Logf("%d kills in a copy, %d in a restore", copying, restoring)
 	if r := o.must(t, "verify"); !strings.Contains(r.out, "no faults") {
 		t.Errorf("%+v", r)
 	}
+}
+
+// within reports whether a restore was killed after it had begun to write its directory.
+func (p *process) within(t *testing.T, dir string) bool {
+	t.Helper()
+	left, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
+	return p.cmd.ProcessState.ExitCode() < 0 && len(left) > 0
 }
 
 // textOf returns the content of a file.

@@ -188,7 +188,9 @@ func TestStream_SurvivesInterruptions(t *testing.T) {
 	o.must(t, "backup", "recipient", o.identity)
 	o.proven(t)
 	next, known := 0, -1
-	for range disktest.Size(2, 4, 100) {
+	storing, restoring := 0, 0 // kills before all commits were stored, and while they were restored
+	rounds := disktest.Size(2, 4, 100)
+	for i := 0; i < rounds || (storing == 0 || restoring == 0) && i < 10*rounds; i++ {
 		failure := []s3test.Failure{s3test.None, s3test.Drop, s3test.Lose, s3test.Error}[rand.IntN(4)]
 		after := rand.IntN(6)
 		proxy.Fail(func(r *http.Request) s3test.Failure {
@@ -212,11 +214,17 @@ func TestStream_SurvivesInterruptions(t *testing.T) {
 		killed := begin(t, program(t, "restore", "offsite", "--identity", o.identity, "--config", o.config, "--data", restored.data))
 		pause(t, time.Duration(rand.IntN(80))*time.Millisecond)
 		killed.kill()
+		if killed.within(t, restored.data) {
+			restoring++
+		}
 		restored.must(t, "restore", "offsite", "--identity", o.identity)
 		q := start(t, restored.data)
 		newest := signedIn(t, q).newestOffice()
 		if newest < known || newest >= next {
 			t.Errorf("%d departments, %d were known to be stored, %d were made", newest+1, known+1, next)
+		}
+		if newest < next-1 {
+			storing++
 		}
 		q.kill()
 
@@ -225,6 +233,10 @@ func TestStream_SurvivesInterruptions(t *testing.T) {
 		known = next - 1
 	}
 	p.stop()
+	if storing == 0 || restoring == 0 {
+		t.Errorf("%d kills before all was stored, %d in a restore", storing, restoring)
+	}
+	t.Logf("%d kills before all was stored, %d in a restore", storing, restoring)
 	if r := o.must(t, "verify"); !strings.Contains(r.out, "no faults") {
 		t.Errorf("%+v", r)
 	}
