@@ -247,6 +247,11 @@ func (c *comparison) of(user, appUser ID, what string) {
 	c.say("%s %s: %s", kindOf(who.App), who.nameOr(c.restored), what)
 }
 
+// existing returns the IDs of records that a state has.
+func existing[T any](tx *Tx, all *kv.Collection[T], ids []ID) []ID {
+	return slices.DeleteFunc(slices.Clone(ids), func(id ID) bool { return !all.Exists(tx, id) })
+}
+
 // withdraw withdraws in a restored database what withdrawnSince has found, and returns how much.
 func withdraw(tx *Tx, rights json.RawMessage) (n int, err error) {
 	var w withdrawn

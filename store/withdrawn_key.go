@@ -5,11 +5,9 @@ import (
 	"net/netip"
 	"slices"
 	"time"
-
-	"reeve/store/kv"
 )
 
-// narrowedKey is an API key that was restricted since, with what is left of its rights.
+// narrowedKey is an API key that was restricted since, and the rights that it keeps.
 type narrowedKey struct {
 	ID        ID
 	RoleIDs   []ID
@@ -123,11 +121,6 @@ func (c *comparison) scopeLeft(k, later *APIKey) (string, []ID) {
 		return was, k.DeptIDs
 	}
 	return is, existing(c.restored, Depts, later.DeptIDs)
-}
-
-// existing returns the IDs of records that a state has.
-func existing[T any](tx *Tx, all *kv.Collection[T], ids []ID) []ID {
-	return slices.DeleteFunc(slices.Clone(ids), func(id ID) bool { return !all.Exists(tx, id) })
 }
 
 // networksLeft returns the addresses and networks that are in both lists, of which an empty one contains all.

@@ -1,6 +1,7 @@
 package copies
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -274,6 +275,33 @@ func (r *Repository) read(ctx context.Context, s Stored, w *writer) (blob.Digest
 		err = fmt.Errorf("read %s back: %w", s.Object, err)
 	}
 	return sum, err
+}
+
+// isSound reads a content, and reports whether it is what was stored. If this process has stored it, it is also opened:
+// others only know the hash of the encrypted bytes.
+func (r *Repository) isSound(ctx context.Context, c storedContent) (bool, error) {
+	in, err := r.target.Get(ctx, c.Stored.Object)
+	if err != nil {
+		return false, fmt.Errorf("read %s back: %w", c.Stored.Object, err)
+	}
+	defer in.Close() // read only: nothing can be lost
+	stored, content := sha256.New(), sha256.New()
+	read := &seal.Reader{R: &counted{ctx: ctx, r: in, limit: NewLimiter(0)}}
+	all := io.TeeReader(read, stored)
+	opened, fault := age.Decrypt(all, r.memory)
+	other := errors.As(fault, new(*age.NoIdentityMatchError))
+	if fault == nil {
+		_, fault = io.Copy(content, opened)
+	}
+	_, err = io.Copy(io.Discard, all)
+	if err = cmp.Or(read.Err, err); err != nil {
+		return false, fmt.Errorf("read %s back: %w", c.Stored.Object, err)
+	}
+	sound := blob.Digest(stored.Sum(nil)) == c.Stored.SHA256
+	if !other {
+		sound = sound && fault == nil && blob.Digest(content.Sum(nil)) == c.SHA256
+	}
+	return sound, nil
 }
 
 func digestOf(r io.Reader) (d blob.Digest, err error) {

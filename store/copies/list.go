@@ -9,8 +9,6 @@ import (
 	"time"
 
 	"filippo.io/age"
-
-	"reeve/store/stream"
 )
 
 // Named is a copy as a list shows it.
@@ -107,7 +105,7 @@ func untilByNames(all []*Copy, parts []part, until map[*Copy]time.Time) {
 	chain := func() {
 		for _, c := range slices.Backward(all) {
 			if at := c.Time.UnixMicro(); last.Last > 0 && at >= since && at <= last.Time {
-				until[c] = timeOfHead(stream.Head{Time: last.Time})
+				until[c] = time.UnixMicro(last.Time).UTC()
 				return
 			}
 		}

@@ -1,13 +1,10 @@
 package copies
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
-	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"math/big"
 	"os"
@@ -20,7 +17,6 @@ import (
 	"reeve/store/audit"
 	"reeve/store/blob"
 	"reeve/store/errs"
-	"reeve/store/seal"
 )
 
 // Examine restores an archive that one of the identities opens to a directory, which does not exist
@@ -165,31 +161,4 @@ func (r *Repository) sample(ctx context.Context, s *Scan, contents []blob.Digest
 		n++
 	}
 	return n, nil
-}
-
-// isSound reads a content, and reports whether it is what was stored. If this process has stored it, it is also opened:
-// others only know the hash of the encrypted bytes.
-func (r *Repository) isSound(ctx context.Context, c storedContent) (bool, error) {
-	in, err := r.target.Get(ctx, c.Stored.Object)
-	if err != nil {
-		return false, fmt.Errorf("read %s back: %w", c.Stored.Object, err)
-	}
-	defer in.Close() // read only: nothing can be lost
-	stored, content := sha256.New(), sha256.New()
-	read := &seal.Reader{R: &counted{ctx: ctx, r: in, limit: NewLimiter(0)}}
-	all := io.TeeReader(read, stored)
-	opened, fault := age.Decrypt(all, r.memory)
-	other := errors.As(fault, new(*age.NoIdentityMatchError))
-	if fault == nil {
-		_, fault = io.Copy(content, opened)
-	}
-	_, err = io.Copy(io.Discard, all)
-	if err = cmp.Or(read.Err, err); err != nil {
-		return false, fmt.Errorf("read %s back: %w", c.Stored.Object, err)
-	}
-	sound := blob.Digest(stored.Sum(nil)) == c.Stored.SHA256
-	if !other {
-		sound = sound && fault == nil && blob.Digest(content.Sum(nil)) == c.SHA256
-	}
-	return sound, nil
 }

@@ -52,7 +52,7 @@ type Repository struct {
 	known   map[string]*Copy // copies as they were read, by name
 	indexes map[string]index // indexes as they were read, by name
 	lists   map[string]bool  // lists of erasures that were read, by name
-	erased  erased           // what they have
+	erased  erased           // lines of these
 	damaged map[string]bool  // objects with contents that a proof has found to be damaged
 	ship    shipping
 

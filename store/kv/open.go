@@ -97,7 +97,7 @@ func Open(dir string, options Options) (*DB, error) {
 }
 
 // needsCopy adds ErrOtherCopy to an error of damaged records of one of several nodes: another copy replaces them, and
-// nothing is deleted because of what only this node has lost.
+// what only this node has lost is deleted nowhere.
 func (db *DB) needsCopy(err error) error {
 	if damage := (*disk.Damaged)(nil); db.commits != nil && errors.As(err, &damage) {
 		return fmt.Errorf("%w: %w", ErrOtherCopy, err)
