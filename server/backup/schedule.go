@@ -3,7 +3,6 @@ package backup
 import (
 	"time"
 
-	"reeve/server/target"
 	"reeve/store"
 )
 
@@ -26,7 +25,7 @@ func (w *worker) nextCopy(begun time.Time) (next time.Time, err error) {
 	if err != nil {
 		return next, err
 	}
-	provable, proven := w.b.Examine != nil && w.target.Kind() != target.Command, w.proven()
+	provable, proven := w.provable(), w.proven()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.now.cancelled {

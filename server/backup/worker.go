@@ -368,6 +368,9 @@ func (w *worker) refresh(ctx context.Context) error {
 	return err
 }
 
+// provable reports whether copies can be proven.
+func (w *worker) provable() bool { return w.b.Examine != nil && w.target.Kind() != target.Command }
+
 // proven returns the time of the last proof; zero for none.
 func (w *worker) proven() (at time.Time) {
 	w.mu.Lock()
