@@ -44,7 +44,7 @@ func (in *installation) erase(name string) string {
 }
 
 // TestErased_Lost erases people before, between and after copies. Each is known without any one object; without two,
-// it is said that somebody may be back.
+// it is said that people may be back.
 func TestErased_Lost(t *testing.T) {
 	in, target := newInstallation(t, 0), directory(t)
 	r := in.repository(target, Options{Erased: func() ([]byte, error) { return store.ErasedList(in.db) }})
