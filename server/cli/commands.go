@@ -393,12 +393,3 @@ func checkFlags(f *pflag.FlagSet, p *program) {
 	copyFlags(f, p)
 	f.String("temp", os.TempDir(), "restore a copy at a target below this `DIRECTORY`")
 }
-
-func listenFlag(f *pflag.FlagSet, _ *program) {
-	f.String("listen", "", "listen on this `ADDRESS` (server.listen)")
-}
-
-func serveFlags(f *pflag.FlagSet, p *program) {
-	listenFlag(f, p)
-	f.StringSlice("apply", nil, "apply this setup `FILE|DIR` before the server is ready; can be repeated")
-}

@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/spf13/pflag"
+
 	"reeve/auth/breached"
 	"reeve/embed"
 	"reeve/server"
@@ -207,4 +209,13 @@ func protect(settings *web.Config, c *config.Config) {
 			settings.PrivateFiles = append(settings.PrivateFiles, path)
 		}
 	}
+}
+
+func listenFlag(f *pflag.FlagSet, _ *program) {
+	f.String("listen", "", "listen on this `ADDRESS` (server.listen)")
+}
+
+func serveFlags(f *pflag.FlagSet, p *program) {
+	listenFlag(f, p)
+	f.StringSlice("apply", nil, "apply this setup `FILE|DIR` before the server is ready; can be repeated")
 }
