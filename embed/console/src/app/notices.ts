@@ -1,12 +1,10 @@
-import { useEffect } from 'react'
 import { Failure, put } from '../api/request'
 import { mark } from '../api/session'
 import { store } from '../ui/store'
 import { useLive } from '../ui/useLive'
 import { useAccount } from './account'
 import { type Closed, kindsOf, type Line, open, readUntil } from './notice-lines'
-import { type Unproven, unprovenOf } from './unproven'
-import { setUnproven, useUnproven } from './useUnproven'
+import { useUnproven } from './useUnproven'
 
 const name = 'reeve.notices_closed'
 
@@ -20,14 +18,6 @@ function stored(): Closed {
 }
 
 const closed = store<Closed>(stored())
-
-// useTargets polls the targets without a recent copy that is proven, if the user may see backups.
-function useTargets(): Unproven[] {
-  const { may } = useAccount()
-  const { data } = useLive(may('system.copy.query') ? '/system/backup-target' : '', 120)
-  useEffect(() => setUnproven(unprovenOf(data?.data ?? [])), [data])
-  return useUnproven()
-}
 
 function useUnwell(): string[] {
   const { may } = useAccount()
@@ -63,7 +53,7 @@ export function useNotices(): ReturnType<typeof useAccountNotices> {
   const { info } = useAccount()
   const hidden = closed.use()
   const { lines, close } = useAccountNotices()
-  const unproven = useTargets()
+  const unproven = useUnproven()
   const parts = useUnwell()
   const due = info.acting ? null : info.factor_due
   const lasting: Line[] = [

@@ -1,12 +1,10 @@
-import { store } from '../ui/store'
-import type { Unproven } from './unproven'
-
-const unproven = store<Unproven[]>([])
-
-// setUnproven keeps what the bell, which is on every page, has found.
-export function setUnproven(targets: Unproven[]): void {
-  if (JSON.stringify(targets) !== JSON.stringify(unproven.get())) unproven.set(targets)
-}
+import { useLive } from '../ui/useLive'
+import { useAccount } from './account'
+import { type Unproven, unprovenOf } from './unproven'
 
 // useUnproven returns the targets without a recent copy that is proven, if the user may see backups.
-export const useUnproven = unproven.use
+export function useUnproven(): Unproven[] {
+  const { may } = useAccount()
+  const { data } = useLive(may('system.copy.query') ? '/system/backup-target' : '', 120)
+  return unprovenOf(data?.data ?? [])
+}

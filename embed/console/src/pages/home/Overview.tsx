@@ -41,8 +41,8 @@ function useTotal(path: Path<'GET'> | '', from?: number, to = 0): number | undef
   return (data as { total?: number } | undefined)?.total
 }
 
-// usePeople is the tile of the users of a realm, with those who are new.
-function usePeople(path: '/admin/list' | '/user/list', on: boolean, label: string): Tile[] {
+// useFigure is the tile of the records of a list, with those who are new.
+function useFigure(path: Path<'GET'>, on: boolean, label: string): Tile[] {
   const total = useTotal(on ? path : '')
   const some = on && !!total
   const fresh = useTotal(some ? path : '', week)
@@ -55,16 +55,17 @@ function usePeople(path: '/admin/list' | '/user/list', on: boolean, label: strin
 // useFigures returns the tiles that the user may see.
 function useFigures(): Tile[] {
   const { may } = useAccount()
-  const users = usePeople('/admin/list', may('admin.list.query'), t('menu.admin.list'))
-  const appUsers = usePeople('/user/list', may('user.list.query'), t('menu.user.list'))
-  const totals: Tile[] = []
-  const add = (path: Path<'GET'>, label: string, on: boolean, total: number | undefined) =>
-    on && totals.push({ label, to: path, value: total !== undefined && count(total) })
-  const [roles, files, invites] = [may('admin.role.query'), may('file.list.query'), may('admin.invite.query')]
-  add('/admin/role', t('menu.admin.role'), roles, useTotal(roles ? '/admin/role' : ''))
-  add('/file/list', t('menu.file.list'), files, useTotal(files ? '/file/list' : ''))
-  add('/admin/invite', t('home.invited'), invites, useTotal(invites ? '/admin/invite' : ''))
-  return [...users, ...appUsers, ...totals, ...useLocked(), ...useProven()]
+  const invites = may('admin.invite.query')
+  const pending = useTotal(invites ? '/admin/invite' : '')
+  return [
+    ...useFigure('/admin/list', may('admin.list.query'), t('menu.admin.list')),
+    ...useFigure('/user/list', may('user.list.query'), t('menu.user.list')),
+    ...useFigure('/admin/role', may('admin.role.query'), t('menu.admin.role')),
+    ...useFigure('/file/list', may('file.list.query'), t('menu.file.list')),
+    ...(invites ? [{ label: t('home.invited'), to: '/admin/invite', value: pending !== undefined && count(pending) }] : []),
+    ...useLocked(),
+    ...useProven(),
+  ]
 }
 
 // useLocked is the tile of the users who are locked out now.
