@@ -1,5 +1,5 @@
-import { Card, Flex } from 'antd'
-import { useMemo } from 'react'
+import { Button, Card, Flex, Typography } from 'antd'
+import { useEffect, useMemo, useState } from 'react'
 import type { Effective, PermissionNode, User } from '../../api/types'
 import { joined, t } from '../../i18n'
 import { count } from '../../ui/format'
@@ -11,29 +11,42 @@ import { permissionName } from '../rights/words'
 import { Question } from './Explain'
 import { ofUser } from './person'
 
-// Access shows a user's current permissions, their data scope, and why.
+// Access shows the pages that a user sees, their data scope and their current permissions, and why.
 export function Access({ user }: { user: User }) {
   const held = useGet('/admin/permission/effective', { user_id: user.id }).data
   const tree = useGet('/admin/rule').data?.data
   const heldKeys = held?.keys
-  const checked = useMemo(() => {
+  const { checked, pages } = useMemo(() => {
     const keys = new Set(heldKeys)
-    const ids = new Set<number>()
-    const look = (node: PermissionNode) => {
-      if (keys.has(node.key)) ids.add(node.id)
+    const checked = new Set<number>()
+    const pages: Record<'seen' | 'unseen', PermissionNode[]> = { seen: [], unseen: [] }
+    const look = (node: PermissionNode, hidden = false) => {
+      if (keys.has(node.key)) checked.add(node.id)
+      const off = hidden || node.show === 0
+      if (node.type === page && !off) pages[keys.has(node.key) ? 'seen' : 'unseen'].push(node)
       // biome-ignore lint/nursery/useReactCompiler: the compiler does not support recursive functions
-      childrenOf(node).forEach(look)
+      for (const below of childrenOf(node)) look(below, off)
     }
-    tree?.forEach(look)
-    return ids
+    for (const node of tree ?? []) look(node)
+    return { checked, pages }
   }, [heldKeys, tree])
+  const [asked, setAsked] = useState<string>()
+  useEffect(() => {
+    if (asked) document.getElementById('permission')?.focus()
+  }, [asked])
   return (
     <Flex vertical gap={16}>
       <Card size="small" title={t('role.scope')} loading={!held}>
         {held && <Scope of={held} user={user} />}
       </Card>
+      <Card size="small" title={t('people.pages')} loading={!held || !tree}>
+        <Flex vertical gap={12}>
+          <Pages title={t('people.pages.seen', { n: count(pages.seen.length) })} of={pages.seen} ask={setAsked} />
+          <Pages title={t('people.pages.unseen', { n: count(pages.unseen.length) })} of={pages.unseen} ask={setAsked} />
+        </Flex>
+      </Card>
       <Card size="small" title={t('people.explain')}>
-        <Question of={ofUser(user)} />
+        <Question key={asked} of={ofUser(user)} start={asked} />
       </Card>
       <Card size="small" title={held ? t('people.held', { n: count(held.keys.length) }) : t('people.access')} loading={!held || !tree}>
         {held && tree && (
@@ -50,6 +63,25 @@ export function Access({ user }: { user: User }) {
         )}
       </Card>
     </Flex>
+  )
+}
+
+const page = 1 // type of a permission that is a page
+
+// Pages are pages of the menu, each a button that asks why the user does or does not see it.
+function Pages({ title, of, ask }: { title: string; of: PermissionNode[]; ask: (key: string) => void }) {
+  if (of.length === 0) return null
+  return (
+    <div role="group" aria-label={title}>
+      <Typography.Text type="secondary">{title}</Typography.Text>
+      <Flex wrap gap={4} style={{ marginTop: 4 }}>
+        {of.map((node) => (
+          <Button key={node.id} size="small" onClick={() => ask(node.key)}>
+            {permissionName(node)}
+          </Button>
+        ))}
+      </Flex>
+    </div>
   )
 }
 

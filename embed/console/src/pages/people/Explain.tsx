@@ -29,8 +29,8 @@ export function Explain({ open, of, onClose }: Props) {
 }
 
 // Question selects one permission and, for a user, optionally an earlier time, and shows the answer.
-export function Question({ of }: { of: Subject }) {
-  const [key, setKey] = useState<string>()
+export function Question({ of, start }: { of: Subject; start?: string | undefined }) {
+  const [key, setKey] = useState(start)
   const [at, setAt] = useState<string>()
   const tree = useGet('/admin/rule').data?.data
   const nodes = useMemo(() => (tree ?? []).map(nodeOf), [tree])
