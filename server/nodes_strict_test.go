@@ -15,18 +15,17 @@ import (
 )
 
 // takesNothing are the operations that take nothing away, as patterns of their names: with several nodes, they
-// are answered without waiting for the other ones. Those that create an account are not among them, because they change
-// it in the same commit.
+// are answered without waiting for the other ones.
 var takesNothing = regexp.MustCompile(`^(` + strings.Join([]string{
 	// They read, ask or try.
 	`POST /auth/(check|forward|introspect)`, `POST /admin/role-reach`, `POST /access/v1/evaluations?`, `POST /ofrep/.*`, `POST /system/setting/flag-preview`,
 	`POST /system/setup/plan`, `POST /system/(mail-test|webhook/:id/test|provider/:id/test)`, `POST /file/list/:id/link`,
 	// They create, or send.
-	`POST /admin/(dept|role|rule|key|account/key|account/passkey|account/totp|email|list-import)`,
-	`POST /user/(role|rule|list-import)`, `POST /api/user/(passkey|totp)`, `POST /(admin|api)/password/forgot`,
+	`POST /admin/(dept|role|rule|key|list|account/key|account/passkey|account/totp|email|list-import)`,
+	`POST /user/(role|rule|list|list-import)`, `POST /api/user/(passkey|totp)`, `POST /(admin|api)/password/forgot`,
 	`POST /file/(group|list)`, `POST /system/(dict|dict/:id/item|field|provider|setting|setting-group|webhook|monitor/trace|backup-file)`,
 	`POST /(admin|api)/login(/passkey|/totp)?`, `POST /auth/login(/totp)?`, `POST /(api|auth)/login/(email|email-code|code)`,
-	`POST /app/(forgot|sign-in|sign-in/.*)`, `POST /app/account/(verify|authenticator|passkeys/add)`, `POST /system/(field/:id/apply|mail/:id/retry)`,
+	`POST /(api|app)/register`, `POST /app/(forgot|sign-in|sign-in/.*)`, `POST /app/account/(verify|authenticator|passkeys/add)`, `POST /system/(field/:id/apply|mail/:id/retry)`,
 	// They change records that give no access.
 	`(POST|PUT|DELETE) /system/webhook.*`, `(PUT|DELETE) /file/group.*`, `(PUT|DELETE) /system/field.*`, `(PUT|DELETE) /system/dict/:id/item.*`,
 	`(PUT|DELETE) /admin/account/device(/:id)?`, `PUT /admin/account/notice`, `DELETE /system/mail.*`,

@@ -67,7 +67,7 @@ func TestStrict_AtProviders(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, `"creates":"always"`)
 	id := w.Person("local").ID
-	w.browser().known() // a new account is changed after it was made, which is confirmed
+	w.browser().known() // a new account is changed in the commit that creates it, which is confirmed
 	w.nodes = servertest.NodesOf(w.Instance, 1, withProviders(t))
 	w.Instance = w.nodes.All[0]
 	confirmed := atomic.Int64{}
