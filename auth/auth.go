@@ -57,6 +57,9 @@ type Options struct {
 	// Nodes returns the number of nodes that serve the same data, at least 1; nil for a server that is
 	// the only one. Limits are shared out among them, and nothing is held in memory on a full disk.
 	Nodes func() int
+	// OnDuty reports whether this node deletes what has expired, which one of several does; nil for a
+	// server that is the only one.
+	OnDuty func() bool
 	// PublicURL is the origin at which people reach the server, for which passkeys are; "" if
 	// unknown.
 	PublicURL string
@@ -166,6 +169,14 @@ func (a *Auth) Run(ctx context.Context, fail func(error)) {
 	}
 }
 
+// tidy stores what this process knows alone, and deletes what has expired.
+//
+// With several nodes, each stores the uses that it has seen: no other one knows them, and to tell them to the
+// node with the duties would need as many writes in etcd as the entry does, which has all of a minute. A use that
+// is not later than the stored one changes no row, and without a change there is no entry. When nodes do so at the
+// same time, after they have started together, all but the first run again. Each looks at the accounts that were
+// changed, too, so that none is left out when the duties move: all but the first find their sessions ended.
+// Only trim is a duty: all nodes would delete the same rows at the same time.
 func (a *Auth) tidy() error {
 	a.counters.sweep()
 	a.held.sweep(kv.TimeOf(a.counters.now()))
@@ -178,7 +189,11 @@ func (a *Auth) tidy() error {
 			a.held.addRow(row)
 		}
 	}
-	return errors.Join(initial, used, a.saveKeys(), err, a.trim(), a.endPasswordSessions())
+	err = errors.Join(initial, used, a.saveKeys(), err)
+	if a.options.OnDuty == nil || a.options.OnDuty() {
+		err = errors.Join(err, a.trim())
+	}
+	return errors.Join(err, a.endPasswordSessions())
 }
 
 // chunks returns IDs in groups that one write can change.

@@ -157,7 +157,7 @@ var deletable = sync.OnceValue(func() map[string]func(*servertest.Instance) []st
 func connectedTwice(in *servertest.Instance) (ids []store.ID) {
 	r := simpleAt("/system/provider")
 	r.needs(in)
-	provider := in.Made(r.path, r.nth(1))
+	provider := in.Made(r.path, r.nth(2))
 	in.Update(func(tx *store.Tx) error {
 		for _, subject := range []string{"a", "b"} {
 			v := &store.Identity{ProviderID: provider, UserID: 1, Issuer: "https://id.example.org/",

@@ -184,30 +184,42 @@ func TestNodes_UsedOnce(t *testing.T) {
 	}
 }
 
-// TestNodes_Forward goes to a program behind a proxy, with each request at another node.
-func TestNodes_Forward(t *testing.T) {
-	t.Parallel()
-	s := servertest.NodesOf(everyone(t), 3)
-	owner := &servertest.Traveller{Nodes: s, Token: s.All[0].Tokens["owner"]}
-	cookies, at := map[string]string{}, 1
-	visit := func(query string) *http.Response { // as a proxy asks
-		r := httptest.NewRequest("GET", query, nil)
-		for name, value := range map[string]string{"Proto": "https", "Host": "app.example.org", "Uri": "/orders", "Method": "GET"} {
-			r.Header.Set("X-Forwarded-"+name, value)
-		}
-		r.Header.Set("Accept", "text/html")
-		for name, value := range cookies {
-			r.AddCookie(&http.Cookie{Name: name, Value: value})
-		}
-		w := httptest.NewRecorder()
-		s.All[at%len(s.All)].Server.Handler().ServeHTTP(w, r)
-		at++
-		for _, c := range w.Result().Cookies() {
-			cookies[c.Name] = c.Value
-		}
-		return w.Result()
+// visitor is a browser at a program behind a proxy, whose requests go to one node after another.
+type visitor struct {
+	all     []*servertest.Instance
+	cookies map[string]string
+	at      int // node of the next request
+}
+
+// visit sends a request as a proxy passes it on, with a form if it is not "".
+func (v *visitor) visit(method, address, form string) *http.Response {
+	in := v.all[v.at%len(v.all)]
+	v.at++
+	r := httptest.NewRequest(method, address, strings.NewReader(form))
+	for name, value := range map[string]string{"Proto": "https", "Host": "app.example.org", "Uri": "/orders", "Method": "GET"} {
+		r.Header.Set("X-Forwarded-"+name, value)
 	}
-	page, err := url.Parse(visit("/auth/verify").Header.Get("Location"))
+	r.Header.Set("Accept", "text/html")
+	if method == "POST" {
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		r.Header.Set("Origin", servertest.AppOrigin)
+	}
+	for name, value := range v.cookies {
+		r.AddCookie(&http.Cookie{Name: name, Value: value})
+	}
+	w := httptest.NewRecorder()
+	in.Server.Handler().ServeHTTP(w, r)
+	for _, c := range w.Result().Cookies() {
+		v.cookies[c.Name] = c.Value
+	}
+	return w.Result()
+}
+
+// signsIn comes to the program, and returns there as a user who is signed in at the console.
+func (v *visitor) signsIn(owner *servertest.Traveller) {
+	t := owner.T
+	t.Helper()
+	page, err := url.Parse(v.visit("GET", "/auth/verify", "").Header.Get("Location"))
 	servertest.Must(t, err)
 	q := page.Query()
 	var out struct{ URL string }
@@ -216,24 +228,31 @@ func TestNodes_Forward(t *testing.T) {
 	}))).Data(&out)
 	back, err := url.Parse(out.URL)
 	servertest.Must(t, err)
-	if a := visit(back.RequestURI()); a.StatusCode != 302 {
+	if a := v.visit("GET", back.RequestURI(), ""); a.StatusCode != 302 {
 		t.Fatalf("%d %v", a.StatusCode, a.Header)
 	}
+}
+
+// TestNodes_Forward goes to a program behind a proxy, with each request at another node.
+func TestNodes_Forward(t *testing.T) {
+	t.Parallel()
+	s := servertest.NodesOf(everyone(t), 3)
+	owner := &servertest.Traveller{Nodes: s, Token: s.All[0].Tokens["owner"]}
+	v := &visitor{s.All, map[string]string{}, 1}
+	v.signsIn(owner)
 	for range s.All {
-		if a := visit("/auth/verify"); a.StatusCode != 204 || a.Header.Get("Remote-User") != "admin" {
+		if a := v.visit("GET", "/auth/verify", ""); a.StatusCode != 204 || a.Header.Get("Remote-User") != "admin" {
 			t.Errorf("%d %v", a.StatusCode, a.Header)
 		}
 	}
 }
 
-// TestNodes_MailedCode signs an app user in with a code by mail.
-func TestNodes_MailedCode(t *testing.T) {
-	t.Parallel()
-	first := everyone(t)
-	first.TurnMailOn()
-	first.OK("PUT", "/system/setting", `{"values":{"app.code_sign_in":1}}`, "owner")
-	var who store.Account
-	first.Update(func(tx *store.Tx) error {
+// withMailedCodes lets the app user customer sign in with codes by mail.
+func withMailedCodes(in *servertest.Instance) (who store.Account) {
+	in.T.Helper()
+	in.TurnMailOn()
+	in.OK("PUT", "/system/setting", `{"values":{"app.code_sign_in":1}}`, "owner")
+	in.Update(func(tx *store.Tx) error {
 		u, err := store.AppUserByName.Get(tx, "customer")
 		if err != nil {
 			return err
@@ -241,16 +260,15 @@ func TestNodes_MailedCode(t *testing.T) {
 		who = store.Account{App: true, ID: u.ID}
 		return store.SetEmail(tx, who, "customer@example.org", true)
 	})
-	s := servertest.NodesOf(first, 3)
-	c := &servertest.Traveller{Nodes: s}
-	var asked struct {
-		Token string `json:"login_token"`
-	}
-	c.OK("POST", "/api/login/email", `{"username":"customer"}`).Data(&asked)
-	code := ""
-	servertest.Until(t, "the mail is queued", func() bool {
-		s.All[1].ResolveRequests()
-		s.All[1].View(func(tx *store.Tx) error {
+	return who
+}
+
+// mailedCode waits for the mail with a code for an app user, and returns the code.
+func mailedCode(in *servertest.Instance, who store.Account) (code string) {
+	in.T.Helper()
+	servertest.Until(in.T, "the mail is queued", func() bool {
+		in.ResolveRequests()
+		in.View(func(tx *store.Tx) error {
 			m, err := store.LastMail(tx, store.SignInCode, who)
 			if err != nil || m == nil {
 				return err
@@ -260,6 +278,21 @@ func TestNodes_MailedCode(t *testing.T) {
 		})
 		return code != ""
 	})
+	return code
+}
+
+// TestNodes_MailedCode signs an app user in with a code by mail.
+func TestNodes_MailedCode(t *testing.T) {
+	t.Parallel()
+	first := everyone(t)
+	who := withMailedCodes(first)
+	s := servertest.NodesOf(first, 3)
+	c := &servertest.Traveller{Nodes: s}
+	var asked struct {
+		Token string `json:"login_token"`
+	}
+	c.OK("POST", "/api/login/email", `{"username":"customer"}`).Data(&asked)
+	code := mailedCode(s.All[1], who)
 	use := func(code string) *servertest.Reply {
 		t.Helper()
 		return c.Call("POST", "/api/login/email-code", fmt.Sprintf(`{"login_token":%q,"otp":%q}`, asked.Token, code))

@@ -411,12 +411,15 @@ func holderOrMetrics(rt *web.Route) string {
 	return "owner"
 }
 
-// TestNodes_SettingRefresh: the cache of settings is rebuilt at all nodes, and the response names them.
+// TestNodes_SettingRefresh: the cache of settings is rebuilt at all nodes, and the response names those that have
+// applied that commit, and the others.
 func TestNodes_SettingRefresh(t *testing.T) {
 	t.Parallel()
 	s := servertest.StartNodes(t, 2)
-	for _, told := range s.Clusters {
-		told.Told.Nodes = []web.NodeState{{Name: "node-0", Contact: true}, {Name: "node-1", Contact: true}, {Name: "gone"}}
+	asked := uint64(0)
+	s.Clusters[0].Applies = func(number uint64) (has, lacks []string) {
+		asked = number
+		return []string{"node-0", "node-1"}, []string{"gone"}
 	}
 	generation := func(in *servertest.Instance) (n uint64) {
 		in.View(func(tx *store.Tx) error { n = store.SettingCache.Generation(tx); return nil })
@@ -424,11 +427,15 @@ func TestNodes_SettingRefresh(t *testing.T) {
 	}
 	before := generation(s.All[1])
 	a := s.All[0].OK("POST", "/system/setting/refresh", "", "owner")
-	a.Brief(200, `"nodes":["node-0","node-1"]`)
+	a.Brief(200, `"nodes":["node-0","node-1"],"waiting":["gone"]`)
+	if epoch, _, _ := s.All[0].DB.CommitPosition(); a.Header.Get("Reeve-Commit") != web.EventID(epoch, asked) {
+		t.Errorf("asked who has entry %d, but it is %s", asked, a.Header.Get("Reeve-Commit"))
+	}
 	latest := s.All[1].Request("GET", "/admin/info", "", "owner")
 	latest.Header.Set("Reeve-Read", "latest")
 	s.All[1].Send(latest).Brief(200)
 	if generation(s.All[1]) != before+1 {
 		t.Errorf("the other node has built it %d times, not once", generation(s.All[1])-before)
 	}
+	servertest.Start(t).OK("POST", "/system/setting/refresh", "", "owner").Brief(200, `"nodes":[],"waiting":[]`)
 }

@@ -156,7 +156,7 @@ func (p *program) authOptions() auth.Options {
 		PublicURL:    p.config.PublicURL,
 	}
 	if p.node != nil {
-		options.Nodes = p.node.Live
+		options.Nodes, options.OnDuty = p.node.Live, p.node.OnDuty
 	}
 	return options
 }

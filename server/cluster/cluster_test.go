@@ -29,6 +29,7 @@ type member struct {
 // group are the nodes of a test, with an etcd and a bucket.
 type group struct {
 	t       testing.TB
+	server  *etcdtest.Server
 	etcd    etcd.Options
 	bucket  copies.Target
 	options store.Options
@@ -41,7 +42,7 @@ func newGroup(t testing.TB) *group {
 	t.Helper()
 	server, s3 := etcdtest.Start(t), s3test.Start(t)
 	bucket := s3test.Bucket(t, s3.Options())
-	g := &group{t: t, etcd: etcdtest.Options(server), bucket: bucket}
+	g := &group{t: t, server: server, etcd: etcdtest.Options(server), bucket: bucket}
 	g.options.Files = &kv.FileStorage{Storage: bucket, Cache: 1 << 20, Keep: 24 * time.Hour, Idle: true}
 	return g
 }

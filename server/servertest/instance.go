@@ -158,6 +158,10 @@ func Open(t testing.TB, dir string, options ...func(*Setup)) *Instance {
 	}.DrainingFrom(su.Drain))
 	Must(t, err)
 	t.Cleanup(in.Close)
+	var onDuty func() bool
+	if su.Config.Cluster != nil {
+		onDuty = su.Config.Cluster.OnDuty
+	}
 	in.Auth, err = auth.New(in.DB, auth.Options{
 		Cost:        su.cost,
 		Common:      commonPasswords(),
@@ -165,6 +169,7 @@ func Open(t testing.TB, dir string, options ...func(*Setup)) *Instance {
 		InitialFile: su.File,
 		PublicURL:   su.Config.PublicURL,
 		Nodes:       su.nodes(),
+		OnDuty:      onDuty,
 	})
 	Must(t, err)
 	logger := zerolog.Nop()

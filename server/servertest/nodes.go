@@ -88,6 +88,7 @@ type Node struct {
 	Untold     error // why etcd does not tell the state; nil if it does
 	Figures    web.NodeFigures
 	Board      *sync.Map // notes by name; nil for none
+	Applies    func(number uint64) (has, lacks []string)
 }
 
 func (n *Node) Name() string { return cmp.Or(n.Label, "a") }
@@ -104,6 +105,13 @@ func (n *Node) OnDuty() bool { return !n.Off.Load() }
 func (n *Node) Live() int { return 1 + int(n.Others.Load()) }
 
 func (n *Node) State(context.Context) (web.NodesState, error) { return n.Told, n.Untold }
+
+func (n *Node) Applied(_ context.Context, number uint64) (has, lacks []string) {
+	if n.Applies == nil {
+		return []string{n.Name()}, nil
+	}
+	return n.Applies(number)
+}
 
 func (n *Node) SetNote(_ context.Context, name string, text []byte) error {
 	n.Board.Store(name, text)

@@ -274,7 +274,8 @@ type refreshOut struct {
 	Generation uint64  `json:"generation" doc:"Number of rebuilds of the cache since start"`
 	TookMS     float64 `json:"took_ms"`
 
-	Nodes []string `json:"nodes" doc:"Names of the nodes in contact, which have all rebuilt it; empty with one server"`
+	Nodes   []string `json:"nodes" doc:"Names of the nodes that have rebuilt it; empty with one server"`
+	Waiting []string `json:"waiting" doc:"Names of the nodes that have not, also those that have lost contact in the last hour: they do when they apply this commit, or start"`
 }
 
 // refreshSettings rebuilds the cache inside a write transaction, so that the rebuild cannot
@@ -286,8 +287,8 @@ func refreshSettings(tx *store.Tx, req *web.Request, _ *web.None) (*refreshOut, 
 		return nil, err
 	}
 	took := float64(time.Since(start).Microseconds()) / 1000
-	out := &refreshOut{len(cache.Settings), store.SettingCache.Generation(tx), took, []string{}}
-	req.Committed = append(req.Committed, func() { out.Nodes = req.NodesInContact() })
+	out := &refreshOut{len(cache.Settings), store.SettingCache.Generation(tx), took, []string{}, []string{}}
+	req.Committed = append(req.Committed, func() { out.Nodes, out.Waiting = req.Applied() })
 	return out, nil
 }
 

@@ -2,7 +2,6 @@ package web
 
 import (
 	"context"
-	"slices"
 	"sync"
 	"time"
 
@@ -29,6 +28,10 @@ type Cluster interface {
 	// State returns the state of all nodes, at most a few seconds old. With an error, it has the members of etcd, and
 	// the nodes as they were seen last.
 	State(ctx context.Context) (NodesState, error)
+
+	// Applied returns the names of the nodes that have applied an entry of the log of commits, and of those that have
+	// not, or have lost contact in the last hour. It waits for them for as long as a node takes to report it.
+	Applied(ctx context.Context, number uint64) (has, lacks []string)
 
 	// SetNote leaves a text for all nodes under a name, in the place of the one before. What is lost with etcd, or
 	// not read by an earlier secret.key, must be no loss.
@@ -160,22 +163,14 @@ func NodeRoutes() []Route {
 	}
 }
 
-// NodesInContact returns the names of the nodes that are in contact with etcd; empty with one server. When etcd
-// does not answer, that is this node.
-func (req *Request) NodesInContact() []string {
-	c, names := req.Server.Config.Cluster, []string{}
-	if c == nil {
-		return names
+// Applied returns the names of the nodes that have applied the last commit, and of those that have not, or have lost
+// contact in the last hour; both are empty with one server. It waits a moment for them.
+func (req *Request) Applied() (has, lacks []string) {
+	_, number, ok := req.DB.CommitPosition()
+	if c := req.Server.Config.Cluster; c != nil && ok {
+		has, lacks = c.Applied(req.HTTP.Context(), number)
 	}
-	state, _ := c.State(req.HTTP.Context())
-	for _, n := range state.Nodes {
-		if n.Contact && n.Name != c.Name() {
-			names = append(names, n.Name)
-		}
-	}
-	names = append(names, c.Name())
-	slices.Sort(names)
-	return names
+	return OrEmpty(has), OrEmpty(lacks)
 }
 
 func readNodes(req *Request, _ *None) (*NodesState, error) {

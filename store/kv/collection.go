@@ -239,8 +239,8 @@ func (c *Collection[T]) Authorize(check func(tx *Tx, old *T) error) *Collection[
 
 // Rights declares that records give rights. A commit that deletes or changes one is answered only when no
 // other process that has the records acts on the old one any more, see Options.CommitLog. uses are the
-// names, in JSON, of fields whose change takes nothing away, such as the last use. Rights returns the
-// collection, for use in a declaration.
+// names, in JSON, of fields whose change takes nothing away, such as the last use; the time of the change and the
+// version are among them. Rights returns the collection, for use in a declaration.
 func (c *Collection[T]) Rights(uses ...string) *Collection[T] {
 	c.untyped.givesRights(uses)
 	return c

@@ -341,13 +341,17 @@ func notFound(noun string, id ID) error {
 	return errs.New(errs.NotFound, "%s %d not found", errs.Noun(noun), id)
 }
 
-// givesRights declares the fields whose change can take a right away: all but some.
+// givesRights declares the fields whose change can take a right away: all but some, and but those that change with
+// every field.
 func (c *collection) givesRights(uses []string) {
 	known := 0
 	for i := range c.typ.NumField() {
 		name, _, _ := strings.Cut(c.typ.Field(i).Tag.Get("json"), ",")
 		if name != "" && slices.Contains(uses, name) {
 			known++
+			continue
+		}
+		if t := c.typ.Field(i).Type; t == reflect.TypeFor[Timestamps]() || t == reflect.TypeFor[Versioned]() {
 			continue
 		}
 		c.rights = append(c.rights, i)

@@ -3288,9 +3288,11 @@ export type Refresh = {
   count: number
   /** Number of rebuilds of the cache since start */
   generation: number
-  /** Names of the nodes in contact, which have all rebuilt it; empty with one server */
+  /** Names of the nodes that have rebuilt it; empty with one server */
   nodes: string[]
   took_ms: number
+  /** Names of the nodes that have not, also those that have lost contact in the last hour: they do when they apply this commit, or start */
+  waiting: string[]
 }
 
 export type RegisterAsAppUser = {

@@ -23,6 +23,7 @@ export const settings = {
   'settings.refresh': 'Rebuild cache',
   'settings.refresh.text': 'Reload all settings into memory',
   'settings.refreshed': 'Cache rebuilt: {n} {n|setting|settings} in {ms} ms, generation {generation}.',
+  'settings.refreshed.waiting': 'Not rebuilt yet at {nodes}: they do so when they have contact again, or start.',
   'settings.define': 'Manage fields',
   'settings.define.end': 'Done',
   'settings.create': 'New setting',

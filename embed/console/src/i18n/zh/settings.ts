@@ -25,6 +25,7 @@ export const settings: Record<keyof typeof en, string> = {
   'settings.refresh': '重建缓存',
   'settings.refresh.text': '将全部设置重新加载到内存',
   'settings.refreshed': '缓存已重建：{n} 项设置，耗时 {ms} 毫秒，版本 {generation}。',
+  'settings.refreshed.waiting': '{nodes} 尚未重建：恢复联系或启动后会重建。',
   'settings.define': '管理字段',
   'settings.define.end': '完成',
   'settings.create': '新建设置',

@@ -85,9 +85,10 @@ function Page({ groups, load }: { groups: Group[]; load: ReturnType<typeof useSe
   }
 
   async function refresh() {
-    const { count: n, generation, took_ms } = await post('/system/setting/refresh')
+    const { count: n, generation, took_ms, waiting } = await post('/system/setting/refresh')
     await load()
     notify(t('settings.refreshed', { n: count(n), generation: count(generation), ms: took_ms }))
+    if (waiting.length > 0) notify(t('settings.refreshed.waiting', { nodes: waiting.join(', ') }))
   }
 
   const list = useMemo(() => ({ params, set, reload: async () => void (await load()) }), [params, set, load])
