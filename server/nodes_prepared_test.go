@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"strings"
+	"time"
 
 	"reeve/auth"
 	"reeve/server/pages"
@@ -30,6 +31,11 @@ var preparedRequests = map[string]func(in *servertest.Instance) send{
 		return func() *servertest.Reply {
 			return in.Submit(goodLinks.password.Token, servertest.Passwords(servertest.NewSecret, servertest.NewSecret))
 		}
+	},
+	"POST /system/audit-undo": func(in *servertest.Instance) send {
+		since := time.Now().UTC().Format(time.RFC3339Nano)
+		in.OK("PUT", "/admin/list/2/status", `{"status":0}`, "owner")
+		return call(in, "POST", "/system/audit-undo", fmt.Sprintf(`{"actor":"user:1","since":%q}`, since), "owner")
 	},
 
 	"DELETE /admin/account/totp": func(in *servertest.Instance) send {

@@ -2,6 +2,7 @@ package store
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 
 	"reeve/store/audit"
@@ -72,6 +73,68 @@ type UndoLost struct {
 type UndoPlan struct {
 	Steps []UndoStep
 	Lost  []UndoLost
+}
+
+// undoRecord is the record of a step.
+type undoRecord struct {
+	collection string
+	id         ID
+}
+
+// Records returns the number of records that a plan changes.
+func (p *UndoPlan) Records() int {
+	records := map[undoRecord]bool{}
+	for i := range p.Steps {
+		records[undoRecord{p.Steps[i].Collection, p.Steps[i].ID}] = true
+	}
+	return len(records)
+}
+
+// Leave removes the steps of some records.
+func (p *UndoPlan) Leave(leaves func(collection string, id ID) bool) {
+	p.Steps = slices.DeleteFunc(p.Steps, func(s UndoStep) bool { return leaves(s.Collection, s.ID) })
+	p.Lost = slices.DeleteFunc(p.Lost, func(l UndoLost) bool { return leaves(l.Collection, l.ID) })
+}
+
+// Conflicts returns which of the values that the steps expect have changed since: of several steps
+// of a record, each expects what the one before it leaves. Errors are those of UndoStep.Conflicts.
+func (p *UndoPlan) Conflicts(tx *Tx) (conflicts []UndoConflict, err error) {
+	left := map[undoRecord]*undoneRecord{}
+	for i := range p.Steps {
+		step := &p.Steps[i]
+		key := undoRecord{step.Collection, step.ID}
+		var some []UndoConflict
+		if left[key] == nil {
+			left[key] = &undoneRecord{fields: kv.Fields{}}
+			some, err = step.Conflicts(tx)
+		} else {
+			some, err = step.conflictsAfter(tx, left[key])
+		}
+		if err != nil {
+			return conflicts, err
+		}
+		conflicts = append(conflicts, some...)
+		left[key].apply(step)
+	}
+	return conflicts, nil
+}
+
+// undoneRecord is a record as the steps so far leave it.
+type undoneRecord struct {
+	deleted bool
+	created bool      // fields has all values
+	fields  kv.Fields // values that were set
+}
+
+func (r *undoneRecord) apply(s *UndoStep) {
+	switch s.Operation {
+	case "delete":
+		*r = undoneRecord{deleted: true}
+	case "create":
+		*r = undoneRecord{created: true, fields: maps.Clone(s.Fields)}
+	default:
+		maps.Copy(r.fields, s.Fields)
+	}
 }
 
 // PlanUndo returns how entries, the newest first, can be undone. It writes nothing.

@@ -2,6 +2,7 @@ package store
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"sort"
 
@@ -44,7 +45,33 @@ func (s *UndoStep) Conflicts(tx *Tx) (conflicts []UndoConflict, err error) {
 	if err != nil {
 		return nil, err
 	}
+	return s.differences(is), nil
+}
 
+// conflictsAfter is Conflicts for a record that earlier steps of the plan change.
+func (s *UndoStep) conflictsAfter(tx *Tx, left *undoneRecord) ([]UndoConflict, error) {
+	switch {
+	case left.deleted && s.Operation == "create":
+		return nil, nil
+	case left.deleted:
+		return []UndoConflict{{Collection: s.Collection, ID: s.ID}}, nil
+	case s.Operation == "create":
+		return []UndoConflict{{Collection: s.Collection, ID: s.ID, Current: json.RawMessage("true")}}, nil
+	}
+
+	is := kv.Fields{}
+	if !left.created && tableNamed(s.Collection).Exists(tx, s.ID) { // a deletion since is a conflict of the first step
+		var err error
+		if is, err = tableNamed(s.Collection).FieldsOf(tx, s.ID); err != nil {
+			return nil, err
+		}
+	}
+	maps.Copy(is, left.fields)
+	return s.differences(is), nil
+}
+
+// differences returns the expected values that a record lacks.
+func (s *UndoStep) differences(is kv.Fields) (conflicts []UndoConflict) {
 	for name, expected := range s.Expect {
 		if !sameJSON(is[name], expected) {
 			personal := slices.Contains(s.Personal, name)
@@ -54,7 +81,7 @@ func (s *UndoStep) Conflicts(tx *Tx) (conflicts []UndoConflict, err error) {
 	}
 
 	sort.Slice(conflicts, func(i, j int) bool { return conflicts[i].Field < conflicts[j].Field })
-	return conflicts, nil
+	return conflicts
 }
 
 // Validate returns the error with which Apply would fail before other steps are applied. It writes

@@ -50,6 +50,16 @@ func AuditRoutes(js *jobs.Runner) []web.Route {
 					"as an import, is undone. 409 changed_since names the fields that have been changed " +
 					"since.",
 			}),
+		web.Action("POST", "/system/audit-undo", "system.audit.undo", "Undo what an actor did",
+			entryUndo{js}.undoAll, web.Options{
+				Validates:        true,
+				RequiresScopeAll: true,
+				Note: "Undoes all changes of a user, an app user or an API key since a time, the last one " +
+					"first, as undoing each of the entries would: a record must be as the actor left it, " +
+					"and becomes what it was before. 409 changed_since names the fields that have been " +
+					"changed since; leave_changed leaves these records as they are. Many records are a job. Requires " +
+					"the data scope all.",
+			}),
 		web.Action("GET", "/system/history/:collection/:id", "system.audit.query",
 			"Get a record's history", getHistory, web.Options{
 				Note: "The changes of one record, the newest first. Requires the permission to read the " +

@@ -74,7 +74,7 @@ func undoOf(req *web.Request, e *audit.Entry) (undoInfo, error) {
 			err = nil
 		}
 		if !errs.Is(err, errs.Denied) && !errs.Is(err, errs.NotFound) {
-			info.Records, info.Lost = len(plan.Steps), append(info.Lost, plan.Lost...)
+			info.Records, info.Lost = plan.Records(), append(info.Lost, plan.Lost...)
 		}
 
 		return err
@@ -111,23 +111,21 @@ func validatePlan(tx *store.Tx, plan *store.UndoPlan) error {
 // the values, except those of some custom fields.
 func differences(tx *store.Tx, plan *store.UndoPlan) ([]UndoDifference, error) {
 	list, faults := []UndoDifference{}, errs.Faults{}
-	for i := range plan.Steps {
-		conflicts, err := plan.Steps[i].Conflicts(tx)
-		if err != nil {
-			return list, err
-		}
-		for _, c := range conflicts {
-			some := []UndoDifference{{c.Collection, c.ID, c.Field, c.Expected, c.Current}}
-			if realm := RealmOfCustom(c.Collection); realm != "" && c.Field == "fields" {
-				if some, err = customDifferences(tx, realm, &c); err != nil {
-					return list, err
-				}
+	conflicts, err := plan.Conflicts(tx)
+	if err != nil {
+		return list, err
+	}
+	for _, c := range conflicts {
+		some := []UndoDifference{{c.Collection, c.ID, c.Field, c.Expected, c.Current}}
+		if realm := RealmOfCustom(c.Collection); realm != "" && c.Field == "fields" {
+			if some, err = customDifferences(tx, realm, &c); err != nil {
+				return list, err
 			}
-			if len(list) < maxConflicts {
-				list = append(list, some...)
-			}
-			addConflict(faults, &c)
 		}
+		if len(list) < maxConflicts {
+			list = append(list, some...)
+		}
+		addConflict(faults, &c)
 	}
 	return list, changedSince(faults)
 }
@@ -162,7 +160,7 @@ func changedSince(faults errs.Faults) error {
 // does.
 func permitUndo(tx *store.Tx, plan *store.UndoPlan) error {
 	if len(plan.Steps) == 0 {
-		return errs.New(errs.Invalid, "nothing in this entry can be undone").Coded("nothing_to_undo")
+		return errNothingToUndo()
 	}
 	for i := range plan.Steps {
 		if err := permitStep(tx, &plan.Steps[i]); err != nil {
@@ -170,6 +168,10 @@ func permitUndo(tx *store.Tx, plan *store.UndoPlan) error {
 		}
 	}
 	return nil
+}
+
+func errNothingToUndo() error {
+	return errs.New(errs.Invalid, "there is nothing that can be undone").Coded("nothing_to_undo")
 }
 
 // permitStep demands the permissions of the operation that a step amounts to, and to read the
@@ -255,40 +257,47 @@ func (u entryUndo) undoEntry(req *web.Request, in *entryIn) (*Undone, error) {
 		return nil, err
 	}
 
-	var plan *store.UndoPlan
+	out := &Undone{}
+	return out, u.run(req, out, undoPart{Seq: e.Seq}, func(tx *store.Tx) (*store.UndoPlan, error) {
+		plan, err := store.PlanUndo(tx, entries)
+		if err == nil {
+			err = permitUndo(tx, plan)
+		}
+		if err == nil {
+			_, err = differences(tx, plan)
+		}
+		return plan, err
+	}, false)
+}
+
+// run carries out a plan, by a job if it has many steps, or in a dry run only says what it would do.
+func (u entryUndo) run(req *web.Request, out *Undone, of undoPart, plan func(*store.Tx) (*store.UndoPlan, error), dry bool) error {
 	var parts []jobs.Step
-	err = req.DB.View(req.Actor, func(tx *store.Tx) (err error) {
-		if plan, err = store.PlanUndo(tx, entries); err != nil {
+	err := req.DB.View(req.Actor, func(tx *store.Tx) error {
+		plan, err := plan(tx)
+		if err != nil {
 			return err
 		}
-		if err = permitUndo(tx, plan); err != nil {
-			return err
-		}
-		if _, err = differences(tx, plan); err == nil {
-			parts, err = partsOf(tx, e.Seq, plan)
-		}
+		out.Records, out.Lost = plan.Records(), append([]store.UndoLost{}, plan.Lost...)
+		parts, err = partsOf(tx, of, plan)
 		return err
 	})
-	if err != nil {
-		return nil, err
+	if err != nil || dry {
+		return err
 	}
-
-	out := &Undone{Records: len(plan.Steps), Lost: append([]store.UndoLost{}, plan.Lost...)}
 	if len(parts) > 1 {
 		id, ended, err := u.jobs.Begin(req, UndoKind, parts)
 		if err == nil {
 			out.Job, err = u.jobs.Wait(req, id, ended)
 		}
-		return out, err
+		return err
 	}
 
-	return out, req.DB.Update(req.Actor, func(tx *store.Tx) error {
-		plan, err := store.PlanUndo(tx, entries) // again: people may have been erased since
+	return req.DB.Update(req.Actor, func(tx *store.Tx) error {
+		plan, err := plan(tx) // again: people may have been erased since
 		if err == nil {
-			err = permitUndo(tx, plan)
-		}
-		if err == nil {
-			_, err = (&undoPart{Seq: e.Seq, Steps: plan.Steps}).apply(tx)
+			of.Steps = plan.Steps
+			_, err = of.apply(tx)
 		}
 		return err
 	})
@@ -299,13 +308,15 @@ const UndoKind = "undo"
 
 // undoPart is the part of an undo that one transaction applies.
 type undoPart struct {
-	Seq   uint64           `json:"seq"` // number of the entry that is undone
+	Seq   uint64           `json:"seq,omitempty"` // number of the entry that is undone
+	All   *undoRange       `json:"all,omitempty"` // entries, if there are several
 	Steps []store.UndoStep `json:"steps"`
 }
 
 // partsOf divides a plan into parts that one transaction can apply.
-func partsOf(tx *store.Tx, seq uint64, plan *store.UndoPlan) (parts []jobs.Step, err error) {
-	part, weight := &undoPart{Seq: seq}, 0
+func partsOf(tx *store.Tx, of undoPart, plan *store.UndoPlan) (parts []jobs.Step, err error) {
+	empty := func() *undoPart { return &undoPart{Seq: of.Seq, All: of.All} }
+	part, weight := empty(), 0
 	for i := range plan.Steps {
 		heavy, err := plan.Steps[i].Weight(tx)
 		if err != nil {
@@ -314,7 +325,7 @@ func partsOf(tx *store.Tx, seq uint64, plan *store.UndoPlan) (parts []jobs.Step,
 		if len(part.Steps) > 0 &&
 			(len(part.Steps) == jobs.JobStepRecords || weight+heavy > web.StepWeight) {
 			parts = append(parts, jobs.Step{Records: len(part.Steps), Input: part})
-			part, weight = &undoPart{Seq: seq}, 0
+			part, weight = empty(), 0
 		}
 		part.Steps, weight = append(part.Steps, plan.Steps[i]), weight+heavy
 	}
@@ -342,7 +353,11 @@ func (p *undoPart) several() map[undoRecord]bool {
 // apply applies the steps, each if its record has not changed since, and returns the steps that
 // revert them.
 func (p *undoPart) apply(tx *store.Tx) (inverse []store.UndoStep, err error) {
-	tx.LogAction("undo", map[string]uint64{"seq": p.Seq})
+	if p.All != nil {
+		tx.LogAction("undo", p.All.details())
+	} else {
+		tx.LogAction("undo", map[string]uint64{"seq": p.Seq})
+	}
 	faults, several := errs.Faults{}, p.several()
 	check := func(step *store.UndoStep) error {
 		if err := permitStep(tx, step); err != nil { // first, since conflicts quote values

@@ -4202,7 +4202,31 @@ export type UndoLost = {
   what: "password" | "session" | "second_factor" | "avatar" | "secret" | "public_url" | "file_content" | "erased"
 }
 
+export type UndoWhatActorDid = {
+  /** Actor whose changes are undone: a kind and an ID, such as user:7 or key:3 */
+  actor: string
+  /** 1 to leave records as they are that have been changed since */
+  leave_changed?: 0 | 1
+  /** Time of the first change that is undone */
+  since: string
+  /** Time of the last one; now by default */
+  until?: string
+}
+
 export type Undone = {
+  /** Job of an undo with many records; it is still running if it takes longer than 30 seconds */
+  job?: Job
+  /** What did not come back */
+  lost: UndoLost[]
+  /** Number of records that changed */
+  records: number
+}
+
+export type UndoneAll = {
+  /** Fields that have been changed since, or in between by others, at most 100: their records stay as they are, and without leave_changed nothing is undone */
+  conflicts: UndoDifference[]
+  /** Number of entries with changes that are undone */
+  entries: number
   /** Job of an undo with many records; it is still running if it takes longer than 30 seconds */
   job?: Job
   /** What did not come back */
@@ -5361,6 +5385,7 @@ export type Api = {
     [path: `/link/${string}`]: { body: undefined; answer: unknown }
     '/ofrep/v1/evaluate/flags': { body: EvaluateFlags; answer: unknown }
     [path: `/ofrep/v1/evaluate/flags/${string}`]: { body: EvaluateFlag; answer: unknown }
+    '/system/audit-undo': { body: UndoWhatActorDid; answer: UndoneAll }
     [path: `/system/audit/${number}/undo`]: { body: undefined; answer: Undone }
     '/system/backup-file': { body: BackUpNow; answer: BackupTarget }
     '/system/backup-target/cancel': { body: CancelBackup; answer: BackupTarget }

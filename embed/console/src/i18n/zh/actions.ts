@@ -115,6 +115,7 @@ export const actions: Record<string, string> = {
   'given.List sign-ins': '查看登录日志',
   'given.List audit entries': '查看操作记录',
   'given.Undo an audit entry': '撤销操作',
+  'given.Undo what an actor did': '撤销某操作者的更改',
   'given.Read settings:': '读取设置：{title}',
   'given.Read secrets:': '读取保密值：{title}',
   'given.List webhooks': '查看 Webhook',
