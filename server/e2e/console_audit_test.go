@@ -94,6 +94,32 @@ func TestConsoleAuditActivity(t *testing.T) {
 	p.shoot("activity-zh")
 }
 
+// TestConsoleAuditUndoAll undoes what one user did in a period, except for what another one has changed since.
+func TestConsoleAuditUndoAll(t *testing.T) {
+	t.Parallel()
+	server, owner, _, bea := busyOffice(t)
+	bea.want(200, "POST", "/system/dict", object("code", "mistake", "name", "Mistake"))
+	id := bea.named("/system/dict", "Mistake").ID
+	bea.want(200, "POST", "/system/dict", object("code", "used", "name", "Used"))
+	owner.want(200, "PUT", fmt.Sprintf("/system/dict/%d", owner.named("/system/dict", "Used").ID), object("name", "Needed"))
+	p := signedInAt(t, server, owner, "/system/audit")
+	p.see("bea created the dictionary Mistake")
+	p.gone("Undo all")
+	p.choose("Person", "bea")
+	p.click("button", "Today")
+	p.click("button", "Undo all")
+	d := p.dialog()
+	d.see("Undo all changes by bea in this period?")
+	d.see("Others have changed 1 field since. These records stay as they are.")
+	p.audit()
+	p.shoot("activity-undo-all")
+	d.click("button", "Undo all")
+	p.see("Undone.")
+	owner.want(404, "GET", fmt.Sprintf("/system/dict/%d", id), "")
+	p.open("/system/audit")
+	p.see("admin undid all changes by user ")
+}
+
 // TestConsoleAuditHistory checks the history of records, and undoing from there and from
 // the page.
 func TestConsoleAuditHistory(t *testing.T) {

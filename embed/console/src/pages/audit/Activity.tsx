@@ -8,11 +8,14 @@ import { t } from '../../i18n'
 import { Bar } from '../../ui/Bar'
 import { EntryList } from '../../ui/log/EntryList'
 import { useLog } from '../../ui/log/useLog'
+import { who } from '../../ui/log/words'
 import { useLastValue } from '../../ui/useLastValue'
 import { useQueryParams } from '../../ui/useQueryParams'
 import { Filters, Narrowed, Periods } from './Filters'
 
 const EntryDrawer = lazy(async () => ({ default: (await import('../../ui/log/EntryDrawer')).EntryDrawer }))
+
+const UndoAll = lazy(async () => ({ default: (await import('./UndoAll')).UndoAll }))
 
 const filters = ['actor', 'collection', 'record', 'change', 'operation', 'action', 'address', 'job', 'at[]', 'keywordSearch']
 
@@ -27,6 +30,9 @@ export function Activity() {
   const search = params.toString()
   const query = useMemo(() => asked(new URLSearchParams(search)), [search])
   const log = useLog('/system/audit', query)
+  const [one, range] = [params.get('actor'), params.getAll('at[]')]
+  const ofOne = may('system.audit.undo') && one && range.length === 2 && Object.keys(query).length === 2
+  const by = ofOne ? log.entries?.find(({ actor }) => `${actor.kind}:${actor.id}` === one) : undefined
   const narrowed = Object.keys(query).length > 0
   const show = (to?: number) => void navigate(`/system/audit${to ? `/${to}` : ''}${search && `?${search}`}`)
   return (
@@ -36,11 +42,18 @@ export function Activity() {
         list={{ params, set, reload: log.reload }}
         filters={<Filters params={params} set={set} />}
         actions={
-          may('system.audit.export') && (
-            <Button icon={<DownloadOutlined />} title={t('audit.export.hint')} onClick={() => void download('/system/audit-export').then(save)}>
-              {t('audit.export')}
-            </Button>
-          )
+          <>
+            {one && by && (
+              <Suspense>
+                <UndoAll actor={one} range={range as [string, string]} name={who(t, by.actor)} onUndone={log.reload} />
+              </Suspense>
+            )}
+            {may('system.audit.export') && (
+              <Button icon={<DownloadOutlined />} title={t('audit.export.hint')} onClick={() => void download('/system/audit-export').then(save)}>
+                {t('audit.export')}
+              </Button>
+            )}
+          </>
         }
       />
       <Periods params={params} set={set} />

@@ -247,6 +247,12 @@ const cases: [string, Partial<LogEntry>, string, string?][] = [
     'ada 撤销了记录 7：“Order state”的 2 个字典项',
   ],
   [
+    'an undo of all that an actor did',
+    { action: 'undo', details: { actor: 'key:3', since: '2026-11-30T14:00:00' }, changes: [paid('Paid')] },
+    'ada undid all changes by API key 3 since 2026-11-30 14:00: the dictionary item Paid of Order state',
+    'ada 撤销了 API 密钥 3 自 2026-11-30 14:00 以来的所有更改：“Order state”的 字典项 Paid',
+  ],
+  [
     'the end of retention',
     { actor: { kind: 'system' }, action: 'drop_entries', details: { first: 1, last: 90 } },
     'Entries 1 to 90 reached the end of their retention and were removed',

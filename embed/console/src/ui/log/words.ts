@@ -1,3 +1,4 @@
+import dayjs from 'dayjs'
 import type { LogChange, LogEntry, LogField } from '../../api/types'
 import type { Key } from '../../i18n'
 
@@ -116,7 +117,14 @@ function action(entry: LogEntry, t: Texts, first?: LogChange[]): string | undefi
     case 'denied':
       return denied(entry, t, route)
     case 'undo': {
-      const did = t('audit.did.undo', { ...by, seq: detail(details, 'seq') })
+      const [kind, id] = detail(details, 'actor').split(':')
+      const did = kind
+        ? t('audit.did.undo.all', {
+            ...by,
+            of: who(t, { kind: kind as LogEntry['actor']['kind'], id: Number(id) }),
+            since: dayjs(detail(details, 'since')).format('YYYY-MM-DD HH:mm'),
+          })
+        : t('audit.did.undo', { ...by, seq: detail(details, 'seq') })
       return first ? t('audit.did.how', { did, how: things(first, t) }) : did
     }
     case 'export': {
