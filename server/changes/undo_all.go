@@ -21,7 +21,7 @@ type undoAllIn struct {
 	DryRun       store.Flag `query:"dry_run" doc:"1 to run the same checks and undo nothing"`
 }
 
-// undoRange is logged as what was undone.
+// undoRange selects entries, and is in the log of the undo.
 type undoRange struct {
 	Actor string      `json:"actor" check:"required" doc:"Actor whose changes are undone: a kind and an ID, such as user:7 or key:3"`
 	Since store.Time  `json:"since" check:"required" doc:"Time of the first change that is undone"`
