@@ -117,7 +117,7 @@ func TestConsoleAuditUndoAll(t *testing.T) {
 	p.see("Undone.")
 	owner.want(404, "GET", fmt.Sprintf("/system/dict/%d", id), "")
 	p.open("/system/audit")
-	p.see("admin undid all changes by user ")
+	p.see("admin undid all changes by User 3 since ")
 }
 
 // TestConsoleAuditHistory checks the history of records, and undoing from there and from

@@ -6,11 +6,11 @@ import { onReturn, present } from './presence'
 import { isTold } from './topics'
 
 // One poll per question, for all components that show its answer: as often as the most frequent of
-// them needs, while the user is present. Data that events contain in full is not polled.
+// them needs (from the next time on), while the user is present. Data that events contain in full is not polled.
 
 export type State = { question: string; data?: unknown; failure?: Failure }
 export type Watcher = { seconds: number; query: () => Query; show: (state: State) => void }
-type Poll = { watchers: Set<Watcher>; state: State; look: () => Promise<void>; plan: () => void; stop: () => void }
+type Poll = { watchers: Set<Watcher>; state: State; look: () => Promise<void>; stop: () => void }
 
 const polls = new Map<string, Poll>()
 
@@ -19,10 +19,8 @@ export function watch(question: string, path: Path<'GET'>, watcher: Watcher): ()
   const known = polls.get(question)
   const poll = known ?? start(question, path)
   poll.watchers.add(watcher)
-  if (known) {
-    watcher.show(poll.state)
-    poll.plan()
-  } else void poll.look()
+  if (known) watcher.show(poll.state)
+  else void poll.look()
   return () => {
     poll.watchers.delete(watcher)
     if (poll.watchers.size > 0) return
@@ -72,7 +70,7 @@ function start(question: string, path: Path<'GET'>): Poll {
     clearTimeout(wait)
     forget()
   }
-  const poll: Poll = { watchers, state: { question, data: recall(question) }, look, plan, stop }
+  const poll: Poll = { watchers, state: { question, data: recall(question) }, look, stop }
   polls.set(question, poll)
   return poll
 }

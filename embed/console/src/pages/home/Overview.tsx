@@ -41,8 +41,8 @@ function useTotal(path: Path<'GET'> | '', from?: number, to = 0): number | undef
   return (data as { total?: number } | undefined)?.total
 }
 
-// useFigure is the tile of the records of a list, with those who are new.
-function useFigure(path: Path<'GET'>, on: boolean, label: string): Tile[] {
+// usePeople is the tile of the users of a realm, with those who are new.
+function usePeople(path: '/admin/list' | '/user/list', on: boolean, label: string): Tile[] {
   const total = useTotal(on ? path : '')
   const some = on && !!total
   const fresh = useTotal(some ? path : '', week)
@@ -52,16 +52,31 @@ function useFigure(path: Path<'GET'>, on: boolean, label: string): Tile[] {
   return [{ label, to: path, value: total !== undefined && count(total), more: known && t('home.new', { n: count(fresh), before: count(before) }) }]
 }
 
+const newest = 20
+
+// useRecords is the tile of the records of a list that is not filtered by time: the newest say how many are new.
+function useRecords(path: '/admin/role' | '/file/list', on: boolean, label: string): Tile[] {
+  const { data } = useLive(on ? path : '', 120, () => ({ pageSize: newest, sorter: '{"id":"descend"}' }), 'newest')
+  if (!on) return []
+  const page = data as { total: number; data: { created_at: string }[] } | undefined
+  const ages = page?.data.map(({ created_at }) => dayjs().diff(created_at, 'day', true)) ?? []
+  const within = (from: number, to: number) => {
+    const n = ages.filter((age) => age >= from && age < to).length
+    return ages.length === newest && ages.at(-1)! < to ? `${count(n)}+` : count(n)
+  }
+  return [{ label, to: path, value: page && count(page.total), more: page && t('home.new', { n: within(0, week), before: within(week, 2 * week) }) }]
+}
+
 // useFigures returns the tiles that the user may see.
 function useFigures(): Tile[] {
   const { may } = useAccount()
   const invites = may('admin.invite.query')
   const pending = useTotal(invites ? '/admin/invite' : '')
   return [
-    ...useFigure('/admin/list', may('admin.list.query'), t('menu.admin.list')),
-    ...useFigure('/user/list', may('user.list.query'), t('menu.user.list')),
-    ...useFigure('/admin/role', may('admin.role.query'), t('menu.admin.role')),
-    ...useFigure('/file/list', may('file.list.query'), t('menu.file.list')),
+    ...usePeople('/admin/list', may('admin.list.query'), t('menu.admin.list')),
+    ...usePeople('/user/list', may('user.list.query'), t('menu.user.list')),
+    ...useRecords('/admin/role', may('admin.role.query'), t('menu.admin.role')),
+    ...useRecords('/file/list', may('file.list.query'), t('menu.file.list')),
     ...(invites ? [{ label: t('home.invited'), to: '/admin/invite', value: pending !== undefined && count(pending) }] : []),
     ...useLocked(),
     ...useProven(),

@@ -7,6 +7,7 @@ import { languages } from '../../i18n/languages'
 import { count } from '../format'
 import { PersonLink } from '../PersonLink'
 import { day, days, daysAgo } from './days'
+import { EntryIcon } from './EntryIcon'
 import './log.css'
 import type { Log } from './useLog'
 import { who, words } from './words'
@@ -91,6 +92,7 @@ function Row({ entry, open }: { entry: LogEntry; open: (seq: number) => void }) 
       <time dateTime={entry.at} title={at.format('YYYY-MM-DD HH:mm:ss')}>
         {at.format('HH:mm')}
       </time>
+      <EntryIcon entry={entry} />
       <div>
         {linked && (
           <>

@@ -87,7 +87,7 @@ function other(entry: LogEntry, t: Texts): string {
 }
 
 // groups are the changes by collection and operation, first those that the operation is about.
-function groups({ changes, operation }: LogEntry): LogChange[][] {
+export function groups({ changes, operation }: LogEntry): LogChange[][] {
   const main = changes.filter((change) => !companions.includes(change.collection))
   const companion = companions.find((collection) => changes.some((change) => change.collection === collection))
   const found = new Map<string, LogChange[]>()
