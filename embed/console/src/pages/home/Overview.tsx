@@ -64,7 +64,7 @@ function useRecords(path: '/admin/role' | '/file/list', on: boolean, label: stri
     const n = ages.filter((age) => age >= from && age < to).length
     return ages.length === newest && ages.at(-1)! < to ? `${count(n)}+` : count(n)
   }
-  return [{ label, to: path, value: page && count(page.total), more: page && t('home.new', { n: within(0, week), before: within(week, 2 * week) }) }]
+  return [{ label, to: path, value: page && count(page.total), more: !!page?.total && t('home.new', { n: within(0, week), before: within(week, 2 * week) }) }]
 }
 
 // useFigures returns the tiles that the user may see.
