@@ -171,6 +171,15 @@ func TestConsoleSettings_EachType(t *testing.T) {
 	p.see("Will be removed when you save.")
 	p.click("button", "Save")
 	c.settingIs(g, "secret", "")
+
+	c.want(200, "PUT", "/system/setting", values("site.logo", image)) // also in the browser's tab
+	p.until("have the logo as its icon", func() error {
+		var icon string
+		if err := evaluate(p, `document.querySelector('link[rel=icon]').href`, &icon); err != nil || strings.HasSuffix(icon, image) {
+			return err
+		}
+		return errors.New(icon)
+	})
 }
 
 func TestConsoleSettings_ConcurrentChange(t *testing.T) {

@@ -7,7 +7,7 @@ import type { Home, Info } from '../api/types'
 import { loadTexts, t } from '../i18n'
 import { useDocked } from '../ui/dock'
 import { keepFor } from '../ui/kept'
-import { Mark } from '../ui/Mark'
+import { Mark, setIcon } from '../ui/Mark'
 import { useReconnect } from '../ui/useReconnect'
 import { useChanges } from '../ui/useChanges'
 import { useWider } from '../ui/useWider'
@@ -122,6 +122,7 @@ function Frame({ account, home, children }: { account: Account; home?: Home; chi
   useEffect(() => {
     document.title = [titleOf(path, all), name].filter(Boolean).join(' · ')
   }, [path, all, name])
+  useEffect(() => setIcon(home?.logo), [home])
   useKeys({ palette: () => setOver('palette'), help: () => setOver('help'), go: (to) => void navigate(to), places: all })
 
   function fold() {

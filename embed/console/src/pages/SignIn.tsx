@@ -6,7 +6,7 @@ import type { Home, Login } from '../api/types'
 import { language, loadTexts, setLanguage, t } from '../i18n'
 import { languages } from '../i18n/languages'
 import { failureText } from '../ui/failure-text'
-import { Mark } from '../ui/Mark'
+import { Mark, setIcon } from '../ui/Mark'
 import { Strength } from '../ui/Strength'
 import type { Props as ProviderProps } from './connect/ProviderSignIn'
 import './sign-in.css'
@@ -27,7 +27,9 @@ export function SignIn({ mustChange = false, again }: { mustChange?: boolean; ag
     get('/api/home', {}, { quiet: true }).then(
       (answer) => {
         setHome(answer)
-        if (!over) document.title = answer.title
+        if (over) return
+        document.title = answer.title
+        setIcon(answer.logo)
       },
       () => {}, // a missing site name is not worth an error
     )
