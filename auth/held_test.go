@@ -198,3 +198,52 @@ func TestHeldSession_BoundedAndRevoked(t *testing.T) {
 		t.Errorf("%d rows are held", n)
 	}
 }
+
+// TestHeldSession_NoneWithSeveralNodes: on a full disk, one of several nodes opens no session in memory, uses nothing up
+// there, and renews no proof there: the other nodes would not know.
+func TestHeldSession_NoneWithSeveralNodes(t *testing.T) {
+	in, fill := onSmallDisk(t)
+	in.options.Nodes = func() int { return 2 }
+	good := Attempt{Username: "admin", Password: password, Addr: home}
+	s := in.holds(in.enter("admin", password))
+	proved := s.Actor.Proof.At()
+	refused := func(what string, try func() error) {
+		t.Helper()
+		for range 20 {
+			fill()
+			err := try()
+			if err != nil && !errs.Is(err, errs.Full) {
+				t.Fatalf("%s: %v", what, err)
+			}
+			if in.held.mu.Lock(); len(in.held.sessions)+len(in.held.steps)+len(in.held.used) > 0 {
+				t.Errorf("%s: held in memory: %d sessions, %d steps, %d values", what, len(in.held.sessions), len(in.held.steps), len(in.held.used))
+			}
+			if in.held.mu.Unlock(); err != nil {
+				return
+			}
+		}
+		t.Fatalf("%s: always stored on a full disk", what)
+	}
+	refused("a sign-in", func() error { _, err := in.Login(good); return err })
+	refused("a value that is used once", func() error {
+		_, hash := newToken(tokenPrefix)
+		return in.spendNow(onceOf("challenge", hash, time.Now().Add(time.Hour)), errUnknown)
+	})
+	refused("a confirmation", func() error {
+		secret := password
+		_, _, err := in.Prove(s, home, Confirmation{Password: &secret})
+		if err == nil { // it was stored, with a new token
+			s = in.holds(in.enter("admin", password))
+			proved = s.Actor.Proof.At()
+		}
+		return err
+	})
+	if now := s.Actor.Proof.At(); now != proved {
+		t.Errorf("the proof of %s is now of %s", proved, now)
+	}
+
+	full := errs.New(errs.Full, "full")
+	if g, err := in.hold(store.Account{ID: FirstUser}, &loginProof{}, good, full); g != nil || !errors.Is(err, full) {
+		t.Errorf("a session in memory: %v", err)
+	}
+}

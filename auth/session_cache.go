@@ -126,7 +126,8 @@ func (s *sessions) count() map[string]int {
 func (s *sessions) invalidate(c kv.Changes) {
 	ended, users, apps := c.Of(store.Sessions), c.Of(store.Users), c.Of(store.AppUsers)
 	keys, secrets, settings := c.Of(store.APIKeys), c.Of(store.KeySecrets), c.Of(store.Settings)
-	if len(ended)+len(users)+len(apps)+len(keys)+len(secrets)+len(settings) == 0 {
+	proofs := len(c.Of(store.Identities)) + len(c.Of(store.PasswordHashes)) // until when personal keys can be used, see store.APIKey.SignInDue
+	if len(ended)+len(users)+len(apps)+len(keys)+len(secrets)+len(settings)+proofs == 0 {
 		return
 	}
 
@@ -148,6 +149,17 @@ func (s *sessions) invalidate(c kv.Changes) {
 	if len(settings) > 0 && s.keys > 0 { // one of them turns personal keys off
 		for id := range s.byKey {
 			s.evictKey(c, id)
+		}
+	}
+
+	if proofs > 0 && s.keys > 0 {
+		for id, all := range s.byKey {
+			for v := range all {
+				if v.Key.Personal {
+					s.evictKey(c, id)
+					break
+				}
+			}
 		}
 	}
 

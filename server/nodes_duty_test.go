@@ -265,3 +265,23 @@ func TestDuties_BackupHealth(t *testing.T) {
 		}
 	}
 }
+
+// TestDuties_MailHealth lets mail fail at a node, and gives the duties to another one: what the first one has seen last
+// is not the state of mail any more.
+func TestDuties_MailHealth(t *testing.T) {
+	t.Parallel()
+	s := servertest.StartNodes(t, 2)
+	in := s.All[0]
+	in.TurnMailOn() // at a port where nothing listens
+	in.Guest("ann", "ann@example.org")
+	keeps(s, func(in *servertest.Instance) []func(context.Context) { return in.Server.Duties(in.Server.Outbox.Run) })
+	in.OK("POST", "/admin/invite?ids=2", `{"send":1}`, "owner")
+	servertest.Until(t, "the node that sends says that mail fails", func() bool {
+		p := in.Server.Outbox.Health()
+		return p.State == web.Degraded && strings.Contains(p.Message.String(), "can't be used")
+	})
+	s.GiveDuties(1)
+	if p := in.Server.Outbox.Health(); p.State != web.Healthy {
+		t.Errorf("a node without the duties: %s: %s", p.State, p.Message)
+	}
+}

@@ -117,8 +117,7 @@ func readState(t *testing.T, path string) map[string]string {
 	return classes
 }
 
-// stateClass matches a class; one with a question mark has to be decided.
-var stateClass = regexp.MustCompile(`^(shared|local|row)\??$|^transient$`)
+var stateClass = regexp.MustCompile(`^(shared|local|row|transient)$`)
 
 // exists reports whether a package has a type, variable, function, field or method.
 func exists(pkg *types.Package, name string) bool {

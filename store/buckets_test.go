@@ -28,7 +28,7 @@ func bucketRow(name string) string {
 	return name
 }
 
-var bucketClass = regexp.MustCompile(`^(shared|local|row)\??$`)
+var bucketClass = regexp.MustCompile(`^(shared|local|row)$`)
 
 // Buckets are declared in kv/buckets.tsv, see "Shared and local state" in architecture.md.
 func TestBuckets_AreDeclared(t *testing.T) {

@@ -184,9 +184,9 @@ func (n *Node) renewBase(ctx context.Context) error {
 	}
 	now := time.Now()
 	if known := n.based; known == nil || known.name != base.Name {
-		n.based = &baseSeen{name: base.Name, at: now, bytes: n.log.bytes.Load()}
+		n.based = &baseSeen{name: base.Name, made: base.At, at: now, bytes: n.log.bytes.Load()}
 	}
-	if head.Number == base.Number || now.Sub(n.based.at) < n.options.baseEvery() && n.log.bytes.Load()-n.based.bytes < n.options.baseBytes() {
+	if head.Number == base.Number || n.based.age(now) < n.options.baseEvery() && n.log.bytes.Load()-n.based.bytes < n.options.baseBytes() {
 		return n.forget(ctx, now)
 	}
 	made, err := n.storeBase(ctx, n.db)
@@ -246,10 +246,21 @@ func (n *Node) sweepBases(ctx context.Context, kept ...string) error {
 // baseSeen is a base copy that this node has seen.
 type baseSeen struct {
 	name  string
+	made  time.Time // time of the copy, by the clock of its node; zero if unknown
 	at    time.Time // time at which it was seen first
 	bytes int64     // size of the entries that had been received
 
 	forgot time.Time // last time at which etcd was let forget old revisions; zero before
+}
+
+// age returns the age of a base copy. The node with the duties may have seen it just now, and the clock of the node
+// that made it may be ahead.
+func (b *baseSeen) age(now time.Time) time.Duration {
+	seen := now.Sub(b.at)
+	if b.made.IsZero() {
+		return seen
+	}
+	return max(seen, now.Sub(b.made))
 }
 
 func (o *Options) baseEvery() time.Duration {

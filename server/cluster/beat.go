@@ -51,26 +51,30 @@ func (n *Node) Serving() error {
 	if state.Refused != nil {
 		return state.Refused
 	}
-	now := sinceBoot()
-	n.beats.mu.Lock()
-	defer n.beats.mu.Unlock()
+	return n.beats.serving(sinceBoot(), state.At.Number)
+}
+
+// serving is Node.Serving at a time since boot, for a node that has applied the entries up to one.
+func (b *beats) serving(now time.Duration, applied uint64) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	fresh := false
-	for _, b := range n.beats.all {
-		if now-b.asked >= beatValid {
+	for _, one := range b.all {
+		if now-one.asked >= beatValid {
 			break
 		}
-		if !b.node {
+		if !one.node {
 			fresh = false
 			break
 		}
-		if fresh = true; b.number <= state.At.Number {
+		if fresh = true; one.number <= applied {
 			return nil
 		}
 	}
 	if fresh {
 		return errs.New(errs.Busy, "this node has not applied the latest changes yet").Coded("node_behind")
 	}
-	return errs.New(errs.Busy, "this node has no contact with the other nodes").Coded("node_alone").Because(n.beats.failure)
+	return errs.New(errs.Busy, "this node has no contact with the other nodes").Coded("node_alone").Because(b.failure)
 }
 
 // OnDuty reports whether this node has the duties: what only one node does at a time.

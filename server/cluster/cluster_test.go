@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -34,6 +35,7 @@ type group struct {
 	bucket  copies.Target
 	options store.Options
 	base    time.Duration // interval of base copies
+	bytes   int64         // size of the entries after which there is one; 1 unless it is given
 	config  func() map[string]string
 	all     []*member
 }
@@ -52,7 +54,7 @@ func (g *group) node(dir, name string) *Node {
 	n, err := Open(Options{
 		Etcd: g.etcd, Name: name, Version: "test", Dir: dir, Bucket: g.bucket, Config: g.config,
 		Log:       func(text string, err error) { g.t.Logf("%s: %s: %v", name, text, err) },
-		BaseEvery: g.base, BaseBytes: 1,
+		BaseEvery: g.base, BaseBytes: cmp.Or(g.bytes, 1),
 	})
 	if err != nil {
 		g.t.Fatal(err)

@@ -1,13 +1,17 @@
 package cluster
 
 import (
+	"crypto/rand"
+	"errors"
 	"slices"
 	"testing"
 	"time"
 
 	"reeve/store"
+	"reeve/store/errs"
 	"reeve/store/etcd"
 	"reeve/store/etcd/etcdtest"
+	"reeve/store/kv"
 )
 
 // behind starts a node whose connections to etcd go through a proxy.
@@ -91,4 +95,109 @@ func TestFrozenNode(t *testing.T) {
 		has, lacks := a.Applied(t.Context(), a.at())
 		return slices.Equal(has, []string{"a", "b"}) && len(lacks) == 0
 	})
+}
+
+// TestFrozenNode_PastBaseCopies lets a node hang until the entries that it lacks are deleted, with a write under way,
+// and lets it go on with another one. It takes the base copy, or has the entries from what etcd has sent before: no
+// write is in its data alone.
+func TestFrozenNode_PastBaseCopies(t *testing.T) {
+	for name, cut := range map[string]bool{"connections are cut": true, "connections go on": false} {
+		t.Run(name, func(t *testing.T) { frozenPastBases(t, cut) })
+	}
+}
+
+func frozenPastBases(t *testing.T, cut bool) {
+	g := newGroup(t)
+	g.base = time.Millisecond
+	first := t.TempDir()
+	g.init(first)
+	a := g.start(first, "a")
+	until(t, "the first node has the duties", a.OnDuty)
+	proxy := g.server.Proxy(t)
+	dir := keyOnly(t, first)
+	b := g.behind(proxy, dir, "b")
+	b.create("before")
+	g.same(1)
+
+	proxy.Set(etcdtest.HoldAll)
+	at, outcome, waiting := b.at(), map[string]error{}, make(chan error, 1)
+	go func() { waiting <- b.try("waiting") }()
+	until(t, "two base copies are newer than what the node has", func() bool {
+		a.create("later " + rand.Text())
+		return a.base().Before > at
+	})
+	want := a.count()
+	if cut {
+		proxy.Cut()
+	}
+	proxy.Set(etcdtest.Pass)
+	outcome["then"] = b.try("then")
+	outcome["waiting"] = <-waiting
+	needsCopy := func() bool {
+		state, _ := b.db.CommitLog()
+		return errors.Is(state.Refused, kv.ErrOtherCopy)
+	}
+	until(t, "the node needs a copy, or serves", func() bool { return needsCopy() || !cut && b.Serving() == nil })
+	outcome["at last"] = b.try("at last")
+	if needsCopy() {
+		if b.Serving() == nil || outcome["at last"] == nil {
+			t.Error("it serves")
+		}
+		b.stop()
+		g.all = []*member{a}
+		b = g.start(dir, "b")
+	}
+
+	until(t, "the nodes are equal", func() bool { return b.at() == a.at() })
+	for name, err := range outcome {
+		n, code := a.named(name), ""
+		if err != nil {
+			code = errs.Of(err).Code
+		}
+		t.Logf("%s: %d, %v (%s)", name, n, err, code)
+		switch {
+		case err == nil && n != 1:
+			t.Errorf("%s was acknowledged, and is there %d times", name, n)
+		case err != nil && code == "":
+			t.Errorf("%s was refused with no name: %v", name, err)
+		case n > 1 || err != nil && code != "write_outcome_unknown" && n != 0:
+			t.Errorf("%s was refused, and is there %d times: %v", name, n, err)
+		case b.named(name) != n:
+			t.Errorf("%s is there %d times, and %d times at the node that has hung", name, n, b.named(name))
+		}
+		want += n
+	}
+	g.same(want)
+	b.create("after")
+	g.same(want + 1)
+	mine, _ := a.db.CommitLog()
+	theirs, _ := b.db.CommitLog()
+	if mine.At != theirs.At {
+		t.Errorf("the nodes are at %+v and %+v", mine.At, theirs.At)
+	}
+}
+
+// try creates a department.
+func (m *member) try(name string) error {
+	return m.db.Update(store.System, func(tx *store.Tx) error { return store.Depts.Create(tx, &store.Dept{Name: name, Status: true}) })
+}
+
+// named returns the number of departments with a name.
+func (m *member) named(name string) (n int) {
+	m.t.Helper()
+	err := m.db.View(store.System, func(tx *store.Tx) error {
+		for d, err := range store.Depts.All(tx) {
+			if err != nil {
+				return err
+			}
+			if d.Name == name {
+				n++
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	return n
 }

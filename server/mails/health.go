@@ -39,7 +39,7 @@ func (o *Outbox) Health() web.Part {
 
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if fault := o.fault; fault != nil && p.State == web.Healthy && on {
+	if fault := o.fault; fault != nil && p.State == web.Healthy && on && o.s.OnDuty() { // otherwise another node has sent since
 		p.State, p.Message = web.Degraded, errs.Say("the mail server can't be used: %s",
 			responseOf(fault))
 	}
