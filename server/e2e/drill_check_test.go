@@ -25,6 +25,7 @@ func (d *drill) check() {
 		}
 	}
 	d.checkRegisters()
+	d.checkFiles()
 	d.checkRows()
 	for _, name := range d.names {
 		d.node(name).stop()
