@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -209,7 +210,7 @@ func (d *drill) revocations() (n int) {
 // TestCluster_Drill disturbs a cluster while clients write at all nodes: nothing that was acknowledged is
 // lost, nothing appears that no client wrote, registers are linearizable, codes are unique, what was undone is
 // undone, no node accepts what was taken away, each file has its content at all nodes, and all nodes end with the same
-// records. Two of the nodes run another patch release, and store base copies often.
+// records. A thief of the disks of etcd and the bucket finds no name, hash or secret. Two of the nodes run another patch release, and store base copies often.
 func TestCluster_Drill(t *testing.T) {
 	c := newCluster(t, 3)
 	c.links = map[string]*link{}
@@ -225,6 +226,7 @@ func TestCluster_Drill(t *testing.T) {
 	eventually(t, "two versions run side by side", func() bool {
 		return strings.Count(d.succeed("a", "cluster", "status"), nextPatch) == 2
 	})
+	secrets := d.plant()
 	bucket := c.s3.Options().Endpoint
 	d.run(
 		fault{"kill a node", size(2, 20, 170), func() {
@@ -276,6 +278,9 @@ func TestCluster_Drill(t *testing.T) {
 			}
 		}},
 	)
+	_, rows := sharedRows(t, filepath.Join(d.data("a"), "data.db"))
+	secrets.grow(t, d.data("a"), rows)
+	d.checkStolen(secrets)
 	t.Logf("%d base copies were stored", d.baseCopies())
 	if d.baseCopies() < 3 { // one is that of the beginning
 		t.Error("these are too few")
