@@ -43,7 +43,7 @@ func (d *drill) plant() canaries {
 	d.at(1, d.token).want(200, "PUT", "/system/setting", values("mail.password", all["setting"]))
 	d.at(2, d.token).want(200, "POST", "/admin/dept", object("name", all["department"], "status", 1))
 	all["role"] = unseen("role")
-	role := d.at(1, d.token).want(200, "POST", "/admin/role", object("name", all["role"], "data_scope", "all"))
+	role := d.at(0, d.token).want(200, "POST", "/admin/role", object("name", all["role"], "data_scope", "all"))
 	key := d.at(0, d.token).want(200, "POST", "/admin/key", object("name", all["key name"], "role_ids", []int{into[struct{ ID int }](t, role).ID}))
 	all["key"] = into[struct{ Token string }](t, key).Token
 	d.at(1, d.token).upload(all["file"], strings.Repeat("a text with "+all["content"]+" in it\n", 5000))
