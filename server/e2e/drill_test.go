@@ -70,6 +70,9 @@ func newDrill(c *cluster) *drill {
 		d.nodes[name] = d.serve(name)
 	}
 	d.token = signedIn(c.t, d.nodes["a"]).token
+	for i := range d.names {
+		d.at(i, d.token).has("/admin/info", "admin") // so that each has the session
+	}
 	return d
 }
 
