@@ -51,7 +51,7 @@ var patched = sync.OnceValues(func() (string, error) {
 			return regexp.MustCompile(`const version = ".*"`).ReplaceAllString(text, `const version = "`+nextPatch+`"`)
 		},
 		"server/cluster/base.go": func(text string) string {
-			return strings.Replace(text, "baseBytes  = 64 << 20 ", fmt.Sprint("baseBytes = ", size(128<<10, 128<<10, 4<<20)), 1)
+			return strings.Replace(text, "baseBytes  = 64 << 20 ", fmt.Sprint("baseBytes = ", size(128<<10, 128<<10, 1<<20)), 1)
 		},
 	})
 })

@@ -34,7 +34,7 @@ func newVolume(t *testing.T, at string) *volume {
 	}
 	v := &volume{t, filepath.Join(t.TempDir(), "image"), at}
 	noErr(t, os.WriteFile(v.image, nil, 0o600))
-	noErr(t, os.Truncate(v.image, 512<<20))
+	noErr(t, os.Truncate(v.image, 2<<30))
 	for _, words := range [][]string{{"mkfs.ext4", "-q", "-F", v.image}, {"mount", "-o", "loop", v.image, at}} {
 		if out, err := exec.Command(words[0], words[1:]...).CombinedOutput(); err != nil {
 			return without(fmt.Sprintf("no power can be cut: %v: %v: %s", words, err, out))
