@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"os"
 	"os/exec"
@@ -33,32 +34,62 @@ var several = sync.OnceValues(func() (string, error) {
 
 // newer is several with one more migration of the records, built once.
 var newer = sync.OnceValues(func() (string, error) {
-	dir := filepath.Dir(binary)
-	source, err := filepath.Abs("../../store/schema.go")
-	if err != nil {
+	return overlaid("reeve-newer", map[string]func(string) string{"store/schema.go": func(text string) string {
+		return strings.TrimSuffix(text, "\t},\n}\n") + // of the migrations, which are the end of the schema
+			"\t\t{Title: \"next\", Run: func(*Tx) error { return nil }},\n\t},\n}\n"
+	}})
+})
+
+// nextPatch is the version of a program of patched.
+const nextPatch = "999.0.1"
+
+// patched is several with another version and the same schema, as a patch release has, which stores a base copy
+// after few entries. It is built once.
+var patched = sync.OnceValues(func() (string, error) {
+	return overlaid("reeve-patched", map[string]func(string) string{
+		"main.go": func(text string) string {
+			return regexp.MustCompile(`const version = ".*"`).ReplaceAllString(text, `const version = "`+nextPatch+`"`)
+		},
+		"server/cluster/base.go": func(text string) string {
+			return strings.Replace(text, "baseBytes  = 64 << 20 ", fmt.Sprint("baseBytes = ", size(128<<10, 128<<10, 1<<20)), 1)
+		},
+	})
+})
+
+// overlaid builds the program for several nodes from changed files.
+func overlaid(name string, changes map[string]func(text string) string) (program string, err error) {
+	dir, replace := filepath.Dir(binary), map[string]string{}
+	for file, change := range changes {
+		source, err := filepath.Abs(filepath.Join("../..", file))
+		if err != nil {
+			return "", err
+		}
+		text, err := os.ReadFile(source)
+		if err != nil {
+			return "", err
+		}
+		changed := change(string(text))
+		if changed == string(text) {
+			return "", fmt.Errorf("%s has become another one: %s needs a change of it", file, name)
+		}
+		replace[source] = filepath.Join(dir, name+"-"+filepath.Base(file))
+		if err := os.WriteFile(replace[source], []byte(changed), 0o600); err != nil {
+			return "", err
+		}
+	}
+	overlay := filepath.Join(dir, name+".json")
+	list, err := json.Marshal(map[string]any{"Replace": replace})
+	if err = errors.Join(err, os.WriteFile(overlay, list, 0o600)); err != nil {
 		return "", err
 	}
-	text, err := os.ReadFile(source)
-	if err != nil {
-		return "", err
-	}
-	head, found := strings.CutSuffix(string(text), "\t},\n}\n") // of the migrations, which are the end of the schema
-	if !found {
-		return "", errors.New("store/schema.go does not end with the migrations")
-	}
-	changed, overlay, path := filepath.Join(dir, "schema.go"), filepath.Join(dir, "overlay.json"), filepath.Join(dir, "reeve-newer")
-	list, err := json.Marshal(map[string]any{"Replace": map[string]string{source: changed}})
-	if err := errors.Join(err, os.WriteFile(overlay, list, 0o600),
-		os.WriteFile(changed, []byte(head+"\t\t{Title: \"next\", Run: func(*Tx) error { return nil }},\n\t},\n}\n"), 0o600)); err != nil {
-		return "", err
-	}
-	build := exec.Command("go", "build", "-overlay", overlay, "-tags", "cluster,grpcnotrace", "-o", path, "reeve")
+	program = filepath.Join(dir, name)
+	build := exec.Command("go", "build", "-overlay", overlay, "-tags", "cluster,grpcnotrace", "-o", program, "reeve")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build: %w\n%s", err, out)
 	}
-	return path, nil
-})
+	return program, nil
+}
 
 // update makes the nodes run a newer program, whose records have another schema.
 func (c *cluster) update() {
@@ -290,11 +321,26 @@ func TestCluster(t *testing.T) {
 // upload stores a file, and returns its path.
 func (c *client) upload(name, content string) string {
 	c.t.Helper()
+	a, err := c.uploads(name, content)
+	noErr(c.t, err)
+	if a.status != 200 {
+		c.t.Fatalf("upload: %d %s", a.status, a.raw)
+	}
+	return uploaded(c.t, a)
+}
+
+// uploads is upload, whatever the answer is.
+func (c *client) uploads(name, content string) (*answer, error) {
 	with := *c
-	with.extra = map[string]string{"Content-Type": "multipart/form-data; boundary=x"}
-	all := into[struct{ Data []struct{ ID int } }](c.t, with.want(200, "POST", "/file/list",
-		"--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\""+name+"\"\r\n\r\n"+content+"\r\n--x--\r\n"))
-	return fmt.Sprint("/file/list/", all.Data[0].ID)
+	with.extra = maps.Clone(c.extra)
+	with.extra["Content-Type"] = "multipart/form-data; boundary=" + boundary
+	return with.do("POST", "/file/list", formPart(name)+content+"\r\n"+formEnd)
+}
+
+// uploaded returns the path of a file from the answer to its upload.
+func uploaded(t testing.TB, a *answer) string {
+	t.Helper()
+	return fmt.Sprint("/file/list/", into[struct{ Data []struct{ ID int } }](t, a).Data[0].ID)
 }
 
 // drop deletes a file for good.

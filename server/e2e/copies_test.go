@@ -204,7 +204,7 @@ func TestCopies_SharedTarget(t *testing.T) {
 func TestCommands_OfAnotherUser(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() != 0 {
-		t.Skip("only root can start a process of another user")
+		unless(t, "only root can start a process of another user")
 	}
 	dir := t.TempDir()
 	start(t, dir).stop()

@@ -1,7 +1,18 @@
 package e2e
 
 import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
 	"strings"
+	"syscall"
+	"testing"
+
+	"go.etcd.io/bbolt"
 )
 
 // check compares the records of the nodes with the answers.
@@ -14,6 +25,8 @@ func (d *drill) check() {
 		}
 	}
 	d.checkRegisters()
+	d.checkFiles()
+	d.checkRows()
 	for _, name := range d.names {
 		d.node(name).stop()
 	}
@@ -58,6 +71,138 @@ func (c *cluster) sound(name string) {
 	for _, words := range [][]string{{"verify"}, {"audit", "verify"}} {
 		if r := finish(c.t, program(c.t, append(words, "--data", c.data(name))...)); r.code != 0 {
 			c.t.Errorf("node %s: %s%s", name, r.out, r.err)
+		}
+	}
+}
+
+// position is that of records in the log of commits.
+type position struct {
+	Epoch  string
+	Number uint64
+	Hash   string
+}
+
+const changeLog = "change_log"
+
+// sharedRows returns the position of a file of records, and all rows that every node at that position has, by
+// bucket and key: nothing of this node alone, see store/kv/buckets.tsv. The sequence of a bucket has its name as the key.
+func sharedRows(t testing.TB, path string) (at position, rows map[string]string) {
+	t.Helper()
+	db, err := bbolt.Open(path, 0o600, &bbolt.Options{ReadOnly: true})
+	noErr(t, err)
+	rows = map[string]string{}
+	err = db.View(func(tx *bbolt.Tx) error {
+		const frame = 5 // bytes before the payload
+		if text := tx.Bucket([]byte("_meta")).Get([]byte("commit")); len(text) < frame {
+			return errors.New("the records have no position in the log of commits")
+		} else if err := json.Unmarshal(text[frame:], &at); err != nil {
+			return err
+		}
+		return tx.ForEach(func(bucket []byte, b *bbolt.Bucket) error {
+			name := string(bucket)
+			if name == "_meta" || name == "_local" || strings.HasSuffix(name, ".search.changes") {
+				return nil
+			}
+			rows[name] = fmt.Sprint(b.Sequence())
+			return b.ForEach(func(key, value []byte) error {
+				rows[fmt.Sprintf("%s %q", name, key)] = string(value)
+				return nil
+			})
+		})
+	})
+	noErr(t, errors.Join(err, db.Close()))
+	return at, rows
+}
+
+// differences returns the keys of rows that differ, in words. A node moves entries of the change log to its segments
+// when it likes.
+func differences(one, other map[string]string) (all []string) {
+	for _, pair := range [][2]map[string]string{{one, other}, {other, one}} {
+		for key, value := range pair[0] {
+			if got, there := pair[1][key]; got != value && (there || !strings.HasPrefix(key, changeLog+" ")) {
+				all = append(all, fmt.Sprintf("%s: %q and %q", key, value, got))
+			}
+		}
+	}
+	return all
+}
+
+// frozen copies the records of all nodes at one moment.
+func (d *drill) frozen() (copies []string) {
+	d.t.Helper()
+	dir := d.t.TempDir()
+	for _, name := range d.names {
+		p := d.node(name)
+		p.signal(syscall.SIGSTOP)
+		defer p.signal(syscall.SIGCONT)
+		p.stands()
+	}
+	for _, name := range d.names {
+		to := filepath.Join(dir, name)
+		in, err := os.Open(filepath.Join(d.data(name), "data.db"))
+		noErr(d.t, err)
+		out, err := os.Create(to)
+		noErr(d.t, err)
+		_, err = io.Copy(out, in)
+		noErr(d.t, errors.Join(err, in.Close(), out.Close()))
+		copies = append(copies, to)
+	}
+	return copies
+}
+
+// stands waits until a process that was told to stand still does, where the system says so.
+func (p *process) stands() {
+	p.t.Helper()
+	path := fmt.Sprintf("/proc/%d/stat", p.pid())
+	if _, err := os.Stat(path); err != nil {
+		return
+	}
+	eventually(p.t, "the process stands still", func() bool {
+		text, err := os.ReadFile(path)
+		return err == nil && bytes.Contains(text, []byte(") T "))
+	})
+}
+
+// checkRows compares all shared rows of the nodes when they have applied the same entry.
+func (d *drill) checkRows() {
+	t := d.t
+	t.Helper()
+	var at []position
+	var rows []map[string]string
+	eventually(t, "all nodes have applied the same entry", func() bool {
+		at, rows = nil, nil
+		for _, path := range d.frozen() {
+			p, r := sharedRows(t, path)
+			at, rows = append(at, p), append(rows, r)
+			noErr(t, os.Remove(path))
+		}
+		return at[0].Number == at[1].Number && at[1].Number == at[2].Number
+	})
+	for i, name := range d.names[1:] {
+		if at[i+1] != at[0] {
+			t.Errorf("node %s is at %+v, node %s at %+v", d.names[0], at[0], name, at[i+1])
+		}
+		if all := differences(rows[0], rows[i+1]); len(all) > 0 {
+			t.Errorf("at entry %d, %d rows of nodes %s and %s differ: %.3000s", at[0].Number, len(all), d.names[0], name, strings.Join(all, "\n"))
+		}
+	}
+	t.Logf("%d rows are equal at entry %d", len(rows[0]), at[0].Number)
+}
+
+// TestSharedRows_Differ: a row that another node lacks, or has in another way, is seen.
+func TestSharedRows_Differ(t *testing.T) {
+	one := map[string]string{"dept": "7", `dept "1"`: "x", changeLog + ` "1"`: "e", changeLog + ` "2"`: "f"}
+	for name, tc := range map[string]struct {
+		other map[string]string
+		want  int
+	}{
+		"moved":    {map[string]string{"dept": "7", `dept "1"`: "x", changeLog + ` "2"`: "f"}, 0},
+		"lost":     {map[string]string{"dept": "7", changeLog + ` "2"`: "f"}, 1},
+		"sequence": {map[string]string{"dept": "8", `dept "1"`: "x"}, 2},
+		"entry":    {map[string]string{"dept": "7", `dept "1"`: "x", changeLog + ` "2"`: "g"}, 2},
+	} {
+		if got := differences(one, tc.other); len(got) != tc.want {
+			t.Errorf("%s: %q", name, got)
 		}
 	}
 }

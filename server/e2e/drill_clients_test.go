@@ -61,6 +61,7 @@ func (d *drill) load() (stop func()) {
 		clients.Go(func() { d.creates(i+3, i) })
 		clients.Go(func() { d.competes(i) })
 		clients.Go(func() { d.undoes(i) })
+		clients.Go(func() { d.uploads(i) })
 		username := fmt.Sprint("drill-", i) // one for each client, since a user has a limited number of sessions
 		d.user(username)
 		holder := fmt.Sprint("holder-", i)

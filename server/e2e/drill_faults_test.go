@@ -245,6 +245,65 @@ func TestCluster_FlippedBits(t *testing.T) {
 	agree(t, want, c, c.at(b), c.at(s.serve("c")))
 }
 
+// TestCluster_SetBack puts an old copy of its files under etcd while nodes run: they stop serving and say why, also at
+// a start, and a new epoch from a node has all that was acknowledged.
+func TestCluster_SetBack(t *testing.T) {
+	t.Parallel()
+	s := newCluster(t, 1)
+	a, b := s.pair()
+	c := signedIn(t, a)
+	c.create("/admin/dept", "name", "Before", "status", 1)
+	etcd, copied := s.etcd[0], filepath.Join(t.TempDir(), "copy")
+	etcd.Kill()
+	noErr(t, os.CopyFS(copied, os.DirFS(etcd.Dir)))
+	etcd.Restart(t)
+	etcd.Await(t)
+	both := []*client{c, c.at(b)}
+	for i, at := range both {
+		eventually(t, "writes go on", func() bool {
+			got, err := at.do("POST", "/admin/dept", object("name", fmt.Sprint("After ", i), "status", 1))
+			return err == nil && got.status == 200
+		})
+	}
+	want := c.departments()
+	agree(t, want, both...)
+
+	etcd.Kill()
+	noErr(t, os.RemoveAll(etcd.Dir))
+	noErr(t, os.CopyFS(etcd.Dir, os.DirFS(copied)))
+	etcd.Restart(t)
+	etcd.Await(t)
+	for _, at := range both {
+		for _, method := range []string{"GET", "POST"} {
+			eventually(t, method+" is refused by name", func() bool {
+				got, err := at.do(method, "/admin/dept", "")
+				if err == nil && got.status == 200 {
+					t.Errorf("it serves: %s", got.raw)
+				}
+				return err == nil && got.status == 503 && got.ErrorCode == "log_set_back"
+			})
+		}
+		at.want(503, "GET", "/health/ready", "")
+	}
+	if r := s.on("a", "doctor"); r.code != 2 || !strings.Contains(r.out, "lacks entries that this node has") {
+		t.Errorf("doctor: %d %s%s", r.code, r.out, r.err)
+	}
+	a.stop()
+	b.stop()
+	r := s.on("a", "serve", "--listen", "127.0.0.1:0")
+	if r.code == 0 || !strings.Contains(r.err, "was set back: it ends with entry") {
+		t.Errorf("a start: %d %s", r.code, r.err)
+	}
+	number := regexp.MustCompile(`end with entry ([0-9]+)`).FindStringSubmatch(s.on("a", "cluster", "restore", "--from-node").err)
+	if number == nil {
+		t.Fatal("it does not say where the data end")
+	}
+	s.succeed("a", "cluster", "restore", "--from-node", "--entry", number[1])
+	a, b = s.serve("a"), s.serve("b")
+	c = signedIn(t, a)
+	agree(t, want, c, c.at(b))
+}
+
 // flipEntry flips a bit of the last entry in etcd.
 func (c *cluster) flipEntry() {
 	c.t.Helper()

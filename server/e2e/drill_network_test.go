@@ -26,7 +26,7 @@ type namespaces struct {
 func newNamespaces(t *testing.T, names ...string) *namespaces {
 	t.Helper()
 	if _, err := exec.LookPath("ip"); err != nil || os.Geteuid() != 0 {
-		t.Skip("network namespaces need the program ip (Debian package iproute2) and the rights of root")
+		unless(t, "network namespaces need the program ip (Debian package iproute2) and the rights of root")
 	}
 	n := &namespaces{t: t, id: fmt.Sprintf("rv%05x", rand.IntN(1<<20)), hosts: map[string]string{}}
 	subnet := fmt.Sprintf("10.%d.%d.", 64+rand.IntN(128), rand.IntN(256))

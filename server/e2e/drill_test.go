@@ -3,7 +3,10 @@ package e2e
 import (
 	"math/rand/v2"
 	"net/http"
+	"os/exec"
+	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -21,19 +24,22 @@ type drill struct {
 	begun  time.Time
 	over   atomic.Bool // the clients stop
 
-	mu        sync.Mutex // guards what follows
-	nodes     map[string]*process
-	acked     []string        // names of departments whose creation was answered with success
-	sent      map[string]bool // names that were sent
-	unknown   int             // writes without an answer, or whose outcome was unknown
-	refused   int             // writes that were refused with 503
-	undone    int             // changes that were undone
-	revoked   map[string]int  // requests with sessions, keys and roles that were taken away
-	why       [3]string       // why the last creation at each node failed
-	winners   map[string]int  // successful creations of a unique code
-	registers []*register
-	gap       time.Duration // longest time without a successful write
-	last      time.Time     // last successful write
+	mu         sync.Mutex // guards what follows
+	nodes      map[string]*process
+	acked      []string        // names of departments whose creation was answered with success
+	sent       map[string]bool // names that were sent
+	unknown    int             // writes without an answer, or whose outcome was unknown
+	refused    int             // writes that were refused with 503
+	undone     int             // changes that were undone
+	revoked    map[string]int  // requests with sessions, keys and roles that were taken away
+	why        [3]string       // why the last creation at each node failed
+	winners    map[string]int  // successful creations of a unique code
+	files      []storedFile    // those whose upload was answered with success
+	read       int             // files that were read
+	bucketless int             // uploads and downloads that were refused because the bucket did not answer
+	registers  []*register
+	gap        time.Duration // longest time without a successful write
+	last       time.Time     // last successful write
 }
 
 // fault is a disturbance, and how often it happens.
@@ -64,6 +70,9 @@ func newDrill(c *cluster) *drill {
 		d.nodes[name] = d.serve(name)
 	}
 	d.token = signedIn(c.t, d.nodes["a"]).token
+	for i := range d.names {
+		d.at(i, d.token).has("/admin/info", "admin") // so that each has the session
+	}
 	return d
 }
 
@@ -130,8 +139,8 @@ func (d *drill) run(faults ...fault) {
 	}
 	stop()
 	d.check()
-	t.Logf("%d faults in %s, %d writes acknowledged, %d without a known outcome, %d refused, %d codes, %d undone, requests with withdrawn rights: %v, at most %s without a write",
-		len(order), time.Since(d.begun).Round(time.Second), len(d.acked), d.unknown, d.refused, len(d.winners), d.undone, d.revoked, d.gap.Round(time.Millisecond))
+	t.Logf("%d faults in %s, %d writes acknowledged, %d files uploaded, %d read, %d refused without the bucket, %d writes without a known outcome, %d refused, %d codes, %d undone, requests with withdrawn rights: %v, at most %s without a write",
+		len(order), time.Since(d.begun).Round(time.Second), len(d.acked), len(d.files), d.read, d.bucketless, d.unknown, d.refused, len(d.winners), d.undone, d.revoked, d.gap.Round(time.Millisecond))
 }
 
 // goesOn waits until clients write again.
@@ -203,12 +212,24 @@ func (d *drill) revocations() (n int) {
 
 // TestCluster_Drill disturbs a cluster while clients write at all nodes: nothing that was acknowledged is
 // lost, nothing appears that no client wrote, registers are linearizable, codes are unique, what was undone is
-// undone, no node accepts what was taken away, and all nodes end with the same records.
+// undone, no node accepts what was taken away, each file has its content at all nodes, and all nodes end with the same
+// records. A thief of the disks of etcd and the bucket finds no name, hash or secret. Two of the nodes run another patch release, and store base copies often.
 func TestCluster_Drill(t *testing.T) {
 	c := newCluster(t, 3)
 	c.links = map[string]*link{}
+	patch, err := patched()
+	noErr(t, err)
+	c.prepare = func(name string, cmd *exec.Cmd) {
+		if name != "c" {
+			cmd.Path, cmd.Args[0] = patch, patch
+		}
+	}
 	disk := newVolume(t, c.data("c"))
 	d := newDrill(c)
+	eventually(t, "two versions run side by side", func() bool {
+		return strings.Count(d.succeed("a", "cluster", "status"), nextPatch) == 2
+	})
+	secrets := d.plant()
 	bucket := c.s3.Options().Endpoint
 	d.run(
 		fault{"kill a node", size(2, 20, 170), func() {
@@ -222,6 +243,7 @@ func TestCluster_Drill(t *testing.T) {
 		fault{"part a node from etcd", size(1, 3, 30), func() { d.part([]string{d.one()}, 2*time.Second, d.members()...) }},
 		fault{"part a node from the bucket", size(1, 1, 10), func() { d.part([]string{d.one()}, 2*time.Second, bucket) }},
 		fault{"part all nodes from the bucket", size(1, 1, 10), func() { d.part(d.names, 2*time.Second, bucket) }},
+		fault{"a bucket that is down", size(1, 1, 20), d.withoutBucket},
 		fault{"part a node from one member", size(1, 1, 10), func() { d.part([]string{d.one()}, 2*time.Second, d.members()[d.random.IntN(3)]) }},
 		fault{"kill a member of etcd", size(1, 3, 20), func() {
 			member := d.etcd[d.random.IntN(3)]
@@ -259,6 +281,16 @@ func TestCluster_Drill(t *testing.T) {
 			}
 		}},
 	)
+	_, rows := sharedRows(t, filepath.Join(d.data("a"), "data.db"))
+	secrets.grow(t, d.data("a"), rows)
+	d.checkStolen(secrets)
+	t.Logf("%d base copies were stored", d.baseCopies())
+	if d.baseCopies() < 3 { // one is that of the beginning
+		t.Error("these are too few")
+	}
+	if len(d.files) < size(5, 50, 500) || d.read < size(5, 50, 500) || d.bucketless < 3 {
+		t.Errorf("only %d files were uploaded, %d read, %d refused without the bucket", len(d.files), d.read, d.bucketless)
+	}
 	if n := d.revocations(); n < size(10, 50, 1000) || len(d.revoked) < 3 {
 		t.Errorf("only %d requests were made with withdrawn rights: %v", n, d.revoked)
 	}

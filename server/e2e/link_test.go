@@ -14,6 +14,7 @@ type link struct {
 
 	mu    sync.Mutex
 	cut   bool
+	shut  bool          // new connections end at once
 	delay time.Duration // time that what arrives is held, at least
 	conns map[net.Conn]bool
 }
@@ -50,8 +51,14 @@ func (k *link) pass(in net.Conn, to string) {
 	}
 	defer out.Close()
 	k.mu.Lock()
-	k.conns[in], k.conns[out] = true, true
+	shut := k.shut
+	if !shut {
+		k.conns[in], k.conns[out] = true, true
+	}
 	k.mu.Unlock()
+	if shut {
+		return
+	}
 	var both sync.WaitGroup
 	both.Go(func() { k.copy(out, in) })
 	both.Go(func() { k.copy(in, out) })
@@ -101,6 +108,14 @@ func (k *link) set(cut bool) {
 	if !cut {
 		k.end()
 	}
+}
+
+// refuse ends all connections, and new ones at once, or lets new ones through.
+func (k *link) refuse(shut bool) {
+	k.mu.Lock()
+	k.shut = shut
+	k.mu.Unlock()
+	k.end()
 }
 
 func (k *link) end() {
