@@ -54,7 +54,7 @@ func console(s *web.Server, router *httprouter.Router) {
 // component library adds its styles with the nonce, and the import map, which maps
 // names of scripts to files, is in the page with the nonce.
 const consolePolicy = "default-src 'none'; script-src 'self' 'nonce-NONCE'; style-src 'self' 'nonce-NONCE'; img-src 'self' blob: data:; font-src 'self'; " +
-	"connect-src 'self'; media-src 'self' blob:; frame-src blob:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+	"connect-src 'self'; media-src 'self' blob:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 // sendPage sends index.html for every path that is not an asset. The console itself
 // decides which page to show.

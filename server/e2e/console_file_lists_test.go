@@ -1,6 +1,8 @@
 package e2e
 
 import (
+	"archive/zip"
+	"bytes"
 	"fmt"
 	"strings"
 	"testing"
@@ -24,6 +26,10 @@ func TestConsoleFiles_Selection(t *testing.T) {
 	p.press("Ctrl+A")
 	p.see("4 selected")
 	p.audit()
+	name, archive := p.download(func() { p.click("button", "Download") })
+	if z, err := zip.NewReader(bytes.NewReader(archive), int64(len(archive))); err != nil || name != "files.zip" || len(z.File) != 4 {
+		t.Errorf("%s was saved: %v", name, err)
+	}
 
 	p.click("button", "Move")
 	p.see("Move to folder")

@@ -179,6 +179,7 @@ func TestConsoleFilesPreview(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
+	c.keepsText("sheet.csv", "Name;Note\nAda;\"two\nlines; one cell\"\nBob;<b>bold</b>\n")
 	c.keepsText("bytes.bin", "\x00\x01\x02\x03")
 	c.keepsText("paper.pdf",
 		"%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n2 0 obj<</Type/Pages/Kids[]/Count 0>>endobj\ntrailer<</Root 1 0 R>>\n%%EOF")
@@ -190,7 +191,7 @@ func TestConsoleFilesPreview(t *testing.T) {
 	p := signedInAt(t, server, c, "/file/list")
 	p.appears(`.file-card img[src^="blob:"]`) // the thumbnail, which requires the token
 	p.click("button", "picture.png")
-	p.dialog().see("1 of 6")
+	p.dialog().see("1 of 7")
 	p.appears(`.preview-stage img[src^="blob:"]`)
 	p.audit()
 	p.press("ArrowRight")
@@ -200,17 +201,24 @@ func TestConsoleFilesPreview(t *testing.T) {
 	p.press("ArrowRight")
 	p.dialog().see("No preview available.")
 	p.press("ArrowRight")
-	p.appears(`.preview-stage iframe[src^="blob:"]`)
+	p.dialog().see("A PDF opens outside of the console.")
+	p.dialog().in(".preview-stage").find("button", "Download")
 	p.click("button", "Next file")
-	p.dialog().see("6 of 6")
+	p.dialog().see("6 of 7")
 	p.dialog().see("No preview available.")
 	p.press("ArrowRight") // without thumbnail
-	p.press("ArrowLeft")
-	p.press("ArrowLeft")
-	p.dialog().see("4 of 6")
+	p.dialog().see("Ada")
+	p.dialog().see("lines; one cell")
+	p.dialog().see("<b>bold</b>")
+	p.audit()
+	p.shoot("preview-table")
+	for range 3 {
+		p.press("ArrowLeft")
+	}
+	p.dialog().see("4 of 7")
 	p.audit()
 	p.press("Escape")
-	p.gone("4 of 6")
+	p.gone("4 of 7")
 	var harmed bool
 	if err := evaluate(p, "top.harmed === true", &harmed); err != nil || harmed {
 		t.Errorf("a file has run in the console: %v %v", harmed, err)

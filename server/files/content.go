@@ -21,6 +21,11 @@ func ContentRoutes(d *Downloads) []web.Route {
 				Ranges: true,
 				Note:   "Images can be scaled down with thumb.",
 			}),
+		web.Raw("/file/list-zip", "file.list.download", "Download files as a ZIP archive", web.ZipMedia,
+			zipFiles, web.Options{
+				Note: "The files are not compressed. The connection ends without the end of the archive if one " +
+					"of them cannot be read.",
+			}),
 		web.Write("POST", "/file/list/:id/link", "file.list.download", "Create a file link",
 			d.linkFile, web.Options{
 				LoggedAs: web.LinkAction,

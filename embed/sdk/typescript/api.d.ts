@@ -5221,6 +5221,7 @@ export type Api = {
     '/file/group': { body: undefined; answer: FileGroupPage }
     [path: `/file/group/${number}`]: { body: undefined; answer: FileGroup }
     '/file/list': { body: undefined; answer: FilePage }
+    '/file/list-zip': { body: undefined; answer: unknown }
     [path: `/file/list/${number}`]: { body: undefined; answer: File }
     [path: `/file/list/${number}/content`]: { body: undefined; answer: unknown }
     [path: `/file/signed/${number}`]: { body: undefined; answer: unknown }

@@ -80,6 +80,8 @@ export const files = {
   'files.before': 'Previous file',
   'files.after': 'Next file',
   'files.no_preview': 'No preview available.',
+  'files.no_preview.pdf': 'A PDF opens outside of the console.',
+  'files.table.part': 'The first {n} of {of} rows are shown.',
   'files.no_preview.denied': 'You don’t have permission to open this file.',
   'files.no_player': 'Your browser can’t play this file. Download it instead.',
   'files.broken': 'The file can’t be displayed and may be damaged. Download it instead.',

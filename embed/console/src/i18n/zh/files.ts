@@ -81,6 +81,8 @@ export const files: Record<keyof typeof en, string> = {
   'files.before': '上一个文件',
   'files.after': '下一个文件',
   'files.no_preview': '无法预览此文件。',
+  'files.no_preview.pdf': 'PDF 须在控制台外打开。',
+  'files.table.part': '显示前 {n} 行，共 {of} 行。',
   'files.no_preview.denied': '您没有权限打开此文件。',
   'files.no_player': '浏览器无法播放此文件，请下载后查看。',
   'files.broken': '文件无法显示，可能已损坏，请下载后查看。',

@@ -1,12 +1,13 @@
 import { Button, Flex, Spin, Typography } from 'antd'
-import { type ReactNode, useCallback, useEffect, useRef, useState } from 'react'
+import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { Failure } from '../../api/request'
 import type { File } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
-import { bytes } from '../../ui/format'
+import { bytes, count } from '../../ui/format'
 import { words } from '../../ui/words'
-import { linkTo, loadText, loadWhole, shapeOf, textBytes } from './content'
+import { parse } from '../people/import-file'
+import { fetchToDisk, linkTo, loadText, loadWhole, shapeOf, textBytes } from './content'
 import { FileIcon } from './Thumb'
 
 const large = 50 << 20 // bytes; larger files are not loaded automatically
@@ -22,13 +23,13 @@ export function Content({ file }: { file: File }) {
     case 'video':
       return <Player file={file} shape={shape} />
     case 'text':
+    case 'table':
       return (
         <Loaded file={file} load={loadText}>
-          {(text) => <Text file={file} text={text} />}
+          {(text) => (shape === 'table' ? <Sheet file={file} text={text} /> : <Text file={file} text={text} />)}
         </Loaded>
       )
     case 'image':
-    case 'pdf':
       if (file.size > large && !asked) {
         return (
           <Instead file={file}>
@@ -37,20 +38,17 @@ export function Content({ file }: { file: File }) {
           </Instead>
         )
       }
-      // A PDF is not sandboxed, because browsers refuse to show one in a sandbox; their
-      // viewers restrict it.
       return (
         <Loaded file={file} load={loadWhole}>
-          {(url) =>
-            shape === 'image' ? (
-              <Picture file={file} url={url} />
-            ) : (
-              <div className="preview-stage">
-                <iframe src={url} title={file.name} />
-              </div>
-            )
-          }
+          {(url) => <Picture file={file} url={url} />}
         </Loaded>
+      )
+    case 'pdf': // browsers refuse to show one in a sandbox
+      return (
+        <Instead file={file}>
+          {t('files.no_preview.pdf')}
+          <Button onClick={() => void fetchToDisk([file])}>{t('files.download')}</Button>
+        </Instead>
       )
   }
   return <Instead file={file}>{t('files.no_preview')}</Instead>
@@ -111,16 +109,59 @@ function Picture({ file, url }: { file: File; url: string }) {
 
 function Text({ file, text }: { file: File; text: string }) {
   return (
+    <Part file={file}>
+      <pre tabIndex={0} dir="auto" aria-label={file.name}>
+        {text}
+      </pre>
+    </Part>
+  )
+}
+
+// Part says so if only the beginning of a text is shown.
+function Part({ file, children }: { file: File; children: ReactNode }) {
+  return (
     <>
       {file.size > textBytes && (
         <Typography.Paragraph type="secondary">{t('files.text.part', { part: bytes(textBytes), size: bytes(file.size) })}</Typography.Paragraph>
       )}
-      <div className="preview-stage">
-        <pre tabIndex={0} dir="auto" aria-label={file.name}>
-          {text}
-        </pre>
-      </div>
+      <div className="preview-stage">{children}</div>
     </>
+  )
+}
+
+const mostRows = 500
+
+// Sheet shows a CSV file as a table, or as text if it is not one.
+function Sheet({ file, text }: { file: File; text: string }) {
+  const sheet = useMemo(() => parse(file.size > textBytes ? text.slice(0, text.lastIndexOf('\n')) : text), [file.size, text])
+  if (!sheet) return <Text file={file} text={text} />
+  const { header, rows } = sheet
+  return (
+    <Part file={file}>
+      <div className="preview-table" tabIndex={0} role="region" aria-label={file.name}>
+        <table>
+          <thead>
+            <tr>
+              {header.map((name, at) => (
+                <th key={at} scope="col">
+                  {name}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {rows.slice(0, mostRows).map(({ line, cells }) => (
+              <tr key={line}>
+                {cells.map((cell, at) => (
+                  <td key={at}>{cell}</td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+        {rows.length > mostRows && <p>{t('files.table.part', { n: count(mostRows), of: count(rows.length) })}</p>}
+      </div>
+    </Part>
   )
 }
 

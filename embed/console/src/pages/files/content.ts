@@ -1,10 +1,10 @@
-import { download, post } from '../../api/request'
+import { download, post, save } from '../../api/request'
 import type { File } from '../../api/types'
 
 // File contents in the console. Uploads are untrusted, so none becomes a document of the
 // console's origin: bytes get one of a few inert types, whatever type the server reports.
 
-export type Shape = 'image' | 'audio' | 'video' | 'pdf' | 'text'
+export type Shape = 'image' | 'audio' | 'video' | 'pdf' | 'table' | 'text'
 
 const pictures = ['image/png', 'image/jpeg', 'image/gif', 'image/webp']
 const texts = ['application/json', 'application/x-ndjson']
@@ -18,6 +18,7 @@ export function shapeOf(file: File): Shape | undefined {
   if (mime === 'application/pdf') return 'pdf'
   if (mime.startsWith('audio/')) return 'audio'
   if (mime.startsWith('video/')) return 'video'
+  if (mime.startsWith('text/') && /\.(csv|tsv)$/i.test(file.name)) return 'table'
   if (mime.startsWith('text/') || texts.includes(mime)) return 'text'
   return undefined
 }
@@ -30,10 +31,10 @@ export async function loadThumb(file: File, thumb: string, signal: AbortSignal):
   return URL.createObjectURL(blob.slice(0, blob.size, blob.type === 'image/png' ? 'image/png' : 'image/jpeg'))
 }
 
-// loadWhole returns an object URL of an image or PDF; the caller revokes it.
+// loadWhole returns an object URL of an image; the caller revokes it.
 export async function loadWhole(file: File, signal: AbortSignal): Promise<string> {
   const mime = bare(file.mime)
-  if (!pictures.includes(mime) && mime !== 'application/pdf') throw new Error(`no picture and no PDF: ${mime}`)
+  if (!pictures.includes(mime)) throw new Error(`no picture: ${mime}`)
   const { blob } = await download(path(file), {}, { signal, quiet: true })
   return URL.createObjectURL(blob.slice(0, blob.size, mime))
 }
@@ -59,8 +60,12 @@ export async function linkTo(file: { id: number; public: 0 | 1; url: string }): 
   return file.public ? file.url : (await post(`/file/list/${file.id}/link`, {})).url
 }
 
-// fetchToDisk downloads files one after the other.
+const largest = 1 << 30 // bytes of an archive, which the browser collects before it saves it
+
+// fetchToDisk downloads a file, or several as one archive unless that is too large.
 export async function fetchToDisk(files: File[]): Promise<void> {
+  if (files.length > 1 && files.length <= 200 && files.reduce((sum, { size }) => sum + size, 0) <= largest)
+    return save(await download('/file/list-zip', { ids: files.map(({ id }) => id).join() }))
   for (const file of files) {
     const link = document.createElement('a')
     link.href = await linkTo(file)
