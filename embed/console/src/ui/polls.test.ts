@@ -5,9 +5,11 @@ vi.stubGlobal('navigator', { onLine: true, language: 'en' })
 vi.stubGlobal('addEventListener', () => {})
 vi.stubGlobal('document', { documentElement: { lang: 'en' }, addEventListener: () => {}, visibilityState: 'visible' })
 let asked: string[]
+let answers: ((response: Response) => void)[] | undefined // of requests that are not answered yet; undefined to answer at once
 vi.stubGlobal('fetch', async (path: string) => {
   asked.push(path)
-  return Response.json({ data: { total: asked.length } })
+  const response = Response.json({ data: { total: asked.length } })
+  return answers ? new Promise<Response>((answer) => answers?.push(() => answer(response))) : response
 })
 afterAll(() => void vi.unstubAllGlobals())
 const { lookAgain, watch } = await import('./polls')
@@ -15,6 +17,7 @@ const { lookAgain, watch } = await import('./polls')
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] })
   asked = []
+  answers = undefined
 })
 afterEach(() => void vi.useRealTimers())
 
@@ -61,4 +64,35 @@ test('a component that comes later gets the answer that is there', async () => {
   expect(asked).toHaveLength(1)
   leave()
   leaveLater()
+})
+
+test('a component that needs a newer answer asks at once, and then as often as it needs', async () => {
+  const leave = watch('live old', '/system/health', watcher('slow', 120))
+  await after(100)
+  const leaveFast = watch('live old', '/system/health', watcher('fast', 10))
+  await after(0)
+  expect(seen.fast).toEqual([{ total: 1 }, { total: 2 }])
+  await after(10)
+  expect(asked).toHaveLength(3)
+  leave()
+  leaveFast()
+})
+
+test('an answer that is overtaken by one to a later request is not shown, and the period begins with the answer', async () => {
+  answers = []
+  const leave = watch('live late', '/system/health', watcher('one', 60))
+  void lookAgain('live late')
+  await after(0)
+  const [first, second] = answers
+  second!(new Response())
+  await after(50)
+  first!(new Response())
+  await after(0)
+  expect(seen.one).toEqual([{ total: 2 }])
+  answers = undefined
+  await after(9)
+  expect(asked).toHaveLength(2)
+  await after(2)
+  expect(asked).toHaveLength(3)
+  leave()
 })

@@ -8,7 +8,8 @@ import { useChanges } from './useChanges'
 import { useLatest } from './useLatest'
 
 // useLive polls a path of the API while the user is present. query is called each time;
-// key is what it depends on. No request is made while path is empty. Failures are not
+// key is what it depends on, and tells it from other queries of the path, since components with the same
+// path and key share the answers. No request is made while path is empty. Failures are not
 // announced, since they would repeat: the old data stays, and failure has the cause. Changes
 // that arrive as events appear at once; data that they contain in full is not polled.
 export function useLive<P extends Path<'GET'> | ''>(path: P, seconds: number, query: () => Query = () => ({}), key = '') {

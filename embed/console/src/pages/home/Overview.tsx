@@ -59,7 +59,7 @@ function useRecords(path: '/admin/role' | '/file/list', on: boolean, label: stri
   const { data } = useLive(on ? path : '', 120, () => ({ pageSize: newest, sorter: '{"id":"descend"}' }), 'newest')
   if (!on) return []
   const page = data as { total: number; data: { created_at: string }[] } | undefined
-  const ages = page?.data.map(({ created_at }) => dayjs().diff(created_at, 'day', true)) ?? []
+  const ages = page?.data.map(({ created_at }) => Math.max(0, dayjs().diff(created_at, 'day', true))) ?? []
   const within = (from: number, to: number) => {
     const n = ages.filter((age) => age >= from && age < to).length
     return ages.length === newest && ages.at(-1)! < to ? `${count(n)}+` : count(n)

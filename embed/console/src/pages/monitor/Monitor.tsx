@@ -39,7 +39,7 @@ function Tab({ kind, open }: { kind: List; open: List[] }) {
   const navigate = useNavigate()
   const md = useWider('md')
   const below = diagnostics.includes(kind)
-  const { data } = useLive((below || !md) && open.includes('redis') ? '/system/monitor/redis' : '', 3600, () => ({ pageSize: 1 })) // a watched server has events
+  const { data } = useLive((below || !md) && open.includes('redis') ? '/system/monitor/redis' : '', 3600, () => ({ pageSize: 1 }), 'any') // a watched server has events
   const shown = open.filter((key) => key !== 'redis' || kind === key || data?.data.length)
   const causes = shown.filter((key) => diagnostics.includes(key))
 

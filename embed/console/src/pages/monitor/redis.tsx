@@ -30,11 +30,8 @@ const place = { flex: '1 1 280px', maxWidth: 420, minWidth: 0 }
 
 // Targets are the monitored Redis servers with their last state.
 export function Targets() {
-  const { data } = useLive('/system/monitor/redis', 10, () => ({
-    ...within(Date.now() - back),
-    pageSize: 200,
-    filter: JSON.stringify({ type: ['state', 'info'] }),
-  }))
+  const query = () => ({ ...within(Date.now() - back), pageSize: 200, filter: JSON.stringify({ type: ['state', 'info'] }) })
+  const { data } = useLive('/system/monitor/redis', 10, query, 'states')
   const targets = useMemo(() => {
     const latest = new Map<string, RedisRecord>()
     for (const row of data?.data ?? []) if (!latest.has(row.connection)) latest.set(row.connection, row) // the newest comes first

@@ -30,10 +30,11 @@ export function Access({ user }: { user: User }) {
     for (const node of tree ?? []) look(node)
     return { checked, pages }
   }, [heldKeys, tree])
-  const [asked, setAsked] = useState<string>()
+  const [asked, setAsked] = useState({ key: '', times: 0 })
+  const ask = (key: string) => setAsked(({ times }) => ({ key, times: times + 1 }))
   useEffect(() => {
-    if (asked) document.getElementById('permission')?.focus()
-  }, [asked])
+    if (asked.times) document.getElementById('permission')?.focus()
+  }, [asked.times])
   return (
     <Flex vertical gap={16}>
       <Card size="small" title={t('role.scope')} loading={!held}>
@@ -41,12 +42,12 @@ export function Access({ user }: { user: User }) {
       </Card>
       <Card size="small" title={t('people.pages')} loading={!held || !tree}>
         <Flex vertical gap={12}>
-          <Pages title={t('people.pages.seen', { n: count(pages.seen.length) })} of={pages.seen} ask={setAsked} />
-          <Pages title={t('people.pages.unseen', { n: count(pages.unseen.length) })} of={pages.unseen} ask={setAsked} />
+          <Pages title={t('people.pages.seen', { n: count(pages.seen.length) })} of={pages.seen} ask={ask} />
+          <Pages title={t('people.pages.unseen', { n: count(pages.unseen.length) })} of={pages.unseen} ask={ask} />
         </Flex>
       </Card>
       <Card size="small" title={t('people.explain')}>
-        <Question key={asked} of={ofUser(user)} start={asked} />
+        <Question key={asked.times} of={ofUser(user)} start={asked.key || undefined} />
       </Card>
       <Card size="small" title={held ? t('people.held', { n: count(held.keys.length) }) : t('people.access')} loading={!held || !tree}>
         {held && tree && (
