@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"reeve/server/jobs"
 	"reeve/server/web"
@@ -31,6 +32,7 @@ func init() {
 }
 
 func AuditRoutes(js *jobs.Runner) []web.Route {
+	undo := entryUndo{js, &sync.Mutex{}}
 	return []web.Route{
 		auditList("/system/audit", "system.audit.query", "List audit entries", web.Options{
 			Note: "The newest first. actor is a kind and an ID, such as user:7, or system or cli; " +
@@ -43,7 +45,7 @@ func AuditRoutes(js *jobs.Runner) []web.Route {
 				Note: "With values in full, and with what undoing it would do.",
 			}),
 		web.Action("POST", "/system/audit/:seq/undo", "system.audit.undo", "Undo an audit entry",
-			entryUndo{js}.undoEntry, web.Options{
+			undo.undoEntry, web.Options{
 				Validates: true,
 				Note: "Applies the inverse of all changes of the entry through the rules of those " +
 					"operations, for which you need the permissions, too. All of a large operation, such " +
@@ -51,7 +53,7 @@ func AuditRoutes(js *jobs.Runner) []web.Route {
 					"since.",
 			}),
 		web.Action("POST", "/system/audit-undo", "system.audit.undo", "Undo what an actor did",
-			entryUndo{js}.undoAll, web.Options{
+			undo.undoAll, web.Options{
 				Validates:        true,
 				RequiresScopeAll: true,
 				Note: "Undoes all changes of a user, an app user or an API key since a time, the last one " +

@@ -2,7 +2,9 @@ package changes
 
 import (
 	"encoding/json"
+	"errors"
 	"slices"
+	"sync"
 
 	"reeve/server/jobs"
 	"reeve/server/web"
@@ -65,7 +67,10 @@ func undoOf(req *web.Request, e *audit.Entry) (undoInfo, error) {
 			err = permitUndo(tx, plan)
 		}
 		if err == nil {
-			info.Conflicts, err = differences(tx, plan)
+			var conflicts []store.UndoConflict
+			if conflicts, err = plan.Conflicts(tx); err == nil {
+				info.Conflicts, err = differences(tx, conflicts)
+			}
 		}
 		if err == nil {
 			err = validatePlan(tx, plan)
@@ -109,12 +114,8 @@ func validatePlan(tx *store.Tx, plan *store.UndoPlan) error {
 
 // differences returns the values that have changed since. A caller who may undo the plan may read
 // the values, except those of some custom fields.
-func differences(tx *store.Tx, plan *store.UndoPlan) ([]UndoDifference, error) {
+func differences(tx *store.Tx, conflicts []store.UndoConflict) (list []UndoDifference, err error) {
 	list, faults := []UndoDifference{}, errs.Faults{}
-	conflicts, err := plan.Conflicts(tx)
-	if err != nil {
-		return list, err
-	}
 	for _, c := range conflicts {
 		some := []UndoDifference{{c.Collection, c.ID, c.Field, c.Expected, c.Current}}
 		if realm := RealmOfCustom(c.Collection); realm != "" && c.Field == "fields" {
@@ -243,7 +244,44 @@ type Undone struct {
 }
 
 // entryUndo undoes entries, by a job if they changed many records.
-type entryUndo struct{ jobs *jobs.Runner }
+type entryUndo struct {
+	jobs *jobs.Runner
+	one  *sync.Mutex // held while the changes of an actor are in memory
+}
+
+// undoing is an undo of some entries.
+type undoing struct {
+	entries   []*audit.Entry      // the newest first
+	part      undoPart            // steps are added to it
+	left      map[undoRecord]bool // records that stay as they are; nil if all must be undone
+	conflicts []UndoDifference
+}
+
+// plan returns the steps that the caller may carry out.
+func (u *undoing) plan(tx *store.Tx) (*store.UndoPlan, error) {
+	plan, err := store.PlanUndo(tx, u.entries)
+	if err == nil {
+		err = permitUndo(tx, plan)
+	}
+	if err != nil {
+		return nil, err
+	}
+	conflicts, err := plan.Conflicts(tx)
+	if err == nil {
+		u.conflicts, err = differences(tx, conflicts)
+	}
+	if u.left == nil || err != nil && errs.Of(err).Code != "changed_since" {
+		return plan, err
+	}
+	for _, c := range conflicts {
+		u.left[undoRecord{c.Collection, c.ID}] = true
+	}
+	plan.Leave(func(collection string, id store.ID) bool { return u.left[undoRecord{collection, id}] })
+	if len(plan.Steps) == 0 {
+		return nil, errNothingToUndo()
+	}
+	return plan, nil
+}
 
 // undoEntry undoes an entry or, if it is part of a large operation, all of the operation.
 func (u entryUndo) undoEntry(req *web.Request, in *entryIn) (*Undone, error) {
@@ -258,31 +296,29 @@ func (u entryUndo) undoEntry(req *web.Request, in *entryIn) (*Undone, error) {
 	}
 
 	out := &Undone{}
-	return out, u.run(req, out, undoPart{Seq: e.Seq}, func(tx *store.Tx) (*store.UndoPlan, error) {
-		plan, err := store.PlanUndo(tx, entries)
-		if err == nil {
-			err = permitUndo(tx, plan)
-		}
-		if err == nil {
-			_, err = differences(tx, plan)
-		}
-		return plan, err
-	}, false)
+	return out, u.run(req, &undoing{entries: entries, part: undoPart{Seq: e.Seq}}, out, false)
 }
 
-// run carries out a plan, by a job if it has many steps, or in a dry run only says what it would do.
-func (u entryUndo) run(req *web.Request, out *Undone, of undoPart, plan func(*store.Tx) (*store.UndoPlan, error), dry bool) error {
+// maxLeft is how many records that cannot be undone a request finds by trying.
+const maxLeft = 20
+
+// run carries out an undo, by a job if it has many steps. A dry run carries out what one transaction can,
+// and takes it back.
+func (u entryUndo) run(req *web.Request, of *undoing, out *Undone, dry bool) error {
 	var parts []jobs.Step
+	tell := func(plan *store.UndoPlan) {
+		out.Records, out.Lost = plan.Records(), append([]store.UndoLost{}, plan.Lost...)
+	}
 	err := req.DB.View(req.Actor, func(tx *store.Tx) error {
-		plan, err := plan(tx)
+		plan, err := of.plan(tx)
 		if err != nil {
 			return err
 		}
-		out.Records, out.Lost = plan.Records(), append([]store.UndoLost{}, plan.Lost...)
-		parts, err = partsOf(tx, of, plan)
+		tell(plan)
+		parts, err = partsOf(tx, of.part, plan)
 		return err
 	})
-	if err != nil || dry {
+	if err != nil || dry && len(parts) > 1 {
 		return err
 	}
 	if len(parts) > 1 {
@@ -293,14 +329,29 @@ func (u entryUndo) run(req *web.Request, out *Undone, of undoPart, plan func(*st
 		return err
 	}
 
-	return req.DB.Update(req.Actor, func(tx *store.Tx) error {
-		plan, err := plan(tx) // again: people may have been erased since
-		if err == nil {
-			of.Steps = plan.Steps
-			_, err = of.apply(tx)
+	taken := errors.New("taken back")
+	for try := 0; ; try++ {
+		part := of.part
+		err := req.DB.Update(req.Actor, func(tx *store.Tx) error {
+			plan, err := of.plan(tx) // again: people may have been erased since
+			if err != nil {
+				return err
+			}
+			tell(plan)
+			part.Steps = plan.Steps
+			if _, err = part.apply(tx); err == nil && dry {
+				err = taken
+			}
+			return err
+		})
+		switch kind := errs.Of(err).Kind; {
+		case err == taken:
+			return nil
+		case of.left == nil || part.failed == nil || try == maxLeft || kind != errs.Conflict && kind != errs.Invalid:
+			return err
 		}
-		return err
-	})
+		of.left[*part.failed] = true
+	}
 }
 
 // UndoKind is the kind of jobs that undo a large operation.
@@ -311,11 +362,14 @@ type undoPart struct {
 	Seq   uint64           `json:"seq,omitempty"` // number of the entry that is undone
 	All   *undoRange       `json:"all,omitempty"` // entries, if there are several
 	Steps []store.UndoStep `json:"steps"`
+	Leave bool             `json:"leave,omitempty"` // records that have changed since stay as they are
+
+	failed *undoRecord // record of the step that could not be applied
 }
 
 // partsOf divides a plan into parts that one transaction can apply.
 func partsOf(tx *store.Tx, of undoPart, plan *store.UndoPlan) (parts []jobs.Step, err error) {
-	empty := func() *undoPart { return &undoPart{Seq: of.Seq, All: of.All} }
+	empty := func() *undoPart { return &undoPart{Seq: of.Seq, All: of.All, Leave: of.Leave} }
 	part, weight := empty(), 0
 	for i := range plan.Steps {
 		heavy, err := plan.Steps[i].Weight(tx)
@@ -354,18 +408,26 @@ func (p *undoPart) several() map[undoRecord]bool {
 // revert them.
 func (p *undoPart) apply(tx *store.Tx) (inverse []store.UndoStep, err error) {
 	if p.All != nil {
-		tx.LogAction("undo", p.All.details())
+		details := p.All.details()
+		if p.Leave {
+			details["leave_changed"] = 1
+		}
+		tx.LogAction("undo", details)
 	} else {
 		tx.LogAction("undo", map[string]uint64{"seq": p.Seq})
 	}
-	faults, several := errs.Faults{}, p.several()
+	faults, several, left := errs.Faults{}, p.several(), map[undoRecord]bool{}
 	check := func(step *store.UndoStep) error {
 		if err := permitStep(tx, step); err != nil { // first, since conflicts quote values
 			return err
 		}
 		conflicts, err := step.Conflicts(tx)
 		for _, c := range conflicts {
-			addConflict(faults, &c)
+			if p.Leave {
+				left[recordOf(step)] = true
+			} else {
+				addConflict(faults, &c)
+			}
 		}
 		return err
 	}
@@ -384,7 +446,7 @@ func (p *undoPart) apply(tx *store.Tx) (inverse []store.UndoStep, err error) {
 				return nil, err
 			}
 		}
-		if len(faults) > 0 {
+		if len(faults) > 0 || left[recordOf(step)] {
 			continue
 		}
 
@@ -393,6 +455,8 @@ func (p *undoPart) apply(tx *store.Tx) (inverse []store.UndoStep, err error) {
 			err = step.Apply(tx)
 		}
 		if err != nil {
+			failed := recordOf(step)
+			p.failed = &failed
 			return nil, err
 		}
 

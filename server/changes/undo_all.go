@@ -11,14 +11,14 @@ import (
 	"reeve/store/errs"
 )
 
-// undoAllBytes is the most that the entries of one undo may have.
-const undoAllBytes = 16 << 20
+// maxUndone is the most changes of records that one undo can have.
+const maxUndone = 5000
 
 // undoAllIn selects the changes of one actor since a time.
 type undoAllIn struct {
 	undoRange
-	LeaveChanged store.Flag `json:"leave_changed" doc:"1 to leave records as they are that have been changed since"`
-	DryRun       store.Flag `query:"dry_run" doc:"1 to run the same checks and undo nothing"`
+	LeaveChanged store.Flag `json:"leave_changed" doc:"1 to leave records as they are that have been changed since, or that cannot be as before: one that is in use now, say. An undo by a job leaves only those that have been changed since, and otherwise undoes nothing"`
+	DryRun       store.Flag `query:"dry_run" doc:"1 to run the same checks and undo nothing; of an undo by a job only whether anything has been changed since"`
 }
 
 // undoRange selects entries, and is in the log of the undo.
@@ -31,68 +31,56 @@ type undoRange struct {
 // UndoneAll is the result of undoing changes of one actor.
 type UndoneAll struct {
 	Undone
-	Entries   int              `json:"entries" doc:"Number of entries with changes that are undone"`
-	Conflicts []UndoDifference `json:"conflicts" doc:"Fields that have been changed since, or in between by others, at most 100: their records stay as they are, and without leave_changed nothing is undone"`
+	Left      int              `json:"left" doc:"Number of records that stay as they are"`
+	Conflicts []UndoDifference `json:"conflicts" doc:"Fields that have been changed since, or in between by others, at most 100: without leave_changed nothing is undone"`
 }
 
 // undoAll undoes the changes of one actor since a time, the last one first. Where the actor changed
 // a record several times, it must be as the last change left it, and becomes what it was before
 // the first.
 func (u entryUndo) undoAll(req *web.Request, in *undoAllIn) (*UndoneAll, error) {
+	if !u.one.TryLock() {
+		return nil, errs.New(errs.Busy, "another undo of this kind is at work; try again in a moment")
+	}
+	defer u.one.Unlock()
 	entries, err := entriesOf(req, &in.undoRange)
 	if err != nil {
 		return nil, err
 	}
-	part := undoPart{All: &in.undoRange}
-	out := &UndoneAll{Entries: len(entries)}
-	plan := func(tx *store.Tx) (*store.UndoPlan, error) {
-		plan, err := store.PlanUndo(tx, entries)
-		if err != nil {
-			return nil, err
-		}
-		if err := permitUndo(tx, plan); err != nil {
-			return nil, err
-		}
-		if out.Conflicts, err = differences(tx, plan); !in.LeaveChanged || errs.Of(err).Code != "changed_since" {
-			return plan, err
-		}
-		conflicts, err := plan.Conflicts(tx)
-		plan.Leave(func(collection string, id store.ID) bool {
-			return slices.ContainsFunc(conflicts, func(c store.UndoConflict) bool {
-				return c.Collection == collection && c.ID == id
-			})
-		})
-		if err == nil && len(plan.Steps) == 0 {
-			err = errNothingToUndo()
-		}
-		return plan, err
+	of := &undoing{entries: entries, part: undoPart{All: &in.undoRange, Leave: bool(in.LeaveChanged)}}
+	if in.LeaveChanged {
+		of.left = map[undoRecord]bool{}
 	}
-	return out, u.run(req, &out.Undone, part, plan, bool(in.DryRun))
+	out := &UndoneAll{}
+	err = u.run(req, of, &out.Undone, bool(in.DryRun))
+	out.Left, out.Conflicts = len(of.left), of.conflicts
+	return out, err
 }
 
-// entriesOf returns the entries of an actor since a time that have changes, the newest first.
+// entriesOf returns the entries of an actor since a time that have changes, the newest first: not those of others
+// who acted as the actor.
 func entriesOf(req *web.Request, of *undoRange) (entries []*audit.Entry, err error) {
 	kind, number, _ := strings.Cut(of.Actor, ":")
 	id, err := strconv.ParseUint(number, 10, 64)
 	if !slices.Contains([]string{"user", "app_user", "key"}, kind) || err != nil || id == 0 {
 		return nil, errs.Field(errs.Invalid, "actor", "must be a kind and an ID, such as user:7 or key:3")
 	}
-	if err := req.HoldAnswer(undoAllBytes); err != nil {
-		return nil, err
-	}
 	q := audit.Query{All: [][]string{{actorTerm(of.Actor)}}, From: int64(max(of.Since, 1))}
 	if of.Until != nil {
 		q.To = int64(max(*of.Until, 1))
 	}
-	left := undoAllBytes
+	left := maxUndone
 	failed := req.DB.DB.SearchLog(q, 0, func(row audit.Row) bool {
-		if left -= len(row.Text); left < 0 {
-			err = errs.Field(errs.Invalid, "since", "the changes since then are more than one undo can have; choose a later time")
+		e, fault := row.Decode()
+		if err = fault; err != nil {
 			return false
 		}
-		e, fault := row.Decode()
-		if err = fault; err == nil && len(e.Changes) > 0 {
+		if e.Actor.Kind == kind && e.Actor.ID == id && len(e.Changes) > 0 {
 			entries = append(entries, &e)
+			left -= len(e.Changes)
+		}
+		if left < 0 {
+			err = errs.Field(errs.Invalid, "since", "the changes since then are more than one undo can have; choose a later time")
 		}
 		return err == nil
 	})

@@ -110,14 +110,14 @@ func TestConsoleAuditUndoAll(t *testing.T) {
 	p.click("button", "Undo all")
 	d := p.dialog()
 	d.see("Undo all changes by bea in this period?")
-	d.see("Others have changed 1 field since. These records stay as they are.")
+	d.see("1 record stays as it is, changed since or in use.")
 	p.audit()
 	p.shoot("activity-undo-all")
 	d.click("button", "Undo all")
 	p.see("Undone.")
 	owner.want(404, "GET", fmt.Sprintf("/system/dict/%d", id), "")
 	p.open("/system/audit")
-	p.see("admin undid all changes by User 3 since ")
+	p.see("admin undid all changes by User 3 from ")
 }
 
 // TestConsoleAuditHistory checks the history of records, and undoing from there and from

@@ -209,6 +209,7 @@ var requestMessages = []entry{
 	{"undo_nothing", "there is nothing that can be undone", "", "没有可撤销的内容"},
 	{"undo_actor", "must be a kind and an ID, such as user:7 or key:3", "", "必须是类型和 ID，例如 user:7 或 key:3"},
 	{"undo_large", "the changes since then are more than one undo can have; choose a later time", "", "此后的更改超出一次撤销的上限；请选择更晚的时间"},
+	{"undo_busy", "another undo of this kind is at work; try again in a moment", "", "另一项同类撤销正在进行；请稍后重试"},
 	{"undo_changed", "fields have been changed since; nothing was undone", "", "有字段此后已被更改；未撤销任何内容"},
 	{"undo_field_now", "is now %s, and was changed to %s", "current expected",
 		"现在是 {current}，当时改为 {expected}"},

@@ -4205,7 +4205,7 @@ export type UndoLost = {
 export type UndoWhatActorDid = {
   /** Actor whose changes are undone: a kind and an ID, such as user:7 or key:3 */
   actor: string
-  /** 1 to leave records as they are that have been changed since */
+  /** 1 to leave records as they are that have been changed since, or that cannot be as before: one that is in use now, say. An undo by a job leaves only those that have been changed since, and otherwise undoes nothing */
   leave_changed?: 0 | 1
   /** Time of the first change that is undone */
   since: string
@@ -4223,12 +4223,12 @@ export type Undone = {
 }
 
 export type UndoneAll = {
-  /** Fields that have been changed since, or in between by others, at most 100: their records stay as they are, and without leave_changed nothing is undone */
+  /** Fields that have been changed since, or in between by others, at most 100: without leave_changed nothing is undone */
   conflicts: UndoDifference[]
-  /** Number of entries with changes that are undone */
-  entries: number
   /** Job of an undo with many records; it is still running if it takes longer than 30 seconds */
   job?: Job
+  /** Number of records that stay as they are */
+  left: number
   /** What did not come back */
   lost: UndoLost[]
   /** Number of records that changed */

@@ -18,12 +18,12 @@ export function UndoAll({ actor, range: [since, until], name, onUndone }: Props)
     const of = { actor, since, until, leave_changed: 1 } as const
     setBusy(true)
     try {
-      const { records, entries, lost, conflicts } = await post('/system/audit-undo', of, { query: { dry_run: 1 } })
+      const { records, lost, left } = await post('/system/audit-undo', of, { query: { dry_run: 1 } })
       const kinds = [...new Set(lost.map(({ what }) => what))]
       const text = (
         <>
-          {t('audit.undo_all.text', { n: count(records), entries: count(entries) })}
-          {conflicts.length > 0 && <p>{t('audit.undo_all.left', { n: count(conflicts.length) })}</p>}
+          {t('audit.undo.text', { n: count(records) })}
+          {left > 0 && <p>{t('audit.undo_all.left', { n: count(left) })}</p>}
           {kinds.length > 0 && (
             <>
               <p>{t('audit.undo.lost')}</p>

@@ -253,6 +253,11 @@ const cases: [string, Partial<LogEntry>, string, string?][] = [
     'ada 撤销了 API 密钥 3 自 2026-11-30 14:00 以来的所有更改：“Order state”的 字典项 Paid',
   ],
   [
+    'an undo of a period',
+    { action: 'undo', details: { actor: 'user:3', since: '2026-11-30T14:00:00', until: '2026-11-30T18:00:00' }, changes: [] },
+    'ada undid all changes by User 3 from 2026-11-30 14:00 to 2026-11-30 18:00',
+  ],
+  [
     'the end of retention',
     { actor: { kind: 'system' }, action: 'drop_entries', details: { first: 1, last: 90 } },
     'Entries 1 to 90 reached the end of their retention and were removed',

@@ -118,12 +118,10 @@ function action(entry: LogEntry, t: Texts, first?: LogChange[]): string | undefi
       return denied(entry, t, route)
     case 'undo': {
       const [kind, id] = detail(details, 'actor').split(':')
+      const at = (name: string) => dayjs(detail(details, name)).format('YYYY-MM-DD HH:mm')
+      const all = { ...by, of: who(t, { kind: kind as LogEntry['actor']['kind'], id: Number(id) }), since: at('since'), until: at('until') }
       const did = kind
-        ? t('audit.did.undo.all', {
-            ...by,
-            of: who(t, { kind: kind as LogEntry['actor']['kind'], id: Number(id) }),
-            since: dayjs(detail(details, 'since')).format('YYYY-MM-DD HH:mm'),
-          })
+        ? t(detail(details, 'until') ? 'audit.did.undo.until' : 'audit.did.undo.all', all)
         : t('audit.did.undo', { ...by, seq: detail(details, 'seq') })
       return first ? t('audit.did.how', { did, how: things(first, t) }) : did
     }
