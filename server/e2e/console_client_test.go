@@ -98,7 +98,10 @@ func (c *client) holder(server *process, name string, keys ...string) *client {
 	c.t.Helper()
 	c.create("/admin/list", "username", name, "password", password, "role_ids",
 		[]int64{c.roleWith("Role of "+name, keys...)})
-	return signedInAs(c.t, server, name)
+	other := newClient(c.t, server)
+	other.commit.Store(c.commit.Load()) // a node that does not have the person yet waits for it
+	other.enter(name)
+	return other
 }
 
 // orderAction creates an action below the page shop.order, with its menu, and returns its ID.
@@ -114,9 +117,15 @@ func (c *client) orderAction(key, name string) int64 {
 func signedInAs(t testing.TB, server *process, username string) *client {
 	t.Helper()
 	c := newClient(t, server)
-	c.token = into[grant](t,
-		c.want(200, "POST", "/admin/login", object("username", username, "password", password))).Token
+	c.enter(username)
 	return c
+}
+
+// enter signs in with the usual password.
+func (c *client) enter(username string) {
+	c.t.Helper()
+	c.token = into[grant](c.t,
+		c.want(200, "POST", "/admin/login", object("username", username, "password", password))).Token
 }
 
 // onDisk writes a file for the browser to upload, and returns its path.
