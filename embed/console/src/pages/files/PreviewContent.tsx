@@ -1,14 +1,16 @@
-import { Button, Flex, Spin, Typography } from 'antd'
-import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from 'react'
+import { Button, Flex, Spin } from 'antd'
+import { lazy, type ReactNode, Suspense, useCallback, useEffect, useRef, useState } from 'react'
 import { Failure } from '../../api/request'
 import type { File } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
-import { bytes, count } from '../../ui/format'
+import { bytes } from '../../ui/format'
 import { words } from '../../ui/words'
-import { parse } from '../people/import-file'
-import { fetchToDisk, linkTo, loadText, loadWhole, shapeOf, textBytes } from './content'
+import { fetchToDisk, linkTo, loadText, loadWhole, shapeOf } from './content'
+import { Text } from './Text'
 import { FileIcon } from './Thumb'
+
+const Sheet = lazy(async () => ({ default: (await import('./Sheet')).Sheet }))
 
 const large = 50 << 20 // bytes; larger files are not loaded automatically
 
@@ -26,7 +28,11 @@ export function Content({ file }: { file: File }) {
     case 'table':
       return (
         <Loaded file={file} load={loadText}>
-          {(text) => (shape === 'table' ? <Sheet file={file} text={text} /> : <Text file={file} text={text} />)}
+          {(text) => (
+            <Suspense fallback={<Text file={file} text="" />}>
+              {shape === 'table' ? <Sheet file={file} text={text} /> : <Text file={file} text={text} />}
+            </Suspense>
+          )}
         </Loaded>
       )
     case 'image':
@@ -104,64 +110,6 @@ function Picture({ file, url }: { file: File; url: string }) {
     <div className="preview-stage">
       <img src={url} alt={file.name} onError={() => setBroken(true)} />
     </div>
-  )
-}
-
-function Text({ file, text }: { file: File; text: string }) {
-  return (
-    <Part file={file}>
-      <pre tabIndex={0} dir="auto" aria-label={file.name}>
-        {text}
-      </pre>
-    </Part>
-  )
-}
-
-// Part says so if only the beginning of a text is shown.
-function Part({ file, children }: { file: File; children: ReactNode }) {
-  return (
-    <>
-      {file.size > textBytes && (
-        <Typography.Paragraph type="secondary">{t('files.text.part', { part: bytes(textBytes), size: bytes(file.size) })}</Typography.Paragraph>
-      )}
-      <div className="preview-stage">{children}</div>
-    </>
-  )
-}
-
-const mostRows = 500
-
-// Sheet shows a CSV file as a table, or as text if it is not one.
-function Sheet({ file, text }: { file: File; text: string }) {
-  const sheet = useMemo(() => parse(file.size > textBytes ? text.slice(0, text.lastIndexOf('\n')) : text), [file.size, text])
-  if (!sheet) return <Text file={file} text={text} />
-  const { header, rows } = sheet
-  return (
-    <Part file={file}>
-      <div className="preview-table" tabIndex={0} role="region" aria-label={file.name}>
-        <table>
-          <thead>
-            <tr>
-              {header.map((name, at) => (
-                <th key={at} scope="col">
-                  {name}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {rows.slice(0, mostRows).map(({ line, cells }) => (
-              <tr key={line}>
-                {cells.map((cell, at) => (
-                  <td key={at}>{cell}</td>
-                ))}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-        {rows.length > mostRows && <p>{t('files.table.part', { n: count(mostRows), of: count(rows.length) })}</p>}
-      </div>
-    </Part>
   )
 }
 
