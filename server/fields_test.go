@@ -25,7 +25,7 @@ import (
 var goodBodies = sync.OnceValue(func() map[string]goodBody {
 	return withSimpleBodies(map[string]goodBody{
 		"POST /system/audit-undo": {"/system/audit-undo?dry_run=1",
-			`{"actor":"user:1","since":"2020-01-01T00:00:00Z","until":"2100-01-01T00:00:00Z","leave_changed":1}`},
+			`{"by":"user:1","since":"2020-01-01T00:00:00Z","until":"2100-01-01T00:00:00Z","leave_changed":1}`},
 		"POST /admin/role-reach": {"/admin/role-reach",
 			`{"id":2,"rule_ids":[1],"data_scope":"custom","dept_ids":[1],"grant_role_ids":[2]}`},
 		"POST /admin/login": {"/admin/login",

@@ -218,7 +218,7 @@ var goldenAnswers = []struct{ file, method, url, body string }{
 	{"audit_entry", "GET", "/system/audit/{newest}", ""},
 	{"audit_history", "GET", "/system/history/dict/1", ""},
 	{"audit_undo", "POST", "/system/audit/{newest}/undo", ""},
-	{"audit_undo_all", "POST", "/system/audit-undo?dry_run=1", `{"actor":"user:1","since":"2020-01-01T00:00:00Z","leave_changed":1}`},
+	{"audit_undo_all", "POST", "/system/audit-undo?dry_run=1", `{"by":"user:1","since":"2020-01-01T00:00:00Z","leave_changed":1}`},
 	{"webhook_creation", "POST", "/system/webhook",
 		`{"url":"http://127.0.0.1:1/hook","description":"A receiver that does not answer","types":["user.*"]}`},
 	{"webhook_test", "POST", "/system/webhook/1/test", ""},

@@ -35,7 +35,7 @@ var preparedRequests = map[string]func(in *servertest.Instance) send{
 	"POST /system/audit-undo": func(in *servertest.Instance) send {
 		since := time.Now().UTC().Format(time.RFC3339Nano)
 		in.OK("PUT", "/admin/list/2/status", `{"status":0}`, "owner")
-		return call(in, "POST", "/system/audit-undo", fmt.Sprintf(`{"actor":"user:1","since":%q}`, since), "owner")
+		return call(in, "POST", "/system/audit-undo", fmt.Sprintf(`{"by":"user:1","since":%q}`, since), "owner")
 	},
 
 	"DELETE /admin/account/totp": func(in *servertest.Instance) send {

@@ -23,7 +23,7 @@ type undoAllIn struct {
 
 // undoRange selects entries, and is in the log of the undo.
 type undoRange struct {
-	Actor string      `json:"actor" check:"required" doc:"Actor whose changes are undone: a kind and an ID, such as user:7 or key:3"`
+	By    string      `json:"by" check:"required" doc:"Actor whose changes are undone: a kind and an ID, such as user:7 or key:3"`
 	Since store.Time  `json:"since" check:"required" doc:"Time of the first change that is undone"`
 	Until *store.Time `json:"until" check:"filled" doc:"Time of the last one; now by default"`
 }
@@ -60,12 +60,12 @@ func (u entryUndo) undoAll(req *web.Request, in *undoAllIn) (*UndoneAll, error) 
 // entriesOf returns the entries of an actor since a time that have changes, the newest first: not those of others
 // who acted as the actor.
 func entriesOf(req *web.Request, of *undoRange) (entries []*audit.Entry, err error) {
-	kind, number, _ := strings.Cut(of.Actor, ":")
+	kind, number, _ := strings.Cut(of.By, ":")
 	id, err := strconv.ParseUint(number, 10, 64)
 	if !slices.Contains([]string{"user", "app_user", "key"}, kind) || err != nil || id == 0 {
-		return nil, errs.Field(errs.Invalid, "actor", "must be a kind and an ID, such as user:7 or key:3")
+		return nil, errs.Field(errs.Invalid, "by", "must be a kind and an ID, such as user:7 or key:3")
 	}
-	q := audit.Query{All: [][]string{{actorTerm(of.Actor)}}, From: int64(max(of.Since, 1))}
+	q := audit.Query{All: [][]string{{actorTerm(of.By)}}, From: int64(max(of.Since, 1))}
 	if of.Until != nil {
 		q.To = int64(max(*of.Until, 1))
 	}
@@ -92,7 +92,7 @@ func entriesOf(req *web.Request, of *undoRange) (entries []*audit.Entry, err err
 
 // details are what the change log has of an undo.
 func (of *undoRange) details() map[string]any {
-	all := map[string]any{"actor": of.Actor, "since": of.Since}
+	all := map[string]any{"by": of.By, "since": of.Since}
 	if of.Until != nil {
 		all["until"] = *of.Until
 	}

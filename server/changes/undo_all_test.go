@@ -24,7 +24,7 @@ func owning(t *testing.T) (in *servertest.Instance, actor string) {
 func undoAll(in *servertest.Instance, actor, since, more, query string) *servertest.Reply {
 	in.T.Helper()
 	return in.Call("POST", "/system/audit-undo"+query,
-		fmt.Sprintf(`{"actor":%q,"since":%q%s}`, actor, since, more), "owner")
+		fmt.Sprintf(`{"by":%q,"since":%q%s}`, actor, since, more), "owner")
 }
 
 func now() string { return time.Now().UTC().Format(time.RFC3339Nano) }
@@ -221,6 +221,6 @@ func TestUndoAll_Period(t *testing.T) {
 	undoAll(in, actor, until, "", "?dry_run=1").Brief(200, `"records":1`)
 	undoAll(in, "user:99", since, "", "").Brief(422, "nothing_to_undo")
 	for _, wrong := range []string{"mallory", "user:", "user:0", "system", ""} {
-		undoAll(in, wrong, since, "", "").Names(422, "actor")
+		undoAll(in, wrong, since, "", "").Names(422, "by")
 	}
 }

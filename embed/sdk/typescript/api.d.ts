@@ -4204,7 +4204,7 @@ export type UndoLost = {
 
 export type UndoWhatActorDid = {
   /** Actor whose changes are undone: a kind and an ID, such as user:7 or key:3 */
-  actor: string
+  by: string
   /** 1 to leave records as they are that have been changed since, or that cannot be as before: one that is in use now, say. An undo by a job leaves only those that have been changed since, and otherwise undoes nothing */
   leave_changed?: 0 | 1
   /** Time of the first change that is undone */

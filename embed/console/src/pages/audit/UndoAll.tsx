@@ -15,7 +15,7 @@ export function UndoAll({ actor, range: [since, until], name, onUndone }: Props)
   const [busy, setBusy] = useState(false)
 
   async function run() {
-    const of = { actor, since, until, leave_changed: 1 } as const
+    const of = { by: actor, since, until, leave_changed: 1 } as const
     setBusy(true)
     try {
       const { records, lost, left } = await post('/system/audit-undo', of, { query: { dry_run: 1 } })

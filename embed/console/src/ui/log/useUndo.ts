@@ -8,7 +8,7 @@ import { notifyReconnect } from '../useReconnect'
 import { words } from '../words'
 
 // UndoAll selects the changes of one actor in a period.
-export type UndoAll = { actor: string; since: string; until: string; leave_changed: 1 }
+export type UndoAll = { by: string; since: string; until: string; leave_changed: 1 }
 
 // useUndo undoes an entry of the change log, or all of an actor, and says if it could not. Everything on the page is
 // loaded again then.

@@ -248,13 +248,13 @@ const cases: [string, Partial<LogEntry>, string, string?][] = [
   ],
   [
     'an undo of all that an actor did',
-    { action: 'undo', details: { actor: 'key:3', since: '2026-11-30T14:00:00' }, changes: [paid('Paid')] },
+    { action: 'undo', details: { by: 'key:3', since: '2026-11-30T14:00:00' }, changes: [paid('Paid')] },
     'ada undid all changes by API key 3 since 2026-11-30 14:00: the dictionary item Paid of Order state',
     'ada 撤销了 API 密钥 3 自 2026-11-30 14:00 以来的所有更改：“Order state”的 字典项 Paid',
   ],
   [
     'an undo of a period',
-    { action: 'undo', details: { actor: 'user:3', since: '2026-11-30T14:00:00', until: '2026-11-30T18:00:00' }, changes: [] },
+    { action: 'undo', details: { by: 'user:3', since: '2026-11-30T14:00:00', until: '2026-11-30T18:00:00' }, changes: [] },
     'ada undid all changes by User 3 from 2026-11-30 14:00 to 2026-11-30 18:00',
   ],
   [

@@ -117,7 +117,7 @@ function action(entry: LogEntry, t: Texts, first?: LogChange[]): string | undefi
     case 'denied':
       return denied(entry, t, route)
     case 'undo': {
-      const [kind, id] = detail(details, 'actor').split(':')
+      const [kind, id] = detail(details, 'by').split(':')
       const at = (name: string) => dayjs(detail(details, name)).format('YYYY-MM-DD HH:mm')
       const all = { ...by, of: who(t, { kind: kind as LogEntry['actor']['kind'], id: Number(id) }), since: at('since'), until: at('until') }
       const did = kind
