@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 	"time"
+
+	"reeve/server/web"
 )
 
 // appliedTimeout is the time for which Applied waits: nodes report each second what they have applied.
@@ -14,12 +16,12 @@ func (n *Node) Applied(ctx context.Context, number uint64) (has, lacks []string)
 	wait, cancel := context.WithTimeout(ctx, appliedTimeout)
 	defer cancel()
 	for {
-		nodes, err := n.etcd.Nodes(wait)
+		nodes, err := n.current(wait)
 		if err == nil {
 			has, lacks = []string{n.options.Name}, nil
 		}
 		for _, one := range nodes {
-			if one.Applied < number && one.Lease != n.etcd.Lease() {
+			if one.Applied < number && !one.Self {
 				lacks = append(lacks, one.Name)
 			} else {
 				has = append(has, one.Name)
@@ -45,6 +47,21 @@ func (n *Node) Applied(ctx context.Context, number uint64) (has, lacks []string)
 		}
 	}
 	return withoutEqual(slices.DeleteFunc(has, func(name string) bool { return slices.Contains(lacks, name) })), withoutEqual(lacks)
+}
+
+// current returns the nodes that have a key, without those that were replaced.
+func (n *Node) current(ctx context.Context) (all []web.NodeState, err error) {
+	nodes, err := n.etcd.Nodes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	keys, err := n.summaryKeys()
+	for _, one := range nodes {
+		state := nodeState(one, keys, nil)
+		state.Self = one.Lease == n.etcd.Lease()
+		all = append(all, state)
+	}
+	return withoutReplaced(all), err
 }
 
 // withoutEqual returns names in order, each once.
