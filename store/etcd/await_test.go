@@ -72,7 +72,8 @@ func TestAwait_NoNodeServesWithout(t *testing.T) {
 		t.Error("a node that left may serve without the entry")
 	}
 
-	// A node whose key is gone before the author begins.
+	// A node whose key is gone before the author begins. All others have the entry.
+	must(t, author.Report(t.Context(), etcd.Node{Applied: 6}))
 	left = enter()
 	until = mayServe(left)
 	must(t, left.Leave(t.Context()))
