@@ -4,8 +4,6 @@ import (
 	"context"
 	"slices"
 	"time"
-
-	"reeve/server/web"
 )
 
 // appliedTimeout is the time for which Applied waits: nodes report each second what they have applied.
@@ -47,21 +45,6 @@ func (n *Node) Applied(ctx context.Context, number uint64) (has, lacks []string)
 		}
 	}
 	return withoutEqual(slices.DeleteFunc(has, func(name string) bool { return slices.Contains(lacks, name) })), withoutEqual(lacks)
-}
-
-// current returns the nodes that have a key, without those that were replaced.
-func (n *Node) current(ctx context.Context) (all []web.NodeState, err error) {
-	nodes, err := n.etcd.Nodes(ctx)
-	if err != nil {
-		return nil, err
-	}
-	keys, err := n.summaryKeys()
-	for _, one := range nodes {
-		state := nodeState(one, keys, nil)
-		state.Self = one.Lease == n.etcd.Lease()
-		all = append(all, state)
-	}
-	return withoutReplaced(all), err
 }
 
 // withoutEqual returns names in order, each once.

@@ -17,7 +17,7 @@ const (
 
 // presence is which nodes have a key, and which had one a moment ago.
 type presence struct {
-	begun    time.Time // of the first answer that listed them; zero before it
+	begun    time.Time // time of the first answer that listed them; zero before it
 	revision int64     // revision of etcd of the newest answer that listed them
 	there    map[Lease]bool
 	gone     map[Lease]time.Time // time at which a key was first seen missing
