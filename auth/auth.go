@@ -101,7 +101,7 @@ func New(db *store.DB, options Options) (*Auth, error) {
 	a := &Auth{
 		db:         db.WithRecorder(nil).For("sign-in housekeeping", nil),
 		options:    options,
-		sessions:   newSessions(),
+		sessions:   newSessions(db.WithRecorder(nil)),
 		keys:       &keyUses{byID: map[store.ID]*keyUse{}},
 		counters:   newCounters(time.Now),
 		throttled:  &throttleLog{},

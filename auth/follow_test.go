@@ -59,7 +59,7 @@ func (w *walk) pick(n int) store.ID { return store.ID(1 + w.IntN(n)) }
 func (w *walk) step(tx *store.Tx) (err error) {
 	user, app, session, key := 1+w.pick(4), w.pick(3), w.pick(30), w.pick(12) // the first user remains
 	w.made++
-	switch w.IntN(20) {
+	switch w.IntN(21) {
 	case 0:
 		err = store.Users.Create(tx, &store.User{Username: fmt.Sprint("u", w.made), Status: true, RoleIDs: []store.ID{1}})
 	case 1:
@@ -131,6 +131,11 @@ func (w *walk) step(tx *store.Tx) (err error) {
 		} else {
 			err = store.SetHash(tx, store.Account{ID: user}, "x", false, session)
 		}
+	case 19:
+		_, err = store.Roles.Update(tx, 1, func(r *store.Role) error {
+			r.PasswordOff, r.Status = store.Flag(w.IntN(2) == 0), store.Flag(w.IntN(4) > 0)
+			return nil
+		})
 	default:
 		if w.IntN(2) == 0 {
 			err = store.Identities.Delete(tx, w.pick(8))
@@ -260,4 +265,58 @@ func (in *instance) sameSessions(node int, tokens []string) {
 		}
 		return nil
 	})
+}
+
+// TestSessions_OthersKeysRemain: what one user does leaves the personal keys of others in memory.
+func TestSessions_OthersKeysRemain(t *testing.T) {
+	t.Parallel()
+	in := start(t)
+	w := &walk{}
+	var mine, others store.ID
+	in.update(func(tx *store.Tx) error {
+		for _, name := range []string{"one", "two"} {
+			u := &store.User{Username: name, Status: true, RoleIDs: []store.ID{store.OwnerRole}}
+			if err := store.Users.Create(tx, u); err != nil {
+				return err
+			}
+			mine, others = others, u.ID
+			k := &store.APIKey{Name: name, Status: true, UserID: u.ID, Personal: true, ExpiresAt: tx.Now().Add(time.Hour)}
+			if err := store.APIKeys.Create(tx, k); err != nil {
+				return err
+			}
+			if err := w.secret(tx, k.ID); err != nil {
+				return err
+			}
+		}
+		return store.Providers.Create(tx, &store.Provider{Name: "idp", Title: "T", Kind: "openid", Issuer: "https://id.example.org/", ClientID: "c", Status: true})
+	})
+	var identity store.ID
+	for _, change := range []struct {
+		name string
+		fn   func(*store.Tx) error
+	}{
+		{"new identity", func(tx *store.Tx) error {
+			i := &store.Identity{ProviderID: 1, UserID: mine, Issuer: "i", Subject: "s", LastLogin: tx.Now()}
+			err := store.Identities.Create(tx, i)
+			identity = i.ID
+			return err
+		}},
+		{"sign-in", func(tx *store.Tx) error {
+			_, err := store.Identities.UpdateQuietly(tx, identity, func(i *store.Identity) error { i.LastLogin = tx.Now(); return nil })
+			return err
+		}},
+		{"password", func(tx *store.Tx) error { return store.SetHash(tx, store.Account{ID: mine}, "x", false, 0) }},
+	} {
+		for _, token := range w.tokens {
+			_, err := in.who(token)
+			must(t, err)
+		}
+		in.update(change.fn)
+		for i, want := range []bool{false, true} {
+			hash, _, _ := hashToken(w.tokens[i])
+			if got := in.sessions.get(hash) != nil; got != want {
+				t.Errorf("%s: key %d is in memory: %t, want %t", change.name, i, got, want)
+			}
+		}
+	}
 }

@@ -18,6 +18,7 @@ const shards = 32
 // or their user drops the entry, and the next request loads it again, so an entry is never older
 // than an acknowledged write.
 type sessions struct {
+	db    kv.Handle
 	shard [shards]struct {
 		sync.RWMutex
 		byHash map[tokenHash]*Session
@@ -35,8 +36,9 @@ type sessions struct {
 	used map[store.ID]store.Time
 }
 
-func newSessions() *sessions {
+func newSessions(db kv.Handle) *sessions {
 	s := &sessions{
+		db:     db,
 		byID:   map[store.ID]*Session{},
 		byUser: map[store.Account]map[*Session]bool{},
 		byKey:  map[store.ID]map[*Session]bool{},
@@ -126,9 +128,16 @@ func (s *sessions) count() map[string]int {
 func (s *sessions) invalidate(c kv.Changes) {
 	ended, users, apps := c.Of(store.Sessions), c.Of(store.Users), c.Of(store.AppUsers)
 	keys, secrets, settings := c.Of(store.APIKeys), c.Of(store.KeySecrets), c.Of(store.Settings)
-	proofs := len(c.Of(store.Identities)) + len(c.Of(store.PasswordHashes)) // until when personal keys can be used, see store.APIKey.SignInDue
+	identities, hashes, roles := c.Of(store.Identities), c.Of(store.PasswordHashes), c.Of(store.Roles) // see store.APIKey.SignInDue
+	proofs := len(identities) + len(hashes) + len(roles)
 	if len(ended)+len(users)+len(apps)+len(keys)+len(secrets)+len(settings)+proofs == 0 {
 		return
+	}
+
+	var owners map[store.ID]bool // users whose personal keys may be usable until another time
+	all := len(roles) > 0
+	if proofs > 0 && !all && s.hasKeys() {
+		owners, all = s.ownersOf(identities, hashes)
 	}
 
 	s.mu.Lock()
@@ -152,13 +161,21 @@ func (s *sessions) invalidate(c kv.Changes) {
 		}
 	}
 
-	if proofs > 0 && s.keys > 0 {
-		for id, all := range s.byKey {
-			for v := range all {
+	if all {
+		for id, sessions := range s.byKey {
+			for v := range sessions {
 				if v.Key.Personal {
 					s.evictKey(c, id)
 					break
 				}
+			}
+		}
+	}
+
+	for id := range owners {
+		for v := range s.byUser[store.Account{ID: id}] {
+			if v.isKey() {
+				s.evict(c, v)
 			}
 		}
 	}
@@ -170,6 +187,36 @@ func (s *sessions) invalidate(c kv.Changes) {
 	for id := range apps {
 		s.evictUser(c, store.Account{App: true, ID: id})
 	}
+}
+
+func (s *sessions) hasKeys() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.keys > 0
+}
+
+// ownersOf returns the users of identities and password hashes; all if they are not known, because a record was
+// deleted.
+func (s *sessions) ownersOf(identities, hashes map[store.ID]bool) (owners map[store.ID]bool, all bool) {
+	owners = map[store.ID]bool{}
+	err := s.db.View(store.System, func(tx *store.Tx) error {
+		for id := range identities {
+			i, err := store.Identities.Get(tx, id)
+			if err != nil {
+				return err
+			}
+			owners[i.UserID] = true
+		}
+		for id := range hashes {
+			h, err := store.PasswordHashes.Get(tx, id)
+			if err != nil {
+				return err
+			}
+			owners[h.UserID] = true
+		}
+		return nil
+	})
+	return owners, err != nil
 }
 
 func (s *sessions) evictUser(c kv.Changes, key store.Account) {

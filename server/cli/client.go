@@ -120,14 +120,14 @@ func (p *program) serveCommand(settings web.Config) (*client, error) {
 		return nil, err
 	}
 	if err := p.configureBackups(s); err != nil { // it makes none: only their health is asked for
-		return nil, errors.Join(err, s.DB.Close())
+		return nil, errors.Join(err, s.DB.Close(), p.closeNode())
 	}
 
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() {
 		s.Jobs.Keep(ctx)
-		ended <- s.DB.Close()
+		ended <- errors.Join(s.DB.Close(), p.closeNode())
 	}()
 	c := p.clientOf(s)
 	stop := c.close

@@ -59,6 +59,25 @@ func (p *program) newNode(otherEtcd bool) (node, error) {
 	return openNode(p, otherEtcd)
 }
 
+// offDuty is a stopped node that serves a command: it has no lease, and the nodes that run do the jobs.
+type offDuty struct{ node }
+
+func (offDuty) Serving() error { return nil } // the database has what the log had when it was opened, and appends to it
+func (offDuty) OnDuty() bool   { return false }
+
+func (o offDuty) Health() web.Part {
+	state, err := o.State(context.Background())
+	return web.NodesHealth(&state, nil, err, time.Now())
+}
+
+// needsServer returns an error for a command that a stopped node of a cluster must not do beside the others.
+func (p *program) needsServer(c *client) error {
+	if c.running || p.node == nil {
+		return nil
+	}
+	return fmt.Errorf("this is one of several nodes and it is stopped: run `reeve %s` at a node that runs, or start this one", p.command)
+}
+
 // errNeedsCopy is the error of a server that ended because its node needs a copy.
 var errNeedsCopy = errors.New("this node needs a copy of the data")
 

@@ -114,6 +114,9 @@ func (p *program) listTargets(c *client) error {
 
 // copyNow lets the running server make a copy, or makes one while none runs, and waits. An interrupt cancels it.
 func (p *program) copyNow(c *client, name string) error {
+	if err := p.needsServer(c); err != nil {
+		return err
+	}
 	if err := p.prepareBackups(c); err != nil {
 		return err
 	}

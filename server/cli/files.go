@@ -23,6 +23,9 @@ func (p *program) moveFiles(c *client) error {
 	if to != "s3" && to != "local" {
 		return errors.New("name s3 for the bucket, or local for the data directory")
 	}
+	if err := p.needsServer(c); err != nil {
+		return err
+	}
 	var job fileMove
 	if err := c.call("POST", "/system/file-move", nil, map[string]string{"to": to}, &job); err != nil {
 		return err
@@ -51,5 +54,8 @@ func (p *program) moveFiles(c *client) error {
 
 // cancelMove ends the move of contents.
 func (p *program) cancelMove(c *client) error {
+	if err := p.needsServer(c); err != nil {
+		return err
+	}
 	return c.call("POST", "/system/file-move/cancel", nil, nil, nil)
 }

@@ -110,9 +110,12 @@ func (p *program) newServer(settings web.Config) (*server.Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	if p.node != nil {
+		settings.Cluster = offDuty{p.node}
+	}
 	s, err := server.New(settings, db, a, p.log)
 	if err != nil {
-		return nil, errors.Join(err, db.Close())
+		return nil, errors.Join(err, db.Close(), p.closeNode())
 	}
 	return s, nil
 }

@@ -194,6 +194,9 @@ func (p *program) patiently(do func() error) error {
 
 // besideJob shows how far the job of a setup is, of which there is at most one, until do returns.
 func (p *program) besideJob(c *client, do func() error) error {
+	if !c.running && p.node != nil {
+		fmt.Fprintln(p.err, "reeve: this node is stopped, and a node that runs does the rest: the command waits for it")
+	}
 	unfinished := url.Values{"filter": {`{"state":["running","undoing"]}`}}
 	return p.progress.beside(do, func() {
 		var jobs struct {

@@ -14,12 +14,12 @@ func (n *Node) Applied(ctx context.Context, number uint64) (has, lacks []string)
 	wait, cancel := context.WithTimeout(ctx, appliedTimeout)
 	defer cancel()
 	for {
-		nodes, err := n.etcd.Nodes(wait)
+		nodes, err := n.current(wait)
 		if err == nil {
 			has, lacks = []string{n.options.Name}, nil
 		}
 		for _, one := range nodes {
-			if one.Applied < number && one.Lease != n.etcd.Lease() {
+			if one.Applied < number && !one.Self {
 				lacks = append(lacks, one.Name)
 			} else {
 				has = append(has, one.Name)

@@ -33,6 +33,7 @@ func (m *member) remove(id store.ID) {
 // before etcd gives it up; what takes nothing away is answered at once.
 func TestFrozenNode(t *testing.T) {
 	g := newGroup(t)
+	g.bytes = 1 << 30 // no base copy, after which the node would need one
 	first := t.TempDir()
 	g.init(first)
 	a := g.start(first, "a")
@@ -200,4 +201,33 @@ func (m *member) named(name string) (n int) {
 		m.t.Fatal(err)
 	}
 	return n
+}
+
+// TestApplied_Replaced: a node that was killed and has started again is one node while its first lease goes on, for
+// others and for itself.
+func TestApplied_Replaced(t *testing.T) {
+	g := newGroup(t)
+	first := t.TempDir()
+	g.init(first)
+	a := g.start(first, "a")
+	a.create("one")
+	killed := g.open(keyOnly(t, first), "b")
+	if _, err := killed.etcd.Join(t.Context(), killed.self()); err != nil {
+		t.Fatal(err)
+	}
+	b := g.start(keyOnly(t, first), "b") // it does not know its lease of before
+	a.create("two")
+	for _, m := range []*member{a, b} {
+		until(t, m.name+" knows that both nodes have the entry", func() bool {
+			has, lacks := m.Applied(t.Context(), a.at())
+			return slices.Equal(has, []string{"a", "b"}) && len(lacks) == 0
+		})
+	}
+	nodes, err := a.etcd.Nodes(t.Context())
+	if err != nil || len(nodes) != 3 {
+		t.Errorf("there are %d keys of nodes, and the test needs the one of the node that was killed: %v", len(nodes), err)
+	}
+	if err := errors.Join(killed.db.Close(), killed.Close()); err != nil {
+		t.Error(err)
+	}
 }

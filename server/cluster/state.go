@@ -125,6 +125,21 @@ func (n *Node) askState(ctx context.Context) (web.NodesState, error) {
 	return s, err
 }
 
+// current returns the nodes that have a key, without those that were replaced.
+func (n *Node) current(ctx context.Context) (all []web.NodeState, err error) {
+	nodes, err := n.etcd.Nodes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	keys, err := n.summaryKeys()
+	for _, one := range nodes {
+		state := nodeState(one, keys, nil)
+		state.Self = one.Lease == n.etcd.Lease()
+		all = append(all, state)
+	}
+	return withoutReplaced(all), err
+}
+
 // withoutReplaced returns the nodes without those that have reported nothing since another one of the same name has
 // started: they were killed, and their leases have not ended yet.
 func withoutReplaced(all []web.NodeState) []web.NodeState {

@@ -61,4 +61,33 @@ func TestPersonalKey_SignInDue(t *testing.T) {
 		return store.SetHash(tx, store.Account{ID: who.Info.ID}, "not used", false, 0)
 	})
 	state(200, "active")
+
+	// A role turns passwords off.
+	var role store.ID
+	w.Update(func(tx *store.Tx) error {
+		r := &store.Role{Name: "Without passwords", Status: true}
+		err := store.Roles.Create(tx, r)
+		role = r.ID
+		if err == nil {
+			_, err = store.Users.UpdateQuietly(tx, who.Info.ID, func(u *store.User) error {
+				u.RoleIDs = append(u.RoleIDs, role)
+				return nil
+			})
+		}
+		return err
+	})
+	set := func(status, off store.Flag) {
+		w.Update(func(tx *store.Tx) error {
+			_, err := store.Roles.UpdateQuietly(tx, role, func(r *store.Role) error {
+				r.Status, r.PasswordOff = status, off
+				return nil
+			})
+			return err
+		})
+	}
+	state(200, "active")
+	set(true, true)
+	state(401, "sign_in_due")
+	set(false, true)
+	state(200, "active")
 }

@@ -98,14 +98,6 @@ func (m *EtcdMember) Latency() time.Duration { return time.Duration(m.LatencyMS)
 // OnDuty reports whether this server does what only one node does at a time.
 func (s *Server) OnDuty() bool { return s.Config.Cluster == nil || s.Config.Cluster.OnDuty() }
 
-// LiveNodes returns the number of nodes in contact, 1 for a server that is the only one.
-func (s *Server) LiveNodes() int {
-	if s.Config.Cluster == nil {
-		return 1
-	}
-	return max(1, s.Config.Cluster.Live())
-}
-
 // dutyStep is how often a node looks whether it has the duties.
 const dutyStep = 100 * time.Millisecond
 

@@ -17,7 +17,8 @@ const (
 
 // presence is which nodes have a key, and which had one a moment ago.
 type presence struct {
-	revision int64 // revision of etcd of the newest answer that listed them
+	begun    time.Time // time of the first answer that listed them; zero before it
+	revision int64     // revision of etcd of the newest answer that listed them
 	there    map[Lease]bool
 	gone     map[Lease]time.Time // time at which a key was first seen missing
 }
@@ -28,7 +29,7 @@ func (p *presence) see(revision int64, there map[Lease]bool, now time.Time) {
 		return // answers to concurrent requests may arrive in any order
 	}
 	if p.gone == nil {
-		p.gone = map[Lease]time.Time{}
+		p.begun, p.gone = now, map[Lease]time.Time{}
 	}
 	for lease, since := range p.gone {
 		if now.Sub(since) > gonePeriod {
@@ -59,10 +60,14 @@ func (l *Log) leases(a answer, i int) (all []Lease, err error) {
 	return all, nil
 }
 
-// leaving reports whether another node lost its key so recently that it may still serve.
+// leaving reports whether another node lost its key so recently that it may still serve. What was lost before the first
+// answer is unknown.
 func (l *Log) leaving() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if time.Since(l.nodes.begun) <= gonePeriod {
+		return true
+	}
 	for lease, since := range l.nodes.gone {
 		if lease != l.lease && time.Since(since) <= gonePeriod {
 			return true

@@ -36,6 +36,10 @@ func TestAwait_NoNodeServesWithout(t *testing.T) {
 	_, err := author.Join(t.Context(), etcd.Node{})
 	must(t, err)
 
+	// The author knows which nodes there were a moment ago.
+	mayServe(author)
+	time.Sleep(1600 * time.Millisecond)
+
 	// Nodes that have the entry, and then one that reports the next one and one that hangs.
 	hanging, late := enter(), enter()
 	begun := time.Now()
@@ -66,6 +70,16 @@ func TestAwait_NoNodeServesWithout(t *testing.T) {
 	must(t, author.Await(t.Context(), 6))
 	if time.Now().Before(until) {
 		t.Error("a node that left may serve without the entry")
+	}
+
+	// A node whose key is gone before the author begins. All others have the entry.
+	must(t, author.Report(t.Context(), etcd.Node{Applied: 6}))
+	left = enter()
+	until = mayServe(left)
+	must(t, left.Leave(t.Context()))
+	must(t, join(t, o).log.Await(t.Context(), 6))
+	if time.Now().Before(until) {
+		t.Error("a node that left before the author began may serve without the entry")
 	}
 
 	enter()

@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -158,7 +159,13 @@ func (db *DB) openCommitLog() error {
 	if s == nil {
 		return nil
 	}
+	if db.keys == nil {
+		return keyMissing(db.dir)
+	}
 	key, err := db.DerivedKey(CommitLogKey)
+	if errors.Is(err, errWrongKey) {
+		return fmt.Errorf("%s is not the key of this database: copy it from another node", filepath.Join(db.dir, keyName))
+	}
 	if err != nil {
 		return err
 	}

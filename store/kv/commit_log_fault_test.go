@@ -385,3 +385,48 @@ func TestCommitLog_Restore(t *testing.T) {
 	noErr(t, err)
 	compareRows(t, sharedRowsIn(t, filepath.Join(target, dataName)), want)
 }
+
+// TestCommitLog_NoKey: a node without the secret key of the others says what to do, and changes nothing.
+func TestCommitLog_NoKey(t *testing.T) {
+	for name, test := range map[string]struct {
+		change func(path string) error
+		says   string
+	}{
+		"missing": {os.Remove, "is missing: copy it from another node"},
+		"wrong": {func(path string) error {
+			return os.WriteFile(path, []byte(newSecretKey().text+"\n"), 0o600)
+		}, "is not the key of this database: copy it from another node"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newNodes(t, 2, Options{Schema: loggedZoo()})
+			mustCreate(t, s.dbs[0], "one")
+			s.same()
+			shut(t, s.dbs[1])
+			before, number := sharedRowsIn(t, filepath.Join(s.dirs[1], dataName)), s.number()
+			path := filepath.Join(s.dirs[1], keyName)
+			right, err := os.ReadFile(path)
+			noErr(t, err)
+			noErr(t, test.change(path))
+
+			options := s.options
+			options.CommitLog = &CommitLogOptions{Log: s.log, Author: "node 1"}
+			db, err := Open(s.dirs[1], options)
+			if err == nil {
+				shut(t, db)
+				t.Fatal("it was opened")
+			}
+			if !strings.Contains(err.Error(), path+" "+test.says) {
+				t.Errorf("%v does not say %q", err, test.says)
+			}
+			compareRows(t, sharedRowsIn(t, filepath.Join(s.dirs[1], dataName)), before)
+			if s.number() != number {
+				t.Error("it has appended")
+			}
+
+			noErr(t, os.WriteFile(path, right, 0o600))
+			db, err = Open(s.dirs[1], options)
+			noErr(t, err)
+			shut(t, db)
+		})
+	}
+}

@@ -115,8 +115,10 @@ func (db *DB) isBase(current bool) error {
 			return err
 		case !meta.Cluster || head.Epoch == "":
 			return errors.New("it is no base copy of a cluster")
-		case current && meta.Schema != db.schema.Version():
-			return fmt.Errorf("the cluster has schema %d, and this program has %d: all nodes need one version, and `reeve cluster upgrade` makes it that of a newer program", meta.Schema, db.schema.Version())
+		case current && meta.Schema > db.schema.Version():
+			return fmt.Errorf("the cluster has schema %d, and this program has %d: install a newer program on this machine, of the version that the other nodes have", meta.Schema, db.schema.Version())
+		case current && meta.Schema < db.schema.Version():
+			return fmt.Errorf("the cluster has schema %d, and this program has %d: all nodes need one version; `reeve cluster upgrade` makes the cluster that of this program", meta.Schema, db.schema.Version())
 		}
 		return nil
 	})

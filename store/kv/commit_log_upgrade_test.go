@@ -109,3 +109,16 @@ func TestCommitLog_Upgrade(t *testing.T) {
 	}
 	s.open(1)
 }
+
+// TestCommitLog_OlderProgram: a program that is older than the cluster says that it is to be replaced, since an upgrade
+// of the cluster would not help.
+func TestCommitLog_OlderProgram(t *testing.T) {
+	s := newNodes(t, 1, Options{Schema: newer("first")})
+	base, key := archiveOf(t, s.dbs[0]), disktest.ReadFile(t, filepath.Join(s.dirs[0], keyName))
+	dir := t.TempDir()
+	noErr(t, os.WriteFile(filepath.Join(dir, keyName), key, 0o600))
+	_, err := Join(dir, base, nil, nil, Options{Schema: older()})
+	if err == nil || !strings.Contains(err.Error(), "install a newer program on this machine") || strings.Contains(err.Error(), "upgrade") {
+		t.Errorf("a base copy of a newer schema: %v", err)
+	}
+}

@@ -191,11 +191,10 @@ func randomBytes(n int) []byte {
 // DerivedKey returns 32 secret bytes for a purpose. They are the same as long as secret.key and the
 // installation are.
 func (db *DB) DerivedKey(purpose string) ([]byte, error) {
-	key := db.keys.current
-	if key == nil {
+	if db.keys == nil || db.keys.current == nil {
 		return nil, errWrongKey
 	}
-	return key.derive(db.instance, purpose)
+	return db.keys.current.derive(db.instance, purpose)
 }
 
 // TemporaryKey is like DerivedKey for what a restore ends, such as signed URLs and sign-ins that are not
@@ -213,12 +212,16 @@ func (k *secretKey) derive(instance, purpose string) ([]byte, error) {
 	return hkdf.Key(sha256.New, []byte(k.text), []byte(instance), purpose, 32)
 }
 
+func keyMissing(dir string) error {
+	return fmt.Errorf("%s is missing: copy it from another node", filepath.Join(dir, keyName))
+}
+
 // DerivedKeys returns what DerivedKey returns for an installation, for each key in the secret.key of a
 // directory that may have no database yet.
 func DerivedKeys(dir, instance, purpose string) (all [][]byte, err error) {
 	ring, err := readKeyring(dir)
 	if err == nil && ring == nil {
-		err = fmt.Errorf("%s is missing: copy it from another node", filepath.Join(dir, keyName))
+		err = keyMissing(dir)
 	}
 	if err != nil {
 		return nil, err
