@@ -1,0 +1,1 @@
+import{S as e}from"./nolaj092-first.js";var t=t=>e(`/system/audit`,t);export{t};

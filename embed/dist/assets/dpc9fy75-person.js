@@ -1,0 +1,1 @@
+import{l as e,m as t}from"./nolaj092-first.js";function n(n){let r=e(n.slice(0,5).map(e=>`\u2068${e.username}\u2069`));return n.length>5?t(`people.and_more`,{names:r,n:n.length-5}):r}var r=e=>({name:n([e]),query:{user_id:e.id},key:!1}),i=({id:e,name:t})=>({name:n([{username:t}]),query:{key_id:e},key:!0}),a=[`0`,`1`,`2`];export{a as i,i as n,r,n as t};

@@ -1,0 +1,1 @@
+import{c as e,f as t,l as n,m as r}from"./nolaj092-first.js";var i=n=>t(n.local)??e(n.name),a=e=>e===0?r(`role.nobody`):e===1?r(`role.person`):r(`role.people`,{n:e}),o=(e,t=5)=>e.length<=t?n(e):r(`role.beyond.more`,{names:n(e.slice(0,t)),n:e.length-t}),s=({name:e})=>[...r(`role.copy.name`,{name:e})].slice(0,64).join(``);export{i,o as n,a as r,s as t};

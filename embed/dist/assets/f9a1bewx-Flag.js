@@ -1,1 +1,0 @@
-import{i as e,p as t}from"./nolaj092-first.js";import{t as n}from"./f0ozt3f3-Toggle.js";var r=e();function i({on:e,of:i,label:a=t(`enabled`),reached:o=!0,turn:s}){return s?(0,r.jsx)(n,{on:e===1,tabIndex:o?0:-1,label:()=>`${a}: ${i}`,turn:e=>s(+!!e)}):t(e?`yes`:`no`)}export{i as t};

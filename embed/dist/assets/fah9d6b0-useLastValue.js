@@ -1,1 +1,0 @@
-import{r as e}from"./b3djmhq7-rolldown-runtime.js";import{lt as t}from"./nolaj092-first.js";var n=e(t(),1);function r(e){let[t,r]=(0,n.useState)(e);return e!==void 0&&e!==t&&r(e),e??t}export{r as t};

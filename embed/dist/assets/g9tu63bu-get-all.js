@@ -1,1 +1,0 @@
-import{F as e}from"./nolaj092-first.js";var t=1e3;async function n(n,r={},i,a=!1){let o=[],s=0;for(let c=1;;c++){let l=await e(`GET`,n,{query:{...r,page:c,pageSize:t},signal:i,quiet:a});o.push(...l.data);let u=l.data.length+(l.damaged_ids?.length??0);if(s+=u,u<t||s>=l.total)return o}}export{n as t};

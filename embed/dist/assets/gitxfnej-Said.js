@@ -1,1 +1,0 @@
-import{i as e}from"./nolaj092-first.js";var t=e();function n({text:e}){return(0,t.jsx)(`span`,{dir:`ltr`,style:{fontFamily:`monospace`,fontSize:13,whiteSpace:`pre-wrap`,overflowWrap:`anywhere`},children:e})}export{n as t};

@@ -1,0 +1,1 @@
+import{t as e}from"./h21xvdin-form.js";import{t}from"./gij5vvtk-input-number.js";import{a as n,m as r}from"./nolaj092-first.js";var i=n();function a({extra:n,disabled:a}){return(0,i.jsx)(e.Item,{name:`sort`,label:r(`sort`),extra:n,rules:[{required:!0,message:r(`form.required`)}],children:(0,i.jsx)(t,{min:-1e6,max:1e6,precision:0,style:{width:160},disabled:a})})}export{a as t};

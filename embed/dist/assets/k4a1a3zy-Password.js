@@ -1,0 +1,1 @@
+import{a as e,t}from"./nolaj092-first.js";var n=e();function r(){return(0,n.jsx)(t,{mustChange:!0})}export{r as Password};

@@ -1,1 +1,0 @@
-import{t as e}from"./zk0l0kbo-Control.js";import{i as t}from"./nolaj092-first.js";var n=t();function r({label:t,...r}){return[`radio`,`checkbox`,`flag`].includes(r.of.type)?(0,n.jsx)(`div`,{role:`group`,"aria-label":t,children:(0,n.jsx)(e,{...r})}):(0,n.jsx)(e,{...r})}export{r as t};

@@ -1,1 +1,0 @@
-import{x as e}from"./nolaj092-first.js";var t=t=>e(`/system/audit`,t);export{t};

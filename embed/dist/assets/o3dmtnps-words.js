@@ -1,1 +1,0 @@
-import{c as e,d as t,p as n,s as r}from"./nolaj092-first.js";var i=e=>t(e.local)??r(e.name),a=e=>e===0?n(`role.nobody`):e===1?n(`role.person`):n(`role.people`,{n:e}),o=(t,r=5)=>t.length<=r?e(t):n(`role.beyond.more`,{names:e(t.slice(0,r)),n:t.length-r}),s=({name:e})=>[...n(`role.copy.name`,{name:e})].slice(0,64).join(``);export{i,o as n,a as r,s as t};
