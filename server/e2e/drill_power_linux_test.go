@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -81,7 +82,13 @@ func (v *volume) mount() {
 		return
 	}
 	v.t.Helper()
-	noErr(v.t, unix.Unmount(v.at, 0))
+	// A process that another test has just started has all files open until it runs its own program.
+	err := unix.Unmount(v.at, 0)
+	for try := 0; err == unix.EBUSY && try < 200; try++ {
+		time.Sleep(50 * time.Millisecond)
+		err = unix.Unmount(v.at, 0)
+	}
+	noErr(v.t, err)
 	if out, err := exec.Command("mount", "-o", "loop", v.image, v.at).CombinedOutput(); err != nil {
 		v.t.Fatalf("mount: %v: %s", err, out)
 	}
