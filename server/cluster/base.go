@@ -113,10 +113,11 @@ func (n *Node) take(ctx context.Context, base etcd.Base, entries kv.Entries, o s
 		return err
 	}
 	done, err := store.Join(n.options.Dir, path, identities, entries, o)
-	if err = errors.Join(err, os.Remove(path)); err != nil {
+	foreign := done.WrongKey || errors.Is(err, kv.ErrOtherIdentity)
+	if err = errors.Join(err, os.Remove(path)); err != nil && !foreign {
 		return err
 	}
-	if done.WrongKey {
+	if foreign {
 		return errors.New("the secret.key in the data directory is not that of the cluster: copy it from another node")
 	}
 	return n.keepOne(done.Kept)

@@ -41,6 +41,9 @@ func (b *Backup) EncryptedSize(recipients []age.Recipient) (int64, error) {
 	return seal.Size(b.size, recipients...)
 }
 
+// ErrOtherIdentity is the error for an encrypted file that none of the given identities opens.
+var ErrOtherIdentity = errors.New("it is encrypted for a different identity than the given one")
+
 // decrypt opens an encrypted file of size bytes and returns its plaintext and the length of it.
 // The last chunk is authenticated at once, so that a truncated file is an error here.
 func decrypt(r io.ReaderAt, size int64, identities []age.Identity) (io.Reader, int64, error) {
@@ -50,7 +53,7 @@ func decrypt(r io.ReaderAt, size int64, identities []age.Identity) (io.Reader, i
 	}
 	plain, n, err := age.DecryptReaderAt(r, size, identities...)
 	if none := (*age.NoIdentityMatchError)(nil); errors.As(err, &none) {
-		return nil, 0, errors.New("it is encrypted for a different identity than the given one")
+		return nil, 0, ErrOtherIdentity
 	}
 	if err != nil {
 		return nil, 0, fmt.Errorf("decrypt it: %w", err)
