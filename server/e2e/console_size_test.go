@@ -11,7 +11,7 @@ import (
 // a page shows something. Browsers accept only gzip from an address without TLS that is not their
 // own machine.
 var scriptLimits = map[string]int{
-	"/":                 354_600,
+	"/":                 354_800,
 	"/?view=operations": 374_500,
 	"/account":          355_500,
 	"/account/security": 381_300,
