@@ -173,7 +173,7 @@ func known(s *Session) []any {
 }
 
 // TestSessions_FollowTheLog: after random writes at several nodes, the sessions and keys that each of them has in
-// memory are those that the records give. Meanwhile all are used at all nodes.
+// memory are those that the records give. All are used at all nodes during that.
 func TestSessions_FollowTheLog(t *testing.T) {
 	t.Parallel()
 	nodes := startNodes(t, 3)
@@ -237,7 +237,7 @@ func followed(t *testing.T, nodes []*node) {
 	}
 }
 
-// sameSessions compares what the cache says of tokens with what the records do.
+// sameSessions compares the tokens that the cache accepts with those that the records allow.
 func (in *instance) sameSessions(node int, tokens []string) {
 	in.t.Helper()
 	in.view(func(tx *store.Tx) error {

@@ -75,34 +75,37 @@ type UndoPlan struct {
 	Lost  []UndoLost
 }
 
-// undoRecord is the record of a step.
-type undoRecord struct {
-	collection string
-	id         ID
+// UndoRecord is the record of a step.
+type UndoRecord struct {
+	Collection string
+	ID         ID
 }
+
+// Record returns the record that the step changes.
+func (s *UndoStep) Record() UndoRecord { return UndoRecord{s.Collection, s.ID} }
 
 // Records returns the number of records that a plan changes.
 func (p *UndoPlan) Records() int {
-	records := map[undoRecord]bool{}
+	records := map[UndoRecord]bool{}
 	for i := range p.Steps {
-		records[undoRecord{p.Steps[i].Collection, p.Steps[i].ID}] = true
+		records[p.Steps[i].Record()] = true
 	}
 	return len(records)
 }
 
 // Leave removes the steps of some records.
-func (p *UndoPlan) Leave(leaves func(collection string, id ID) bool) {
-	p.Steps = slices.DeleteFunc(p.Steps, func(s UndoStep) bool { return leaves(s.Collection, s.ID) })
-	p.Lost = slices.DeleteFunc(p.Lost, func(l UndoLost) bool { return leaves(l.Collection, l.ID) })
+func (p *UndoPlan) Leave(left map[UndoRecord]bool) {
+	p.Steps = slices.DeleteFunc(p.Steps, func(s UndoStep) bool { return left[s.Record()] })
+	p.Lost = slices.DeleteFunc(p.Lost, func(l UndoLost) bool { return left[UndoRecord{l.Collection, l.ID}] })
 }
 
 // Conflicts returns which of the values that the steps expect have changed since: of several steps
 // of a record, each expects what the one before it leaves. Errors are those of UndoStep.Conflicts.
 func (p *UndoPlan) Conflicts(tx *Tx) (conflicts []UndoConflict, err error) {
-	left := map[undoRecord]*undoneRecord{}
+	left := map[UndoRecord]*undoneRecord{}
 	for i := range p.Steps {
 		step := &p.Steps[i]
-		key := undoRecord{step.Collection, step.ID}
+		key := step.Record()
 		var some []UndoConflict
 		if left[key] == nil {
 			left[key] = &undoneRecord{fields: kv.Fields{}}

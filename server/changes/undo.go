@@ -19,7 +19,7 @@ type LogDetail struct {
 	Undo undoInfo `json:"undo"`
 }
 
-// undoOf says whether an entry can be undone.
+// undoInfo says whether an entry can be undone.
 type undoInfo struct {
 	Possible  store.Flag       `json:"possible" doc:"1 if you can undo it now, else 0"`
 	Reason    string           `json:"reason,omitempty" doc:"Why not; absent if it is possible"`
@@ -249,40 +249,6 @@ type entryUndo struct {
 	one  *sync.Mutex // held while the changes of an actor are in memory
 }
 
-// undoing is an undo of some entries.
-type undoing struct {
-	entries   []*audit.Entry      // the newest first
-	part      undoPart            // steps are added to it
-	left      map[undoRecord]bool // records that stay as they are; nil if all must be undone
-	conflicts []UndoDifference
-}
-
-// plan returns the steps that the caller may carry out.
-func (u *undoing) plan(tx *store.Tx) (*store.UndoPlan, error) {
-	plan, err := store.PlanUndo(tx, u.entries)
-	if err == nil {
-		err = permitUndo(tx, plan)
-	}
-	if err != nil {
-		return nil, err
-	}
-	conflicts, err := plan.Conflicts(tx)
-	if err == nil {
-		u.conflicts, err = differences(tx, conflicts)
-	}
-	if u.left == nil || err != nil && errs.Of(err).Code != "changed_since" {
-		return plan, err
-	}
-	for _, c := range conflicts {
-		u.left[undoRecord{c.Collection, c.ID}] = true
-	}
-	plan.Leave(func(collection string, id store.ID) bool { return u.left[undoRecord{collection, id}] })
-	if len(plan.Steps) == 0 {
-		return nil, errNothingToUndo()
-	}
-	return plan, nil
-}
-
 // undoEntry undoes an entry or, if it is part of a large operation, all of the operation.
 func (u entryUndo) undoEntry(req *web.Request, in *entryIn) (*Undone, error) {
 	e, _, err := readEntry(req, uint64(in.Seq))
@@ -357,16 +323,6 @@ func (u entryUndo) run(req *web.Request, of *undoing, out *Undone, dry bool) err
 // UndoKind is the kind of jobs that undo a large operation.
 const UndoKind = "undo"
 
-// undoPart is the part of an undo that one transaction applies.
-type undoPart struct {
-	Seq   uint64           `json:"seq,omitempty"` // number of the entry that is undone
-	All   *undoRange       `json:"all,omitempty"` // entries, if there are several
-	Steps []store.UndoStep `json:"steps"`
-	Leave bool             `json:"leave,omitempty"` // records that have changed since stay as they are
-
-	failed *undoRecord // record of the step that could not be applied
-}
-
 // partsOf divides a plan into parts that one transaction can apply.
 func partsOf(tx *store.Tx, of undoPart, plan *store.UndoPlan) (parts []jobs.Step, err error) {
 	empty := func() *undoPart { return &undoPart{Seq: of.Seq, All: of.All, Leave: of.Leave} }
@@ -384,86 +340,6 @@ func partsOf(tx *store.Tx, of undoPart, plan *store.UndoPlan) (parts []jobs.Step
 		part.Steps, weight = append(part.Steps, plan.Steps[i]), weight+heavy
 	}
 	return append(parts, jobs.Step{Records: len(part.Steps), Input: part}), nil
-}
-
-// undoRecord is the record of a step.
-type undoRecord struct {
-	collection string
-	id         store.ID
-}
-
-func recordOf(s *store.UndoStep) undoRecord { return undoRecord{s.Collection, s.ID} }
-
-// several reports the records that have more than one step.
-func (p *undoPart) several() map[undoRecord]bool {
-	seen, several := map[undoRecord]bool{}, map[undoRecord]bool{}
-	for i := range p.Steps {
-		record := recordOf(&p.Steps[i])
-		several[record], seen[record] = seen[record], true
-	}
-	return several
-}
-
-// apply applies the steps, each if its record has not changed since, and returns the steps that
-// revert them.
-func (p *undoPart) apply(tx *store.Tx) (inverse []store.UndoStep, err error) {
-	if p.All != nil {
-		details := p.All.details()
-		if p.Leave {
-			details["leave_changed"] = 1
-		}
-		tx.LogAction("undo", details)
-	} else {
-		tx.LogAction("undo", map[string]uint64{"seq": p.Seq})
-	}
-	faults, several, left := errs.Faults{}, p.several(), map[undoRecord]bool{}
-	check := func(step *store.UndoStep) error {
-		if err := permitStep(tx, step); err != nil { // first, since conflicts quote values
-			return err
-		}
-		conflicts, err := step.Conflicts(tx)
-		for _, c := range conflicts {
-			if p.Leave {
-				left[recordOf(step)] = true
-			} else {
-				addConflict(faults, &c)
-			}
-		}
-		return err
-	}
-
-	for i := range p.Steps { // before any is applied: deleting a record changes those that refer to it
-		if step := &p.Steps[i]; !several[recordOf(step)] {
-			if err := check(step); err != nil {
-				return nil, err
-			}
-		}
-	}
-	for i := range p.Steps {
-		step := &p.Steps[i]
-		if several[recordOf(step)] { // an earlier step makes it as this one expects it
-			if err := check(step); err != nil {
-				return nil, err
-			}
-		}
-		if len(faults) > 0 || left[recordOf(step)] {
-			continue
-		}
-
-		back, err := step.Inverse(tx)
-		if err == nil {
-			err = step.Apply(tx)
-		}
-		if err != nil {
-			failed := recordOf(step)
-			p.failed = &failed
-			return nil, err
-		}
-
-		inverse = append(inverse, back)
-	}
-
-	return inverse, changedSince(faults)
 }
 
 func ApplyUndo(tx *store.Tx,

@@ -49,7 +49,7 @@ func (u entryUndo) undoAll(req *web.Request, in *undoAllIn) (*UndoneAll, error) 
 	}
 	of := &undoing{entries: entries, part: undoPart{All: &in.undoRange, Leave: bool(in.LeaveChanged)}}
 	if in.LeaveChanged {
-		of.left = map[undoRecord]bool{}
+		of.left = map[store.UndoRecord]bool{}
 	}
 	out := &UndoneAll{}
 	err = u.run(req, of, &out.Undone, bool(in.DryRun))

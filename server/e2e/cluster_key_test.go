@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestCluster_NewKey gives a cluster another secret.key, and then begins again with what salvage finds, as the manual says.
+// TestCluster_NewKey gives a cluster another secret.key, and then begins again with the salvaged data, as the manual says.
 // Sealed values and contents of files can be read at another node, and a node with the old key is refused.
 func TestCluster_NewKey(t *testing.T) {
 	t.Parallel()
