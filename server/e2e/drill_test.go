@@ -22,7 +22,8 @@ type drill struct {
 	http   *http.Client
 	random *rand.Rand
 	begun  time.Time
-	over   atomic.Bool // the clients stop
+	barred map[string]bool // nodes that the bucket refuses because of their clocks
+	over   atomic.Bool     // the clients stop
 
 	mu         sync.Mutex // guards what follows
 	nodes      map[string]*process
