@@ -219,7 +219,7 @@ func (n *Node) join(ctx context.Context) error {
 	n.beats.mu.Unlock()
 	known, err := remember(n.options.Dir)
 	if err == nil {
-		known.Lease = uint64(lease)
+		known.Lease, known.Place = uint64(lease), placeOf(n.options.Dir)
 		err = n.write(known)
 	}
 	return err

@@ -60,6 +60,7 @@ type remembered struct {
 	Etcd  uint64 `json:"etcd,string"`            // ID of the etcd cluster
 	Kept  string `json:"kept"`                   // directory with the data that the last copy has replaced; "" for none
 	Lease uint64 `json:"lease,string,omitempty"` // last lease of the node; 0 for none
+	Place string `json:"place,omitempty"`        // place of the node that had it, see placeOf
 }
 
 // Open returns a node. It does not connect, unless etcd has users.
@@ -84,7 +85,9 @@ func Open(o Options) (*Node, error) {
 		log:     commits,
 		beats:   beats{report: make(chan struct{}, 1), took: kv.NewHistogram(answerBounds...)},
 		started: time.Now(),
-		before:  etcd.Lease(known.Lease),
+	}
+	if known.Place != "" && known.Place == placeOf(o.Dir) { // otherwise the directory may be the copy of one whose node runs
+		n.before = etcd.Lease(known.Lease)
 	}
 	n.log.applied, n.log.confirm = func(uint64) { n.wantReport() }, log.Await
 	return n, nil

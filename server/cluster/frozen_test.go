@@ -3,6 +3,7 @@ package cluster
 import (
 	"crypto/rand"
 	"errors"
+	"os"
 	"slices"
 	"testing"
 	"time"
@@ -228,6 +229,51 @@ func TestApplied_Replaced(t *testing.T) {
 		t.Errorf("there are %d keys of nodes, and the test needs the one of the node that was killed: %v", len(nodes), err)
 	}
 	if err := errors.Join(killed.db.Close(), killed.Close()); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestJoin_Directory: a node that has started again ends the lease that it had when it was killed. One that was
+// started in a copy of the directory leaves it alone, since the other may run.
+func TestJoin_Directory(t *testing.T) {
+	g := newGroup(t)
+	dir, copied := t.TempDir(), t.TempDir()
+	g.init(dir)
+	killed := g.open(dir, "a")
+	if err := killed.join(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	lease := killed.etcd.Lease()
+	has := func() bool {
+		nodes, err := killed.etcd.Nodes(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return slices.ContainsFunc(nodes, func(n *etcd.Node) bool { return n.Lease == lease })
+	}
+	if err := os.CopyFS(copied, os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
+	b := g.start(copied, "b")
+	until(t, "the copy serves", func() bool { return b.Serving() == nil })
+	if !has() {
+		t.Error("the copy of a directory has ended the lease of its node")
+	}
+	again := g.node(dir, "a")
+	if placeOf(dir) == "" {
+		lease = 0
+	}
+	if again.before != lease {
+		t.Errorf("a node that starts again ends the lease %d, not %d", again.before, lease)
+	}
+	again.db = killed.db
+	if err := again.join(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if lease != 0 && has() {
+		t.Error("a node that has started again left its lease of before")
+	}
+	if err := errors.Join(killed.db.Close(), killed.Close(), again.Close()); err != nil {
 		t.Error(err)
 	}
 }
