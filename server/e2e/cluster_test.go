@@ -40,15 +40,21 @@ var newer = sync.OnceValues(func() (string, error) {
 	}})
 })
 
-// nextPatch is the version of a program of patched.
-const nextPatch = "999.0.1"
+// nextPatch and nextPage are the version of a program of patched, and the key of the page that it adds.
+const nextPatch, nextPage = "999.0.1", "system.next"
 
-// patched is several with another version and the same schema, as a patch release has, which stores a base copy
-// after few entries. It is built once.
+// patched is several with another version, one more page and the same schema, as a patch release has, which stores a base
+// copy after few entries. It is built once.
 var patched = sync.OnceValues(func() (string, error) {
 	return overlaid("reeve-patched", map[string]func(string) string{
 		"main.go": func(text string) string {
 			return regexp.MustCompile(`const version = ".*"`).ReplaceAllString(text, `const version = "`+nextPatch+`"`)
+		},
+		"server/seed.go": func(text string) string {
+			return strings.Replace(text, "\treturn words, places, err\n", `	next := menuPlace{Parent: "system"}
+			next.Type, next.Key, next.Name, next.Path = store.PagePermission, "`+nextPage+`", "Next", "/system/next"
+			return words, append(places, next), err
+			`, 1)
 		},
 		"server/cluster/base.go": func(text string) string {
 			return strings.Replace(text, "baseBytes  = 64 << 20 ", fmt.Sprint("baseBytes = ", size(128<<10, 128<<10, 1<<20)), 1)
