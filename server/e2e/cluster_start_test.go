@@ -33,5 +33,5 @@ func TestCluster_StartTogether(t *testing.T) {
 	d.node("c").stop()
 	d.restart("c")
 	pages(1)
-	d.checkRows()
+	d.ends(d.nodes)
 }

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -26,12 +27,18 @@ func (d *drill) check() {
 	}
 	d.checkRegisters()
 	d.checkFiles()
-	d.checkRows()
-	for _, name := range d.names {
-		d.node(name).stop()
+	d.ends(d.nodes)
+}
+
+// ends compares the records of all nodes, stops them, and verifies their data.
+func (c *cluster) ends(nodes map[string]*process) {
+	c.t.Helper()
+	c.sameRows(nodes)
+	for _, p := range nodes {
+		p.stop()
 	}
-	for _, name := range d.names {
-		d.sound(name)
+	for name := range nodes {
+		c.sound(name)
 	}
 }
 
@@ -69,7 +76,9 @@ func (d *drill) checkDepartments() {
 func (c *cluster) sound(name string) {
 	c.t.Helper()
 	for _, words := range [][]string{{"verify"}, {"audit", "verify"}} {
-		if r := finish(c.t, program(c.t, append(words, "--data", c.data(name))...)); r.code != 0 {
+		cmd := program(c.t, append(words, "--data", c.data(name))...)
+		cmd.Path, cmd.Args[0] = c.program, c.program
+		if r := finish(c.t, cmd); r.code != 0 {
 			c.t.Errorf("node %s: %s%s", name, r.out, r.err)
 		}
 	}
@@ -128,24 +137,22 @@ func differences(one, other map[string]string) (all []string) {
 }
 
 // frozen copies the records of all nodes at one moment.
-func (d *drill) frozen() (copies []string) {
-	d.t.Helper()
-	dir := d.t.TempDir()
-	for _, name := range d.names {
-		p := d.node(name)
+func (c *cluster) frozen(nodes map[string]*process) (copies map[string]string) {
+	c.t.Helper()
+	dir, copies := c.t.TempDir(), map[string]string{}
+	for _, p := range nodes {
 		p.signal(syscall.SIGSTOP)
 		defer p.signal(syscall.SIGCONT)
 		p.stands()
 	}
-	for _, name := range d.names {
-		to := filepath.Join(dir, name)
-		in, err := os.Open(filepath.Join(d.data(name), "data.db"))
-		noErr(d.t, err)
-		out, err := os.Create(to)
-		noErr(d.t, err)
+	for name := range nodes {
+		copies[name] = filepath.Join(dir, name)
+		in, err := os.Open(filepath.Join(c.data(name), "data.db"))
+		noErr(c.t, err)
+		out, err := os.Create(copies[name])
+		noErr(c.t, err)
 		_, err = io.Copy(out, in)
-		noErr(d.t, errors.Join(err, in.Close(), out.Close()))
-		copies = append(copies, to)
+		noErr(c.t, errors.Join(err, in.Close(), out.Close()))
 	}
 	return copies
 }
@@ -163,30 +170,31 @@ func (p *process) stands() {
 	})
 }
 
-// checkRows compares all shared rows of the nodes when they have applied the same entry.
-func (d *drill) checkRows() {
-	t := d.t
+// sameRows compares all shared rows of the nodes when they have applied the same entry.
+func (c *cluster) sameRows(nodes map[string]*process) {
+	t := c.t
 	t.Helper()
-	var at []position
-	var rows []map[string]string
+	at, rows := map[string]position{}, map[string]map[string]string{}
+	one := ""
 	eventually(t, "all nodes have applied the same entry", func() bool {
-		at, rows = nil, nil
-		for _, path := range d.frozen() {
-			p, r := sharedRows(t, path)
-			at, rows = append(at, p), append(rows, r)
+		same := true
+		for name, path := range c.frozen(nodes) {
+			at[name], rows[name] = sharedRows(t, path)
 			noErr(t, os.Remove(path))
+			one = cmp.Or(one, name)
+			same = same && at[name].Number == at[one].Number
 		}
-		return at[0].Number == at[1].Number && at[1].Number == at[2].Number
+		return same
 	})
-	for i, name := range d.names[1:] {
-		if at[i+1] != at[0] {
-			t.Errorf("node %s is at %+v, node %s at %+v", d.names[0], at[0], name, at[i+1])
+	for name := range nodes {
+		if at[name] != at[one] {
+			t.Errorf("node %s is at %+v, node %s at %+v", one, at[one], name, at[name])
 		}
-		if all := differences(rows[0], rows[i+1]); len(all) > 0 {
-			t.Errorf("at entry %d, %d rows of nodes %s and %s differ: %.3000s", at[0].Number, len(all), d.names[0], name, strings.Join(all, "\n"))
+		if all := differences(rows[one], rows[name]); len(all) > 0 {
+			t.Errorf("at entry %d, %d rows of nodes %s and %s differ: %.3000s", at[one].Number, len(all), one, name, strings.Join(all, "\n"))
 		}
 	}
-	t.Logf("%d rows are equal at entry %d", len(rows[0]), at[0].Number)
+	t.Logf("%d rows are equal at entry %d", len(rows[one]), at[one].Number)
 }
 
 // TestSharedRows_Differ: a row that another node lacks, or has in another way, is seen.

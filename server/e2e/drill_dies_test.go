@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -15,25 +16,40 @@ import (
 	"reeve/store/etcd/etcdtest"
 )
 
-// strictly is how clients work that accept no error: what is refused is kept, with how long etcd took for a question
-// of the test itself, since a node is right to refuse when that is about a second.
+// strictly is how clients work that accept no error: what is refused is kept, and when a question of the test itself
+// took etcd long, since a node is right to refuse then.
 type strictly struct {
 	t       *testing.T
-	longest atomic.Int64 // nanoseconds of the longest question so far
 	mu      sync.Mutex
-	refused []string
+	longest time.Duration // of the questions so far
+	slow    []span        // of the questions that took long
+	refused []strictFailure
 }
 
-// slow is how long a question to etcd takes on a machine on which nodes may lose contact.
-const slow = 400 * time.Millisecond
+type span struct{ begun, ended time.Time }
+
+type strictFailure struct {
+	at   time.Time // of the answer
+	text string
+}
+
+const (
+	slow  = 400 * time.Millisecond // time that a question to etcd takes on a machine on which nodes may lose contact
+	after = 2 * time.Second        // time after such a question in which requests may be refused for it
+)
 
 // watch asks a member of etcd until over.
 func (s *strictly) watch(member *etcdtest.Server, over *atomic.Bool) {
 	for last := time.Now(); !over.Load(); time.Sleep(20 * time.Millisecond) {
-		if proposes(member, 5*time.Second) {
-			s.longest.Store(max(s.longest.Load(), int64(time.Since(last))))
+		answered, now := proposes(member, 5*time.Second), time.Now()
+		s.mu.Lock()
+		if took := now.Sub(last); took > slow {
+			s.slow = append(s.slow, span{last, now})
+		} else if answered {
+			s.longest = max(s.longest, took)
 		}
-		last = time.Now()
+		s.mu.Unlock()
+		last = now
 	}
 }
 
@@ -54,25 +70,46 @@ func (s *strictly) accepts(what string, a *answer, err error) {
 	if err == nil && a.status == 200 {
 		return
 	}
-	text := fmt.Sprintf("%s %s: %v", time.Now().Format("05.000"), what, err)
+	text := fmt.Sprintf("%s: %v", what, err)
 	if err == nil {
-		text = fmt.Sprintf("%s %s: %d %s", time.Now().Format("05.000"), what, a.status, a.raw)
+		text = fmt.Sprintf("%s: %d %s", what, a.status, a.raw)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.refused = append(s.refused, text)
+	s.refused = append(s.refused, strictFailure{time.Now(), text})
+}
+
+// unexcused returns the refusals at times at which etcd was not slow.
+func (s *strictly) unexcused() (all []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, r := range s.refused {
+		if !slices.ContainsFunc(s.slow, func(q span) bool { return !r.at.Before(q.begun) && r.at.Before(q.ended.Add(after)) }) {
+			all = append(all, fmt.Sprintf("%s %s", r.at.Format("05.000"), r.text))
+		}
+	}
+	return all
 }
 
 // check fails if anything was refused without a reason.
 func (s *strictly) check() {
 	s.t.Helper()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	longest := time.Duration(s.longest.Load())
-	if len(s.refused) > 0 && longest < slow {
-		s.t.Errorf("%d requests failed: %.2000s", len(s.refused), strings.Join(s.refused, "\n"))
+	if all := s.unexcused(); len(all) > 0 {
+		s.t.Errorf("%d requests failed: %.2000s", len(all), strings.Join(all, "\n"))
 	}
-	s.t.Logf("%d requests failed; etcd took at most %s", len(s.refused), longest)
+	s.t.Logf("%d requests failed; %d questions to etcd took more than %s, the longest other one %s", len(s.refused), len(s.slow), slow, s.longest)
+}
+
+// TestStrictly_Unexcused: a slow question to etcd excuses what was refused in its time, and nothing else.
+func TestStrictly_Unexcused(t *testing.T) {
+	now := time.Now()
+	s := &strictly{t: t, slow: []span{{now, now.Add(slow)}}}
+	for _, at := range []time.Duration{-slow, 0, slow, slow + after/2, slow + after} {
+		s.refused = append(s.refused, strictFailure{now.Add(at), at.String()})
+	}
+	if all := s.unexcused(); len(all) != 2 || !strings.HasSuffix(all[0], (-slow).String()) || !strings.HasSuffix(all[1], (slow+after).String()) {
+		t.Errorf("%q", all)
+	}
 }
 
 // onDuty returns the number of the node that has the duties, as another one says; -1 if none has.

@@ -120,6 +120,7 @@ func TestCluster_Quota(t *testing.T) {
 			t.Error("a refused write was done")
 		}
 	}
+	s.ends(map[string]*process{"a": a, "b": b})
 }
 
 // TestCluster_Compacted lets etcd forget its history while a node is frozen, and while it is stopped: it gets what the
@@ -152,6 +153,7 @@ func TestCluster_Compacted(t *testing.T) {
 	other := c.at(b)
 	other.create("/admin/dept", "name", "By the other node", "status", 1)
 	agree(t, made+1, c, other)
+	s.ends(map[string]*process{"a": a, "b": b})
 }
 
 // TestCluster_FullDisk fills the disk of one node: it refuses writes before they are in the log, the other one
@@ -194,10 +196,7 @@ func TestCluster_FullDisk(t *testing.T) {
 		return err == nil && got.status == 200
 	})
 	agree(t, want+1, c, on)
-	a.stop()
-	b.stop()
-	s.sound("a")
-	s.sound("b")
+	s.ends(map[string]*process{"a": a, "b": b})
 }
 
 // TestCluster_FlippedBits damages the records of a node, which takes a copy, then an entry in etcd that a node lacks, and
@@ -240,9 +239,10 @@ func TestCluster_FlippedBits(t *testing.T) {
 	a.stop()
 	number := regexp.MustCompile(`end with entry ([0-9]+)`).FindStringSubmatch(s.on("a", "cluster", "restore", "--from-node").err)
 	s.succeed("a", "cluster", "restore", "--from-node", "--entry", number[1])
-	a, b = s.serve("a"), s.serve("b")
-	c = signedIn(t, a)
-	agree(t, want, c, c.at(b), c.at(s.serve("c")))
+	nodes := map[string]*process{"a": s.serve("a"), "b": s.serve("b"), "c": s.serve("c")}
+	c = signedIn(t, nodes["a"])
+	agree(t, want, c, c.at(nodes["b"]), c.at(nodes["c"]))
+	s.ends(nodes)
 }
 
 // TestCluster_SetBack puts an old copy of its files under etcd while nodes run: they stop serving and say why, also at
@@ -302,6 +302,7 @@ func TestCluster_SetBack(t *testing.T) {
 	a, b = s.serve("a"), s.serve("b")
 	c = signedIn(t, a)
 	agree(t, want, c, c.at(b))
+	s.ends(map[string]*process{"a": a, "b": b})
 }
 
 // flipEntry flips a bit of the last entry in etcd.

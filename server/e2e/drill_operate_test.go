@@ -61,6 +61,7 @@ func TestCluster_DrainUnderLoad(t *testing.T) {
 	all.Wait()
 	strict.check()
 	agree(t, int(answered.Load())+d.at(0, d.token).others("drain"), d.at(0, d.token), d.at(1, d.token), d.at(2, d.token))
+	d.ends(d.nodes)
 }
 
 // others returns how many departments have another beginning of the name.
@@ -84,11 +85,12 @@ func (d *drill) inEpochs(node int, epochs map[string]string) {
 		if err == nil && a.status == 401 {
 			token, _ = d.signsIn(node, "admin")
 		}
-		done, _ := outcome(a, err)
-		if done {
-			epoch, _, _ := strings.Cut(a.header.Get("Reeve-Commit"), "-")
-			d.note(func() { epochs[name] = epoch })
-		}
+		done, perhaps := outcome(a, err)
+		d.note(func() {
+			if d.wrote(done, perhaps); done {
+				epochs[name], _, _ = strings.Cut(a.header.Get("Reeve-Commit"), "-")
+			}
+		})
 		rest(done)
 	}
 }
@@ -98,6 +100,8 @@ func (d *drill) inEpochs(node int, epochs map[string]string) {
 func TestCluster_EpochsUnderLoad(t *testing.T) {
 	t.Parallel()
 	d := newDrill(newCluster(t, 1))
+	_, err := newer() // not while clients write
+	noErr(t, err)
 	backup := filepath.Join(d.dir, "backup.tar")
 	d.write(backup, string(d.at(0, d.token).want(200, "GET", "/system/backup", "").raw))
 	epochs := map[string]string{}
@@ -127,7 +131,14 @@ func TestCluster_EpochsUnderLoad(t *testing.T) {
 			return whole == n
 		})
 	}
+	d.note(func() { d.last = time.Now() })
+	// longest returns the longest time without a write since it was last called.
+	longest := func() (gap time.Duration) {
+		d.note(func() { gap, d.gap = d.gap, 0 })
+		return gap.Round(time.Millisecond)
+	}
 	in(1)
+	longest()
 	first := ""
 	d.note(func() {
 		for _, first = range epochs {
@@ -138,6 +149,7 @@ func TestCluster_EpochsUnderLoad(t *testing.T) {
 	d.succeed("a", "cluster", "restore", backup)
 	d.restart("a")
 	in(2)
+	restored := longest()
 	for _, name := range d.names {
 		d.node(name).stop()
 	}
@@ -160,5 +172,6 @@ func TestCluster_EpochsUnderLoad(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d writes acknowledged", len(epochs))
+	t.Logf("%d writes acknowledged; at most %s without one around the restore, %s around the upgrade", len(epochs), restored, longest())
+	d.ends(d.nodes)
 }

@@ -264,6 +264,14 @@ func TestCluster_Drill(t *testing.T) {
 			d.moment(4 * time.Second)
 			takeBack()
 		}},
+		fault{"slow syncs of a majority of etcd", size(0, 1, 5), func() {
+			one := d.random.IntN(3)
+			first := injectInto(t, d.etcd[one].PID(), "fdatasync,fsync:delay_enter=400000")
+			second := injectInto(t, d.etcd[(one+1)%3].PID(), "fdatasync,fsync:delay_enter=400000")
+			d.moment(4 * time.Second)
+			first()
+			second()
+		}},
 		fault{"freeze a member of etcd", size(0, 1, 10), func() {
 			member := d.etcd[d.random.IntN(3)]
 			member.Freeze(t)
