@@ -116,7 +116,8 @@ func (db *DB) isBase(current bool) error {
 		case !meta.Cluster || head.Epoch == "":
 			return errors.New("it is no base copy of a cluster")
 		case current && meta.Schema > db.schema.Version():
-			return fmt.Errorf("the cluster has schema %d, and this program has %d: install a newer program on this machine, of the version that the other nodes have", meta.Schema, db.schema.Version())
+			return fmt.Errorf("the cluster has schema %d, written by reeve %s, and this program has %d: install reeve %s or a newer version with this schema on this machine, as the other nodes have",
+				meta.Schema, meta.Version, db.schema.Version(), meta.Version)
 		case current && meta.Schema < db.schema.Version():
 			return fmt.Errorf("the cluster has schema %d, and this program has %d: all nodes need one version; `reeve cluster upgrade` makes the cluster that of this program", meta.Schema, db.schema.Version())
 		}

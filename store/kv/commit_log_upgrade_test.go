@@ -113,12 +113,12 @@ func TestCommitLog_Upgrade(t *testing.T) {
 // TestCommitLog_OlderProgram: a program that is older than the cluster says that it is to be replaced, since an upgrade
 // of the cluster would not help.
 func TestCommitLog_OlderProgram(t *testing.T) {
-	s := newNodes(t, 1, Options{Schema: newer("first")})
+	s := newNodes(t, 1, Options{Schema: newer("first"), Version: "9.8.7"})
 	base, key := archiveOf(t, s.dbs[0]), disktest.ReadFile(t, filepath.Join(s.dirs[0], keyName))
 	dir := t.TempDir()
 	noErr(t, os.WriteFile(filepath.Join(dir, keyName), key, 0o600))
 	_, err := Join(dir, base, nil, nil, Options{Schema: older()})
-	if err == nil || !strings.Contains(err.Error(), "install a newer program on this machine") || strings.Contains(err.Error(), "upgrade") {
+	if err == nil || !strings.Contains(err.Error(), "install reeve 9.8.7 or a newer version") || strings.Contains(err.Error(), "upgrade") {
 		t.Errorf("a base copy of a newer schema: %v", err)
 	}
 }
