@@ -178,7 +178,8 @@ func (k *Key) Take(tx *store.Tx) (Rate, error) {
 	if rate.Limit == 0 {
 		rate.Limit = int64(store.KeyRate.Get(tx))
 	}
-	rate.Limit = int64(k.share(int(rate.Limit)))
+	whole := rate.Limit
+	rate.Limit = int64(k.share(int(whole)))
 
 	second := int64(tx.Now()) / 1e6
 	rate.Reset = int(60 - second%60)
@@ -188,8 +189,12 @@ func (k *Key) Take(tx *store.Tx) (Rate, error) {
 		k.use.minute, k.use.count = minute, 0
 	}
 	if k.use.count >= rate.Limit {
-		return rate, errs.New(errs.TooMany,
-			"this API key may send %d requests per minute; try again in a moment", rate.Limit).Coded("key_rate_limit").After(time.Duration(rate.Reset) * time.Second)
+		err := errs.New(errs.TooMany, "this API key may send %d requests per minute; try again in a moment", whole).Coded("key_rate_limit")
+		if rate.Limit < whole {
+			err = errs.New(errs.TooMany, "this API key may send %d requests per minute, of which this node accepts %d; try again in a moment, or at another node",
+				whole, rate.Limit).Coded("key_rate_limit_of_node")
+		}
+		return rate, err.After(time.Duration(rate.Reset) * time.Second)
 	}
 
 	k.use.count++

@@ -1,10 +1,13 @@
 package auth
 
 import (
+	"errors"
+	"strings"
 	"testing"
 	"time"
 
 	"reeve/store"
+	"reeve/store/errs"
 )
 
 // TestSession_UseSeenByAnotherNode: what another node stores of a session does not undo its use here.
@@ -65,6 +68,35 @@ func TestLimits_Shared(t *testing.T) {
 		}
 	}
 }
+
+// TestKeyRate_Shared: a node accepts its share of the requests of an API key, and says what the whole limit is.
+func TestKeyRate_Shared(t *testing.T) {
+	in := start(t)
+	for nodes, want := range map[int]int{1: 10, 3: 4} {
+		in.counters.nodes = func() int { return nodes }
+		k := &Key{rate: 10, share: in.counters.share, use: &keyUse{}}
+		in.view(func(tx *store.Tx) error {
+			for range want {
+				must(t, second(k.Take(tx)))
+			}
+			return nil
+		})
+		code, text := "key_rate_limit", "may send 10 requests per minute"
+		if nodes > 1 {
+			code, text = "key_rate_limit_of_node", "of which this node accepts 4"
+		}
+		in.view(func(tx *store.Tx) error {
+			rate, err := k.Take(tx)
+			var e *errs.Error
+			if rate.Limit != int64(want) || !errors.As(err, &e) || e.Code != code || !strings.Contains(e.Error(), text) {
+				t.Errorf("%d nodes: %+v %v", nodes, rate, err)
+			}
+			return nil
+		})
+	}
+}
+
+func second(_ Rate, err error) error { return err }
 
 // TestKeyUse_SeenByAnotherNode: an earlier use replaces neither the time nor the address.
 func TestKeyUse_SeenByAnotherNode(t *testing.T) {

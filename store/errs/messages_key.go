@@ -12,6 +12,8 @@ var keyMessages = []entry{
 	{"key_network", "this API key can't be used from your address", "", "不能从您的地址使用此 API 密钥"},
 	{"key_rate_limit", "this API key may send %d requests per minute; try again in a moment",
 		"limit", "此 API 密钥每分钟最多发送 {limit} 个请求；请稍后再试"},
+	{"key_rate_limit_of_node", "this API key may send %d requests per minute, of which this node accepts %d; try again in a moment, or at another node",
+		"limit share", "此 API 密钥每分钟最多发送 {limit} 个请求，其中本节点接受 {share} 个；请稍后再试，或改用其他节点"},
 	{"key_not_allowed", "API keys can't be used for this; sign in", "", "此操作不能使用 API 密钥；请登录"},
 	{"key_invites", "API keys create users by invitation only; set %s to mail", "parameter",
 		"API 密钥只能通过邀请创建用户；请将 {parameter} 设为 mail"},
