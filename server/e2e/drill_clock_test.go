@@ -102,4 +102,7 @@ func TestCluster_Clocks(t *testing.T) {
 		fault{"freeze a node", 5, d.freeze},
 		fault{"part a node from etcd", 5, func() { d.part([]string{d.one()}, 3*time.Second, d.members()...) }},
 	)
+	if d.bucketless == 0 {
+		t.Error("the bucket has let in nodes whose clocks are an hour off")
+	}
 }

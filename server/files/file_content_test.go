@@ -2,10 +2,13 @@ package files_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"mime"
 	"mime/multipart"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -245,6 +248,26 @@ func TestThumbs(t *testing.T) {
 	if kept, err := in.DB.Thumb(picture.SHA256, "64x64"); kept != nil || err != nil {
 		t.Errorf("a thumb without a picture: %q, %v", kept, err)
 	}
+}
+
+// TestDownload_Damaged: a client is told that a file is damaged, not where; the health says that.
+func TestDownload_Damaged(t *testing.T) {
+	t.Parallel()
+	in := servertest.Start(t)
+	f := in.Keep("owner", "x", "the bytes of a file")
+	in.Damaged = true
+	path := filepath.Join(in.Dir, "files.db")
+	text, err := os.ReadFile(path)
+	servertest.Must(t, err)
+	out, err := os.OpenFile(path, os.O_WRONLY, 0)
+	servertest.Must(t, err)
+	_, err = out.WriteAt([]byte("T"), int64(bytes.LastIndex(text, []byte("the bytes of a file"))))
+	servertest.Must(t, errors.Join(err, out.Close()))
+	a := in.Call("GET", servertest.ContentURL(f.ID), "", "owner")
+	if a.Brief(500, `"errorCode":"damaged"`); strings.Contains(a.Body, "files.db") {
+		t.Errorf("%s", a.Body)
+	}
+	in.OK("GET", "/system/health", "", "owner").Brief(200, "files.db")
 }
 
 // TestDownload_FileDeletedMeanwhile: a download whose file is deleted meanwhile gets

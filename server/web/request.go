@@ -20,6 +20,7 @@ import (
 	"reeve/server/redact"
 	"reeve/store"
 	"reeve/store/audit"
+	"reeve/store/disk"
 	"reeve/store/errs"
 )
 
@@ -288,7 +289,7 @@ func (s *Server) logFailure(req *Request, err error) {
 // logged, and its text is not sent.
 func (s *Server) Fail(req *Request, err error) {
 	s.logFailure(req, err)
-	e := errs.Of(err)
+	e := shown(err)
 	code := req.Route.StatusOf(e.Kind)
 	if req.Writer.status != 0 {
 		panic(http.ErrAbortHandler) // a raw response had begun: the client must not take it for complete
@@ -322,6 +323,18 @@ func (s *Server) Fail(req *Request, err error) {
 	}
 
 	req.writeJSON(code, append(body, '\n'))
+}
+
+// shown returns an error as clients get it. Damage is told from other faults of the server, since an operator can
+// mend it.
+func shown(err error) *errs.Error {
+	e := errs.Of(err)
+	var damage *disk.Damaged
+	if e.Kind == errs.Internal && errors.As(err, &damage) {
+		return errs.New(errs.Internal, "what this needs is damaged or missing on the server; an operator sees in the system's health what it is").
+			Coded("damaged").Because(err)
+	}
+	return e
 }
 
 // SetRetryAfter sets the header for an error that ends by itself.

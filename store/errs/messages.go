@@ -14,6 +14,8 @@ var generalMessages = []entry{
 	{"fields_many", "%s; at least %d more fields are invalid, only %d are listed",
 		"first more listed", "{first}；另有至少 {more} 个字段无效，仅列出 {listed} 个"},
 	{"internal", "internal server error", "", "服务器内部错误"},
+	{"damaged", "what this needs is damaged or missing on the server; an operator sees in the system's health what it is", "",
+		"所需的数据在服务器上已损坏或丢失；运维人员可在系统健康状况中查看详情"},
 
 	{"required", "is required", "", "为必填项"},
 	{"not_null", "must not be null", "", "不能为 null"},
