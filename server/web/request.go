@@ -20,8 +20,8 @@ import (
 	"reeve/server/redact"
 	"reeve/store"
 	"reeve/store/audit"
-	"reeve/store/disk"
 	"reeve/store/errs"
+	"reeve/store/kv"
 )
 
 // Request is the request that a handler serves, besides its input.
@@ -329,8 +329,7 @@ func (s *Server) Fail(req *Request, err error) {
 // mend it.
 func shown(err error) *errs.Error {
 	e := errs.Of(err)
-	var damage *disk.Damaged
-	if e.Kind == errs.Internal && errors.As(err, &damage) {
+	if e.Kind == errs.Internal && kv.IsDamage(err) {
 		return errs.New(errs.Internal, "what this needs is damaged or missing on the server; an operator sees in the system's health what it is").
 			Coded("damaged").Because(err)
 	}

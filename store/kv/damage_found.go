@@ -84,8 +84,8 @@ func (db *DB) noteBlob(d blob.Digest, err error) {
 	db.noteDamage(&disk.Damaged{Where: where, Err: errors.Join(damaged.Err, viewErr)})
 }
 
-// isDamage reports whether an error is about damaged data.
-func isDamage(err error) bool {
+// IsDamage reports whether an error is about damaged data.
+func IsDamage(err error) bool {
 	var damaged *disk.Damaged
 	return errors.As(err, &damaged)
 }

@@ -133,7 +133,7 @@ func (db *DB) moveContents(ds []blob.Digest, move func(*blob.Store, blob.Digest)
 		switch {
 		case err == nil:
 			done = append(done, d)
-		case isDamage(err) || isMissing(err): // the health report names damage
+		case IsDamage(err) || isMissing(err): // the health report names damage
 			db.noteBlob(d, err)
 		default:
 			release()

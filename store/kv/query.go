@@ -241,7 +241,7 @@ func (c *collection) findPage(tx *Tx, q query,
 		switch {
 		case err == nil:
 			page = append(page, v)
-		case isDamage(err):
+		case IsDamage(err):
 			err = pass(id, err)
 		}
 		if err != nil {

@@ -102,7 +102,7 @@ func (s *Search) contains(tx *Tx, id ID, framed, part []byte) bool {
 	tx.NoteDamage(Damaged(s.bucket, id.String(), err))
 	v, err := s.of.get(tx, id)
 	if err != nil {
-		return isDamage(err)
+		return IsDamage(err)
 	}
 	return strings.Contains(foldTexts(s.texts(v)...), string(part))
 }

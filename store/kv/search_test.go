@@ -215,7 +215,7 @@ func TestSearchDamagedText_ReadsRecord(t *testing.T) {
 					t.Errorf("a text %s, search %s: %v, damaged %v", name, way, page, damaged)
 				}
 				if _, _, err := items.Find(tx,
-					Query[item]{Search: "red", Where: where, Limit: 100}); !isDamage(err) {
+					Query[item]{Search: "red", Where: where, Limit: 100}); !IsDamage(err) {
 					t.Errorf("a text %s, search %s: %v, want damage", name, way, err)
 				}
 
