@@ -103,16 +103,25 @@ func StartAt(t testing.TB, places []Place, args ...string) []*Server {
 	return all
 }
 
-// freePorts returns addresses that are free. They are below the ports that systems give to connections:
-// one of these could take an address before the server does, or while it is restarted.
+// given are the ports that freePorts has returned to tests that have not ended.
+var given sync.Map
+
+// freePorts returns addresses that are free, each once: another server could take that of one which is restarted. They are
+// below the ports that systems give to connections, for the same reason, and other processes with tests mostly have others.
 func freePorts(t testing.TB, n int) (all []string) {
 	t.Helper()
+	const blocks, size = 20, 1_100
 	for len(all) < n {
-		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 10_000+rand.IntN(22_000)))
+		port := 10_000 + os.Getpid()%blocks*size + rand.IntN(size)
+		if _, again := given.LoadOrStore(port, true); again {
+			continue
+		}
+		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
 		if err == nil {
 			defer l.Close()
 			all = append(all, l.Addr().String())
 		}
+		t.Cleanup(func() { given.Delete(port) })
 	}
 	return all
 }
