@@ -1,5 +1,7 @@
 import { Button, Card, Flex, Typography } from 'antd'
 import { useEffect, useMemo, useState } from 'react'
+import { useAccount } from '../../app/account'
+import { places } from '../../app/menu'
 import type { Effective, PermissionNode, User } from '../../api/types'
 import { joined, t } from '../../i18n'
 import { count } from '../../ui/format'
@@ -16,20 +18,22 @@ export function Access({ user }: { user: User }) {
   const held = useGet('/admin/permission/effective', { user_id: user.id }).data
   const tree = useGet('/admin/rule').data?.data
   const heldKeys = held?.keys
+  const { info, may } = useAccount()
+  const single = may('system.node.query') && !places(info.menus).some(({ path }) => path === '/system/node') // the page is for several nodes
   const { checked, pages } = useMemo(() => {
     const keys = new Set(heldKeys)
     const checked = new Set<number>()
     const pages: Record<'seen' | 'unseen', PermissionNode[]> = { seen: [], unseen: [] }
     const look = (node: PermissionNode, hidden = false) => {
       if (keys.has(node.key)) checked.add(node.id)
-      const off = hidden || node.show === 0
+      const off = hidden || node.show === 0 || (single && node.path === '/system/node')
       if (node.type === page && !off) pages[keys.has(node.key) ? 'seen' : 'unseen'].push(node)
       // biome-ignore lint/nursery/useReactCompiler: the compiler does not support recursive functions
       for (const below of childrenOf(node)) look(below, off)
     }
     for (const node of tree ?? []) look(node)
     return { checked, pages }
-  }, [heldKeys, tree])
+  }, [heldKeys, tree, single])
   const [asked, setAsked] = useState({ key: '', times: 0 })
   const ask = (key: string) => setAsked(({ times }) => ({ key, times: times + 1 }))
   useEffect(() => {
