@@ -156,6 +156,7 @@ export const audit = {
   'audit.how.more': '{fields} and {n} more',
 
   // Kinds for the filter
+  'audit.meant': '“{words}” is taken as a filter. Put it in quotation marks to search for it as a name.',
   'audit.kind.changes': 'Changes',
   'audit.kind.actions': 'Other',
   'audit.kind.create': 'Created',

@@ -152,6 +152,7 @@ export const audit: Record<keyof typeof en, string> = {
   'audit.how.value': '{field}由 {old} 改为 {new}',
   'audit.how.more': '{fields}等，另有 {n} 项',
 
+  'audit.meant': '“{words}”被当作筛选条件。如需按名称搜索，请加引号。',
   'audit.kind.changes': '变更',
   'audit.kind.actions': '其他',
   'audit.kind.create': '新建',

@@ -12,6 +12,7 @@ import { who } from '../../ui/log/words'
 import { useLastValue } from '../../ui/useLastValue'
 import { useQueryParams } from '../../ui/useQueryParams'
 import { Filters, Narrowed, Periods } from './Filters'
+import { meant } from './meant'
 
 const EntryDrawer = lazy(async () => ({ default: (await import('../../ui/log/EntryDrawer')).EntryDrawer }))
 
@@ -31,9 +32,9 @@ export function Activity() {
   const query = useMemo(() => asked(new URLSearchParams(search)), [search])
   const log = useLog('/system/audit', query)
   const [one, range] = [params.get('actor'), params.getAll('at[]')]
-  const ofOne = may('system.audit.undo') && one && range.length === 2 && Object.keys(query).length === 2
+  const ofOne = may('system.audit.undo') && one && range.length === 2 && filters.filter((name) => params.has(name)).length === 2
   const by = ofOne ? log.entries?.find(({ actor }) => `${actor.kind}:${actor.id}` === one) : undefined
-  const narrowed = Object.keys(query).length > 0
+  const narrowed = filters.some((name) => params.has(name))
   const show = (to?: number) => void navigate(`/system/audit${to ? `/${to}` : ''}${search && `?${search}`}`)
   return (
     <>
@@ -76,5 +77,6 @@ function asked(params: URLSearchParams): Query {
     const values = params.getAll(name)
     if (values.length) query[name] = name.endsWith('[]') ? values : values[0]
   }
-  return query
+  const { rest, filters: further } = meant(params, t)
+  return { ...query, keywordSearch: rest || undefined, ...further }
 }

@@ -1,61 +1,17 @@
-import { Button, Flex, Select, Tag, theme } from 'antd'
+import { Button, Flex, Select, Tag, Typography, theme } from 'antd'
 import { lazy, Suspense } from 'react'
-import { type Key, t } from '../../i18n'
+import { joined, type Key, t } from '../../i18n'
 import { Choice } from '../../ui/Choice'
 import { Finder } from '../../ui/Finder'
 import { daysAgo } from '../../ui/log/days'
 import { what } from '../../ui/log/words'
 import { useKeyName } from '../../ui/useKeyName'
+import { actions, changes, collections, meant } from './meant'
 
 // The calendar is large, and the list need not wait for it.
 const Range = lazy(async () => ({ default: (await import('../../ui/Range')).Range }))
 
 type Props = { params: URLSearchParams; set: (values: Record<string, string | string[] | undefined>) => void }
-
-const collections = [
-  'user',
-  'app_user',
-  'role',
-  'app_role',
-  'app_permission',
-  'permission',
-  'dept',
-  'setting',
-  'setting_group',
-  'dict',
-  'dict_item',
-  'file',
-  'file_group',
-  'webhook',
-  'key',
-  'custom_field',
-  'provider',
-  'identity',
-  'session',
-]
-const changes = ['create', 'update', 'delete'] as const
-const actions = [
-  'undo',
-  'denied',
-  'export',
-  'export_person',
-  'create_link',
-  'erase',
-  'webhook_replay',
-  'webhook_resume',
-  'webhook_secret',
-  'webhook_skip',
-  'rotate_key',
-  'unlock',
-  'read_secrets',
-  'reauth',
-  'act_as',
-  'act_as_ended',
-  'backup',
-  'restore',
-  'start',
-  'drop_entries',
-] as const
 
 const capital = (text: string) => text.slice(0, 1).toUpperCase() + text.slice(1)
 
@@ -144,9 +100,11 @@ export function Narrowed({ params, set }: Props) {
       ['operation', operation && t('audit.filter.operation', { operation })],
     ] as const
   ).flatMap(([name, text]) => (text ? [{ name, text }] : []))
-  if (shown.length === 0) return null
+  const { words } = meant(params, t)
+  if (shown.length + words.length === 0) return null
   return (
-    <Flex gap={8} wrap style={{ marginBottom: 16 }}>
+    <Flex gap={8} wrap align="center" style={{ marginBottom: 16 }}>
+      {words.length > 0 && <Typography.Text type="secondary">{t('audit.meant', { words: joined(words) })}</Typography.Text>}
       {shown.map(({ name, text }) => (
         <Tag key={name} closable={{ 'aria-label': t('audit.filter.remove', { name: text }) }} onClose={() => set({ [name]: undefined })}>
           {text}
