@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -70,6 +71,46 @@ func TestManual_Language(t *testing.T) {
 		if a := in.Get("GET", "/system/manual", "owner", "Accept-Language", language, "If-None-Match", tags[other]); a.Code != 200 {
 			t.Errorf("%s with the tag of %s: %d", language, other, a.Code)
 		}
+	}
+}
+
+// TestManual_TranslationsNameConsole: where a topic names a text of the console in italics, its
+// translation names that of the Chinese console, in the same section.
+func TestManual_TranslationsNameConsole(t *testing.T) {
+	chinese := map[string][]string{} // texts of the Chinese console by those of the English one
+	to := all(t, consoleWords(t, "zh"))
+	for key, text := range all(t, consoleWords(t, "en")) {
+		chinese[text] = append(chinese[text], to[key])
+	}
+
+	pages, err := filepath.Glob("../embed/manual/zh/*.md")
+	servertest.Must(t, err)
+	sections := regexp.MustCompile(`(?m)^#+ `)
+	named := regexp.MustCompile(`\*([^*`+"`"+`\n]+)\*`)
+	count := 0
+	for _, page := range pages {
+		original, err := os.ReadFile("../embed/manual/" + filepath.Base(page))
+		servertest.Must(t, err)
+		translation, err := os.ReadFile(page)
+		servertest.Must(t, err)
+		parts := sections.Split(string(translation), -1)
+		for i, section := range sections.Split(string(original), -1) {
+			for _, m := range named.FindAllStringSubmatch(section, -1) {
+				for name := range strings.SplitSeq(m[1], " → ") { // System → Sessions
+					texts := chinese[name]
+					if texts == nil {
+						continue
+					}
+					count++
+					if !slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(parts[i], text) }) {
+						t.Errorf("%s: the section %.60q lacks the name of %q in the Chinese console, one of %q", page, parts[i], name, texts)
+					}
+				}
+			}
+		}
+	}
+	if count < 2 {
+		t.Errorf("found %d names", count)
 	}
 }
 
