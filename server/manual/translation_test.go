@@ -130,9 +130,9 @@ func (t *Topic) inline(parent ast.Node, p *part) {
 }
 
 var (
-	comment = regexp.MustCompile(`(?m)(^|[ \t])(#|//|--) .*$`)
+	comment = regexp.MustCompile(`(?m)(^|[ \t])(#|//) .*$`)
+	remark  = regexp.MustCompile(comment.String() + `|[^ \n] {3,}\p{L}.*$`) // of a request, in its own column
 	word    = regexp.MustCompile(`[a-z]{2,}`)
-	spaced  = regexp.MustCompile(`\p{Han}\n\p{Han}`)
 )
 
 // properNames are the same in both languages.
@@ -153,8 +153,17 @@ func differences(original, translation *Topic) (faults []string) {
 			return append(faults, a.kind+" "+short(a)+" is "+b.kind+" "+short(b))
 		}
 		if strings.Contains(a.kind, "CodeBlock") {
-			if bare(a.text) != bare(b.text) {
+			notes := comment
+			if strings.HasSuffix(a.kind, " text") {
+				notes = remark
+			}
+			if notes.ReplaceAllString(a.text, "") != notes.ReplaceAllString(b.text, "") {
 				faults = append(faults, "a block of code differs in more than its comments: "+short(b))
+			}
+			for _, note := range notes.FindAllString(b.text, -1) {
+				if !strings.ContainsFunc(note, isHan) {
+					faults = append(faults, "the comment “"+note+"” is not translated")
+				}
 			}
 			continue
 		}
@@ -167,7 +176,7 @@ func differences(original, translation *Topic) (faults []string) {
 		if !strings.ContainsFunc(b.text, isHan) && word.MatchString(properNames.ReplaceAllString(b.text, "")) {
 			faults = append(faults, short(b)+" is not translated")
 		}
-		if strings.Contains(b.text, "**") || spaced.MatchString(b.text) {
+		if strings.Contains(b.text, "**") || strings.Contains(b.text, "\n") {
 			faults = append(faults, short(b)+" has marks that are shown as text, or a line break, which is shown as a space")
 		}
 	}
@@ -175,9 +184,6 @@ func differences(original, translation *Topic) (faults []string) {
 }
 
 func isHan(r rune) bool { return unicode.Is(unicode.Han, r) }
-
-// bare is code without comments.
-func bare(code string) string { return comment.ReplaceAllString(code, "") }
 
 func distinct(texts []string) []string { return slices.Compact(slices.Sorted(slices.Values(texts))) }
 
@@ -204,6 +210,7 @@ func TestDifferences(t *testing.T) {
 		"another link":           {"a.md#b", "a.md#c"},
 		"another name":           {"`code`", "`cod`"},
 		"other code":             {"ls #", "ls -l #"},
+		"a comment in English":   {"列出", "list"},
 		"another language":       {"```sh", "```text"},
 		"a row less":             {"|1|`x`|\n", ""},
 		"a row more":             {"|1|`x`|\n", "|1|`x`|\n|1|`x`|\n"},
