@@ -30,10 +30,10 @@ var Seed embed.FS
 //go:embed dist
 var Console embed.FS
 
-// Manual is the directory manual: the topics of the manual in Markdown. The pictures next
-// to them belong to the README and are not compiled in.
+// Manual is the directory manual: the topics of the manual in Markdown, and in the directory zh those
+// that are translated. The pictures next to them belong to the README and are not compiled in.
 //
-//go:embed manual/*.md
+//go:embed manual/*.md manual/zh/*.md
 var Manual embed.FS
 
 // Pages is the directory pages: the frame, the texts and the script of the pages for people without

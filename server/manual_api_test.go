@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -36,6 +37,83 @@ func TestManual_HTML(t *testing.T) {
 	}
 }
 
+// TestManual_Language: a topic is in the language of the request if it is translated, and a cache keeps
+// the languages apart.
+func TestManual_Language(t *testing.T) {
+	in := servertest.Start(t, func(su *servertest.Setup) {
+		su.Config.Manual = fstest.MapFS{
+			"getting-started.md":    {Data: []byte("# Getting started\n\n## Start it\n")},
+			"concepts.md":           {Data: []byte("# Concepts\n")},
+			"zh/getting-started.md": {Data: []byte("# 快速入门\n\n## 启动\n")},
+		}
+	})
+	tags := map[string]string{}
+	for language, want := range map[string][2]string{
+		"en":    {"en", `{"key":"getting-started","title":"Getting started","lang":"en"`},
+		"zh-CN": {"zh-CN", `{"key":"getting-started","title":"快速入门","lang":"zh-CN","html":"\u003ch1 id=\"getting-started\"`},
+	} {
+		answer := in.Get("GET", "/system/manual", "owner", "Accept-Language", language)
+		body := string(answer.Envelope().Data)
+		if !strings.Contains(body, want[1]) || !strings.Contains(body, `{"key":"concepts","title":"Concepts","lang":"en"`) {
+			t.Errorf("%s: %s", language, body)
+		}
+		h := answer.Header
+		if h.Get("Content-Language") != want[0] || h.Get("Vary") != "Accept-Language" || h.Get("Cache-Control") != "private, no-cache" {
+			t.Errorf("%s: the headers %v", language, h)
+		}
+		tags[language] = h.Get("Etag")
+	}
+	for language, other := range map[string]string{"en": "zh-CN", "zh-CN": "en"} {
+		unchanged := in.Get("GET", "/system/manual", "owner", "Accept-Language", language, "If-None-Match", tags[language])
+		if unchanged.Code != 304 || unchanged.Header.Get("Vary") != "Accept-Language" {
+			t.Errorf("%s again: %d, %v", language, unchanged.Code, unchanged.Header)
+		}
+		if a := in.Get("GET", "/system/manual", "owner", "Accept-Language", language, "If-None-Match", tags[other]); a.Code != 200 {
+			t.Errorf("%s with the tag of %s: %d", language, other, a.Code)
+		}
+	}
+}
+
+// TestManual_TranslationsNameConsole: where a topic names a text of the console in italics, its
+// translation names that of the Chinese console, in the same section.
+func TestManual_TranslationsNameConsole(t *testing.T) {
+	chinese := map[string][]string{} // texts of the Chinese console by those of the English one
+	to := all(t, consoleWords(t, "zh"))
+	for key, text := range all(t, consoleWords(t, "en")) {
+		chinese[text] = append(chinese[text], to[key])
+	}
+
+	pages, err := filepath.Glob("../embed/manual/zh/*.md")
+	servertest.Must(t, err)
+	sections := regexp.MustCompile(`(?m)^#+ `)
+	named := regexp.MustCompile(`\*([^*` + "`" + `\n]+)\*`)
+	count := 0
+	for _, page := range pages {
+		original, err := os.ReadFile("../embed/manual/" + filepath.Base(page))
+		servertest.Must(t, err)
+		translation, err := os.ReadFile(page)
+		servertest.Must(t, err)
+		parts := sections.Split(string(translation), -1)
+		for i, section := range sections.Split(string(original), -1) {
+			for _, m := range named.FindAllStringSubmatch(section, -1) {
+				for name := range strings.SplitSeq(m[1], " → ") { // System → Sessions
+					texts := chinese[name]
+					if texts == nil {
+						continue
+					}
+					count++
+					if !slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(parts[i], text) }) {
+						t.Errorf("%s: the section %.60q lacks the name of %q in the Chinese console, one of %q", page, parts[i], name, texts)
+					}
+				}
+			}
+		}
+	}
+	if count < 60 {
+		t.Errorf("found %d names", count)
+	}
+}
+
 func TestManual_NoTopicsIfAbsent(t *testing.T) {
 	in := servertest.Start(t)
 	if got := string(in.OK("GET", "/system/manual", "", "owner").Envelope().Data); got != `{"data":[]}` {
@@ -44,7 +122,7 @@ func TestManual_NoTopicsIfAbsent(t *testing.T) {
 }
 
 func TestManual_BadIsRefusedAtStart(t *testing.T) {
-	if _, err := ops.NewManual(fstest.MapFS{"bad.md": {Data: []byte("no title")}}, ops.ManualPages); err == nil {
+	if _, err := ops.NewManual(fstest.MapFS{"bad.md": {Data: []byte("no title")}}, ops.ManualPages, "en"); err == nil {
 		t.Error("it is taken")
 	}
 }

@@ -1,6 +1,9 @@
 package e2e
 
-import "testing"
+import (
+	"net/url"
+	"testing"
+)
 
 // TestConsoleManual opens every topic of the manual at the widths of a desktop and of a phone: each
 // is accessible, and none is wider than its window.
@@ -24,5 +27,37 @@ func TestConsoleManual(t *testing.T) {
 		p.width(320)
 		p.noSidewaysScroll()
 		p.shoot("manual-" + topic.Key)
+	}
+}
+
+// TestConsoleManual_Chinese reads the manual in Chinese: it is searched in Chinese, a topic says in which
+// language it is, and links lead to a topic, also to its headings, and to one in English.
+func TestConsoleManual_Chinese(t *testing.T) {
+	t.Parallel()
+	server := start(t, t.TempDir())
+	p := signedInAt(t, server, signedIn(t, server), "/help", inChinese)
+	p.find("heading", "快速入门")
+	p.fill("搜索手册", "数据范围 不会继承")
+	p.in(".topics").gone("安装和更新")
+	p.in(".topics").click("link", "概念")
+	searched := "/help/concepts?search=" + url.PathEscape("数据范围 不会继承")
+	p.at(searched)
+	p.in(`article[lang="zh-CN"]`).see("授权不会继承")
+	p.in("article").click("link", "下文")
+	p.at(searched + "#how-texts-are-compared")
+	p.audit()
+	p.in("article").click("link", "监控")
+	p.at("/help/monitoring#data-scope")
+	p.in(`article[lang="en"]`).see("Monitoring")
+	p.find("link", "概念")
+	p.audit()
+	for key, title := range map[string]string{"getting-started": "快速入门", "administration": "管理任务", "build-on-it": "十分钟基于 Reeve 开发"} {
+		p.open("/help/" + key)
+		p.width(1440)
+		p.in(`article[lang="zh-CN"]`).find("heading", title)
+		p.shoot("zh-manual-" + key)
+		p.width(320)
+		p.noSidewaysScroll()
+		p.shoot("zh-manual-narrow-" + key)
 	}
 }

@@ -5,13 +5,12 @@ import (
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
-	"github.com/yuin/goldmark/text"
 )
 
 // HTML renders the topic. Links to other files of the manual become links to base followed by
 // the topic's key; base ends in a slash.
 func (t *Topic) HTML(base string) (string, error) {
-	tree := markdown.Parser().Parse(text.NewReader(t.source)) // a tree of its own, since links are changed
+	tree := t.parse() // a tree of its own, since links are changed
 	err := ast.Walk(tree, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if link, ok := n.(*ast.Link); ok && entering {
 			link.Destination = []byte(pageOf(base, string(link.Destination)))

@@ -54,8 +54,8 @@ type Ops struct {
 
 	compaction compaction
 
-	clients func() (*sdk.Files, error)                // packed for the first request, not at start
-	manual  func() (web.Encoded[manualAnswer], error) // rendered for the first request, not at start
+	clients func() (*sdk.Files, error)                           // packed for the first request, not at start
+	manual  map[string]func() (web.Encoded[manualAnswer], error) // rendered for the first request, not at start
 }
 
 func NewOps(s *web.Server) *Ops {
@@ -67,9 +67,10 @@ func NewOps(s *web.Server) *Ops {
 		clients: sync.OnceValues(func() (*sdk.Files, error) {
 			return packClients(s.Config.Clients, s.Config.Version)
 		}),
-		manual: sync.OnceValues(func() (web.Encoded[manualAnswer], error) {
-			return NewManual(s.Config.Manual, s.URL(ManualPages))
-		}),
+		manual: map[string]func() (web.Encoded[manualAnswer], error){
+			errs.English.Tag(): manualIn(s, errs.English.Tag()),
+			errs.Chinese.Tag(): manualIn(s, errs.Chinese.Tag()),
+		},
 	}
 }
 

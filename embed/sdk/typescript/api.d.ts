@@ -2493,7 +2493,9 @@ export type ManualTopic = {
   html: string
   /** Name of the topic, as in reeve help */
   key: string
-  /** Title of the topic, in English */
+  /** Language of the title and the text, as in the attribute lang of HTML: en or zh-CN */
+  lang: string
+  /** Title of the topic */
   title: string
 }
 

@@ -36,7 +36,7 @@ export function Manual() {
               <Link
                 to={`/help/${each.key}${search && !reference ? `?search=${encodeURIComponent(search)}` : ''}`}
                 aria-current={each === topic ? 'page' : undefined}
-                lang="en"
+                lang={each.lang}
               >
                 {each.title}
               </Link>
@@ -81,6 +81,6 @@ function Page({ topic }: { topic: Topic }) {
   }
   return (
     // The server renders the manual that is compiled into it, without raw HTML and scripts.
-    <article className="manual" lang="en" onClick={open} dangerouslySetInnerHTML={{ __html: topic.html }} />
+    <article className="manual" lang={topic.lang} onClick={open} dangerouslySetInnerHTML={{ __html: topic.html }} />
   )
 }
