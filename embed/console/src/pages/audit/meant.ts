@@ -52,7 +52,7 @@ type Meant = {
   filters: { collection?: string; change?: string; action?: string }
 }
 
-// meant takes words of a search that the list shows, of kinds of records and of what was done, as filters, unless such a
+// meant takes words of a search that the list shows, of kinds of records and of actions, as filters, unless such a
 // filter is set or the search has quotation marks: names do not have these words.
 export function meant(params: URLSearchParams, t: Texts): Meant {
   const text = params.get('keywordSearch') ?? ''
