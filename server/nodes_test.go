@@ -437,5 +437,45 @@ func TestNodes_SettingRefresh(t *testing.T) {
 	if generation(s.All[1]) != before+1 {
 		t.Errorf("the other node has built it %d times, not once", generation(s.All[1])-before)
 	}
+	// An entry that has rows, too: that of the repeated request.
+	once := s.All[0].Request("POST", "/system/setting/refresh", "", "owner")
+	once.Header.Set("Idempotency-Key", "once")
+	s.All[0].Send(once).Brief(200, `"node-1"`)
+	s.All[1].Send(latest).Brief(200)
+	if generation(s.All[1]) != before+2 {
+		t.Error("the other node has not built it for an entry that has rows")
+	}
 	servertest.Start(t).OK("POST", "/system/setting/refresh", "", "owner").Brief(200, `"nodes":[],"waiting":[]`)
+}
+
+// TestNodes_RepeatIsConfirmed: a request that is repeated at another node, while the first one waits until no node acts on
+// the rights that it takes away, waits for that, too.
+func TestNodes_RepeatIsConfirmed(t *testing.T) {
+	t.Parallel()
+	s := servertest.StartNodes(t, 2)
+	waits, goOn := make(chan struct{}, 10), make(chan struct{})
+	s.Log.Confirmed = func(uint64) {
+		waits <- struct{}{}
+		<-goOn
+	}
+	answered := make(chan int, 2)
+	send := func(in *servertest.Instance) {
+		r := in.Request("POST", "/system/setting/refresh", "", "owner")
+		r.Header.Set("Idempotency-Key", "twice")
+		r.Header.Set("Reeve-Read", "latest")
+		go func() { answered <- in.Send(r).Code }()
+		select {
+		case <-waits:
+		case code := <-answered:
+			t.Fatalf("%d before all nodes knew", code)
+		}
+	}
+	send(s.All[0])
+	send(s.All[1])
+	close(goOn)
+	for range 2 {
+		if code := <-answered; code != 200 {
+			t.Errorf("%d", code)
+		}
+	}
 }

@@ -25,6 +25,7 @@ import (
 type node interface {
 	CommitLog() *kv.CommitLogOptions
 	Init(ctx context.Context, o store.Options) (missing []string, err error)
+	Replaceable(ctx context.Context, independent bool, entry uint64) error
 	Replace(ctx context.Context, o store.Options) (missing []string, err error)
 	Upgrade(ctx context.Context, o store.Options) (needed bool, err error)
 	Prepare(ctx context.Context, o store.Options, open func() error) error
@@ -255,7 +256,7 @@ func (p *program) clusterUpgrade() error {
 func clusterRestoreFlags(f *pflag.FlagSet, p *program) {
 	restoreFlags(f, p)
 	f.Bool("from-node", false, "take the data in the data directory, after the loss of all of etcd")
-	f.Uint64("entry", 0, "confirm the `NUMBER` of the last entry in the data directory, with --from-node")
+	f.Uint64("entry", 0, "confirm the `NUMBER` of the last entry in the data directory, or in etcd if the data belong to no cluster; with --from-node")
 }
 
 // clusterRestore makes restored data, or those in the data directory, the data of all nodes.
@@ -269,7 +270,7 @@ func (p *program) clusterRestore() error {
 	}
 	return p.withNode(true, func(n node) error {
 		if fromNode {
-			if err := p.chooseNode(); err != nil {
+			if err := p.chooseNode(n); err != nil {
 				return err
 			}
 		} else if err := p.restoreData(); err != nil {
@@ -286,7 +287,7 @@ func (p *program) clusterRestore() error {
 }
 
 // chooseNode checks that the data in the data directory may become those of the cluster.
-func (p *program) chooseNode() error {
+func (p *program) chooseNode(n node) error {
 	if err := p.needsDatabase(); err != nil {
 		return err
 	}
@@ -295,12 +296,16 @@ func (p *program) chooseNode() error {
 		return err
 	}
 	wanted, _ := p.flags.GetUint64("entry") // the flag exists
+	independent := head.Epoch == ""         // after `reeve cluster leave`
 	switch {
-	case head.Epoch == "": // after `reeve cluster leave`
+	case independent:
 	case !p.flags.Changed("entry"):
 		return fmt.Errorf("the data in this directory end with entry %d of the epoch %s: run this on all nodes, and then with --entry NUMBER on the one with the highest number", head.Number, head.Epoch)
 	case wanted != head.Number:
 		return fmt.Errorf("the data in this directory end with entry %d", head.Number)
+	}
+	if err := n.Replaceable(context.Background(), independent, wanted); err != nil {
+		return err
 	}
 	report, err := store.VerifyDir(p.config.DataDir, p.storeOptions())
 	if err != nil {

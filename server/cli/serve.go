@@ -82,7 +82,9 @@ func (p *program) serveOnce() (err error) {
 	// Go's scheduler gives a password hash one of its processors for a long time. With
 	// one more processor for each hash that can run at once, requests do not wait in
 	// the scheduler's queue: the operating system's scheduler prefers them.
-	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + a.Workers())
+	processors := runtime.GOMAXPROCS(0)
+	runtime.GOMAXPROCS(processors + a.Workers())
+	defer runtime.GOMAXPROCS(processors) // the server may start again in this process, with other data
 	s, err := server.New(settings, db, a, p.log)
 	if err != nil {
 		return err

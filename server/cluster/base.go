@@ -72,27 +72,28 @@ func instanceIn(name string) (string, error) {
 // Prepare opens the data of this node. If the log does not continue them, or there are none, it takes a
 // base copy first. open opens the database.
 func (n *Node) Prepare(ctx context.Context, o store.Options, open func() error) error {
-	err := open()
-	if !errors.Is(err, kv.ErrOtherCopy) {
-		return err
+	taken := ""
+	for {
+		err := open()
+		if !errors.Is(err, kv.ErrOtherCopy) || ctx.Err() != nil {
+			return err
+		}
+		base, _, baseErr := n.etcd.Base(ctx)
+		switch {
+		case baseErr != nil:
+			return fmt.Errorf("take a copy of the data: %w", named(baseErr))
+		case base.Name == taken: // a newer one would have been stored while the last one was taken
+			return err
+		}
+		n.options.Log("this node takes a copy of the data", err)
+		if err := n.take(ctx, base, nil, o); err != nil {
+			return fmt.Errorf("take a copy of the data: %w", err)
+		}
+		if err := n.save(); err != nil {
+			return err
+		}
+		taken = base.Name
 	}
-	n.options.Log("this node takes a copy of the data", err)
-	if err := n.takeBase(ctx, o); err != nil {
-		return fmt.Errorf("take a copy of the data: %w", err)
-	}
-	return open()
-}
-
-// takeBase replaces the data by the base copy.
-func (n *Node) takeBase(ctx context.Context, o store.Options) error {
-	base, _, err := n.etcd.Base(ctx)
-	if err != nil {
-		return named(err)
-	}
-	if err := n.take(ctx, base, nil, o); err != nil {
-		return err
-	}
-	return n.save()
 }
 
 // take replaces the data by a base copy to which entries are applied; nil for none.

@@ -3,6 +3,7 @@ package cluster
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -227,6 +228,39 @@ func TestNodes(t *testing.T) {
 	}
 	if holders != 1 {
 		t.Errorf("%d nodes have the duties", holders)
+	}
+}
+
+// TestPrepare_CopyIsOvertaken: while a node takes a base copy, newer ones are stored, and the entries after it are deleted.
+// It takes the newest one.
+func TestPrepare_CopyIsOvertaken(t *testing.T) {
+	g := newGroup(t)
+	g.base = 1 // always due
+	first, second := t.TempDir(), ""
+	g.init(first)
+	a := g.start(first, "a")
+	a.create("one")
+	second = keyOnly(t, first)
+	b := &member{Node: g.node(second, "b"), t: t, name: "b"}
+	o := g.options
+	o.CommitLog = b.CommitLog()
+	opened := 0
+	err := b.Prepare(t.Context(), g.options, func() (err error) {
+		if opened++; opened == 2 {
+			old := a.base().Number
+			for n := 0; a.base().Before <= old; n++ {
+				a.create(fmt.Sprint("later ", n))
+				time.Sleep(10 * time.Millisecond)
+			}
+		}
+		b.db, err = store.Open(second, o)
+		return err
+	})
+	if err != nil || opened != 3 {
+		t.Fatalf("after %d attempts: %v", opened, err)
+	}
+	if err := errors.Join(b.db.Close(), b.Close()); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -111,20 +111,47 @@ func fillBucket(ctx context.Context, db *store.DB) (names []string, err error) {
 	return names, err
 }
 
+func (n *Node) noneRuns(ctx context.Context) error {
+	nodes, err := n.etcd.Nodes(ctx)
+	if err != nil {
+		return named(err)
+	}
+	var names []string
+	for _, one := range nodes {
+		names = append(names, one.Name)
+	}
+	if len(names) > 0 {
+		return fmt.Errorf("these nodes run, or ended within the last 10 seconds: %s; stop all nodes, and try again", strings.Join(names, ", "))
+	}
+	return nil
+}
+
+// Replaceable returns an error if the data of a node must not replace those of the cluster: other nodes run, which have
+// what etcd has; or the data belong to no cluster any more (independent), and entry is not the last one of the log in etcd,
+// which confirms that it may be lost.
+func (n *Node) Replaceable(ctx context.Context, independent bool, entry uint64) error {
+	if err := n.noneRuns(ctx); err != nil || !independent {
+		return err
+	}
+	head, err := n.etcd.Head(ctx)
+	switch {
+	case errors.Is(err, etcd.ErrNoHead):
+		return nil
+	case err != nil:
+		return named(err)
+	case entry != head.Number:
+		return fmt.Errorf("the data in this directory belong to no cluster, and would replace those that end with entry %d in etcd: "+
+			"run this on the node that had all of them, and confirm it with --entry %[1]d", head.Number)
+	}
+	return nil
+}
+
 // Upgrade brings the records of a stopped cluster to the schema of this program: it takes the base copy and
 // the entries after it, and begins an epoch. If they have this schema, it changes nothing, and needed is false. It can
 // be repeated after an error.
 func (n *Node) Upgrade(ctx context.Context, o store.Options) (needed bool, err error) {
-	nodes, err := n.etcd.Nodes(ctx)
-	if err != nil {
-		return false, named(err)
-	}
-	if len(nodes) > 0 {
-		var names []string
-		for _, one := range nodes {
-			names = append(names, one.Name)
-		}
-		return false, fmt.Errorf("these nodes run, or ended within the last 10 seconds: %s; stop all nodes, and try again", strings.Join(names, ", "))
+	if err := n.noneRuns(ctx); err != nil {
+		return false, err
 	}
 	base, head, err := n.etcd.Base(ctx)
 	if err != nil {

@@ -83,6 +83,13 @@ func (l *commitLog) sawTurn(t etcd.Turn) {
 	l.wake()
 }
 
+// turnEnds notes that this node has had its turn: the change of its key in etcd may not be seen.
+func (l *commitLog) turnEnds() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.mine = 0
+}
+
 func (l *commitLog) wake() {
 	close(l.changed)
 	l.changed = make(chan struct{})
@@ -161,6 +168,7 @@ func (l *commitLog) Append(e stream.SealedEntry) (stream.Outcome, error) {
 	switch r.Outcome {
 	case etcd.Won:
 		l.losses, l.turn, l.until = 0, 0, time.Time{}
+		l.turnEnds()
 		l.saw(e.Number)
 		return stream.Won, nil
 	case etcd.Lost:
@@ -187,6 +195,7 @@ func (l *commitLog) GiveUp() {
 	if l.turn > 0 {
 		l.setTurn(context.Background(), 0)
 	}
+	l.turnEnds()
 	l.losses, l.turn, l.until = 0, 0, time.Time{}
 }
 

@@ -3,6 +3,7 @@ package e2e
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -37,7 +38,7 @@ func TestCluster_NewKey(t *testing.T) {
 	stop()
 	s.succeed("a", "cluster", "leave")
 	s.succeed("a", "secret", "rotate")
-	s.succeed("a", "cluster", "restore", "--from-node")
+	s.replaces("a")
 	a = s.serve("a")
 	if r := s.on("b", "serve"); r.code == 0 || !strings.Contains(r.err, "the secret.key in the data directory is not that of the cluster: copy it from another node") {
 		t.Errorf("a node with the old key: %+v", r)
@@ -48,11 +49,32 @@ func TestCluster_NewKey(t *testing.T) {
 	stop()
 	salvaged := filepath.Join(s.dir, "salvaged")
 	s.succeed("a", "salvage", salvaged)
-	s.succeed("a", "cluster", "restore", "--from-node", "--data", salvaged)
+	s.replaces("a", "--data", salvaged)
 	noErr(t, os.Rename(s.data("a"), s.data("a")+"-old"))
 	noErr(t, os.Rename(salvaged, s.data("a")))
 	a = s.serve("a")
 	others()
 	check(b)
 	stop()
+}
+
+// replaces makes the data of a node, which belong to no cluster, those of the cluster: not while a node runs, nor without
+// the number of the last entry in etcd.
+func (c *cluster) replaces(name string, flags ...string) {
+	c.t.Helper()
+	words := append([]string{"cluster", "restore", "--from-node"}, flags...)
+	running := c.serve("b")
+	if r := c.on(name, append(words, "--entry", "1")...); r.code == 0 || !strings.Contains(r.err, "these nodes run") || !strings.Contains(r.err, " b;") {
+		c.t.Errorf("while a node runs: %+v", r)
+	}
+	running.stop()
+	r := c.on(name, words...)
+	number := regexp.MustCompile(`would replace those that end with entry ([0-9]+) in etcd`).FindStringSubmatch(r.err)
+	if number == nil {
+		c.t.Fatalf("the data of %s were not refused: %+v", name, r)
+	}
+	if r := c.on(name, append(words, "--entry", number[1]+"0")...); r.code == 0 {
+		c.t.Errorf("another number: %+v", r)
+	}
+	c.succeed(name, append(words, "--entry", number[1])...)
 }

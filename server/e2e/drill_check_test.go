@@ -25,6 +25,7 @@ func (d *drill) check() {
 			d.t.Errorf("the code %s was created %d times", code, n)
 		}
 	}
+	d.checkCodes()
 	d.checkRegisters()
 	d.checkFiles()
 	d.ends(d.nodes)
@@ -39,6 +40,26 @@ func (c *cluster) ends(nodes map[string]*process) {
 	}
 	for name := range nodes {
 		c.sound(name)
+	}
+}
+
+// checkCodes looks for the dictionaries with the codes whose creation was acknowledged, at all nodes.
+func (d *drill) checkCodes() {
+	d.t.Helper()
+	for i, name := range d.names {
+		there := map[string]bool{}
+		for page, more := 1, true; more; page++ {
+			all := into[struct{ Data []struct{ Code string } }](d.t, d.latest(i, d.token).want(200, "GET", fmt.Sprintf("/system/dict?pageSize=1000&page=%d", page), "")).Data
+			for _, dict := range all {
+				there[dict.Code] = true
+			}
+			more = len(all) == 1000
+		}
+		for code, n := range d.winners {
+			if n > 0 && !there[code] {
+				d.t.Errorf("node %s lacks the dictionary %q, whose creation was acknowledged", name, code)
+			}
+		}
 	}
 }
 

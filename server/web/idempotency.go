@@ -248,6 +248,7 @@ func (req *Request) actOnce(rt *Route, out *Envelope) error {
 		if err := req.ConfirmCompleted(before.CompletedRequest); err != nil {
 			return err
 		}
+		req.DB.ConfirmTaken() // the first request may still wait for that, or have ended with its node
 		return req.replay(out, before.CompletedRequest)
 	}
 	req.settle(out, err)

@@ -305,6 +305,9 @@ func (db *DB) tryCommit(batch []*job) (spoiler int, err error) {
 	if err == nil {
 		err = db.appendCommit(entry.commit, len(batch))
 	}
+	if err == nil && entry.commit != nil && entry.commit.Urgent {
+		db.commits.taken.Store(entry.commit.Number) // before anyone sees what it has changed
+	}
 	if err != nil {
 		entry.wait()
 		return -1, err

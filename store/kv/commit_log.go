@@ -71,6 +71,7 @@ type commitLog struct {
 	behind  bool                        // the log may have entries that are to be applied before the next commit
 	lostTo  uint64                      // number of an entry that is to be applied before the next commit; 0 for none
 	losing  bool                        // whether the last entry that was appended was lost
+	taken   atomic.Uint64               // number of the last entry that has taken rights away; 0 for none since the start
 	ended   chan struct{}               // closed when refused is set
 	refused atomic.Pointer[errs.Error]  // why no entries are applied any more; nil while they are
 	contact atomic.Pointer[error]       // why no entries are received now; nil while they are
@@ -342,7 +343,7 @@ func (db *DB) catchUp() error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), catchUpTimeout)
 	defer cancel()
-	to := s.lostTo
+	late, to := time.After(catchUpTimeout), s.lostTo
 	if s.behind {
 		last, err := s.Log.Head(ctx)
 		if err != nil {
@@ -358,12 +359,15 @@ func (db *DB) catchUp() error {
 				next = &e
 			case <-s.ended:
 				return s.refused.Load()
-			case <-ctx.Done():
+			case <-late:
 				return outOfContact(fmt.Errorf("entry %d of the log of commits was not received in time", to))
 			}
 		}
 		if err := db.applyEntries(next); err != nil {
 			return outOfContact(err)
+		}
+		if !db.started { // no write waits, and there can be many
+			late = time.After(catchUpTimeout)
 		}
 	}
 	s.behind, s.lostTo = false, 0

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"reeve/store/audit"
@@ -109,6 +110,9 @@ func (db *DB) tryApply(entries []stream.SealedEntry) (err error) {
 		return err
 	}
 
+	if in.urgent {
+		db.commits.taken.Store(in.head.Number)
+	}
 	number := btx.ID()
 	err = disk.RecoverDamage(db.path, btx.Commit)
 	db.stats.committed(0, since, err)
@@ -153,7 +157,7 @@ type followed struct {
 	entries []*stream.Entry
 	rows    []audit.Row // entries of the change log
 	urgent  bool        // whether one of entries takes rights away
-	rebuild bool        // whether one of entries has no rows: caches are built again, see Cache.Rebuild
+	rebuild bool        // whether one of entries has a bucket without rows: caches are built again, see Cache.Rebuild
 }
 
 // add applies an entry.
@@ -177,7 +181,7 @@ func (f *followed) add(sealed stream.SealedEntry) error {
 	}
 	f.head = e.Head()
 	f.entries, f.urgent = append(f.entries, e), f.urgent || sealed.Urgent
-	f.rebuild = f.rebuild || len(e.Buckets) == 0
+	f.rebuild = f.rebuild || slices.ContainsFunc(e.Buckets, func(b stream.Bucket) bool { return len(b.Rows) == 0 })
 	for _, d := range e.Stored {
 		f.tx.changes.stored = append(f.tx.changes.stored, blob.Digest(d))
 	}

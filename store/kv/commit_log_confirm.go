@@ -24,6 +24,17 @@ func (s *commitLog) finishConfirmed(batch []*job, number uint64) {
 	}
 }
 
+// ConfirmTaken returns when no other process acts on rights that were taken away before the call, as far as this one knows:
+// for an answer that an earlier request has not got.
+func (db *DB) ConfirmTaken() {
+	if !db.commits.inUse() {
+		return
+	}
+	if number := db.commits.taken.Load(); number > 0 {
+		db.commits.Log.Confirm(number)
+	}
+}
+
 // confirm is the goroutine: it ends when nothing waits.
 func (s *commitLog) confirm() {
 	c := &s.confirming

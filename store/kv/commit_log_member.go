@@ -17,11 +17,11 @@ import (
 
 // errMember is the error for a directory whose records belong to a log of commits, without that log.
 var errMember = errs.New(errs.Conflict,
-	"the data belong to a cluster: start with its configuration, or end that with `reeve cluster leave`")
+	"the data belong to a cluster, without whose configuration they are not changed: see several-nodes in the manual")
 
 // errNoMember is the error for a log of commits and a directory whose records belong to none.
 var errNoMember = errs.New(errs.Conflict,
-	"the data belong to no cluster: begin one with them with `reeve cluster init`, or move them away to take those of the cluster")
+	"the data belong to no cluster: to take those of the cluster, empty the data directory except for secret.key; to begin a cluster with them, run `reeve cluster init`")
 
 // BeginCommitLog begins an epoch for a log of commits: the records as they are now are the state before
 // its first entry. The database must be closed afterwards, and opened with the log.

@@ -183,6 +183,9 @@ func (s *commitStream) finish(tx *Tx) (out streamed, err error) {
 		b := &e.Buckets[row.bucket]
 		b.Rows = append(b.Rows, stream.Row{Key: []byte(row.key), Value: row.value, Old: row.old})
 	}
+	if tx.changes.rebuild {
+		e.Buckets = append(e.Buckets, stream.Bucket{Name: disk.MetaBucket, Sequence: tx.bucket(disk.MetaBucket).Sequence()})
+	}
 	tx.db.commits.sign(e)
 	text, err := e.Encode()
 	if err != nil {
