@@ -5,6 +5,7 @@ import enUS from 'antd/locale/en_US'
 import { useEffect } from 'react'
 import { actingAs, followActing, takeEnded } from '../api/acting'
 import { Failure, hooks, show } from '../api/request'
+import { record } from '../api/sent'
 import { follow } from '../api/session'
 import { t } from '../i18n'
 import { faultText, words } from '../ui/words'
@@ -15,6 +16,7 @@ import { ReachBar } from './ReachBar'
 import { Routing } from './Routing'
 import { dark, light } from './theme'
 
+hooks.sent = record
 watch()
 follow()
 followActing()

@@ -30,6 +30,7 @@ export const frame = {
   'palette.open': 'Search…',
   'manual': 'Help',
   'help': 'Keyboard shortcuts',
+  'requests': 'API requests',
   'state.not_found': 'Page not found',
   'state.home': 'Go to Home',
   'state.forbidden': 'You don’t have access to this page.',

@@ -32,6 +32,7 @@ export const frame: Record<keyof typeof en, string> = {
   'palette.open': '搜索…',
   'manual': '帮助',
   'help': '键盘快捷键',
+  'requests': 'API 请求',
   'state.not_found': '页面不存在',
   'state.home': '返回首页',
   'state.forbidden': '您无权访问此页面。',
