@@ -11,6 +11,7 @@ import { Mark, setIcon } from '../ui/Mark'
 import { useReconnect } from '../ui/useReconnect'
 import { useChanges } from '../ui/useChanges'
 import { useWider } from '../ui/useWider'
+import { follow } from './accent'
 import { type Account, AccountContext } from './account'
 import { ActingBar } from './ActingBar'
 import { Confirmation } from './Confirmation'
@@ -123,7 +124,10 @@ function Frame({ account, home, children }: { account: Account; home?: Home; chi
   useEffect(() => {
     document.title = [titleOf(path, all), name].filter(Boolean).join(' · ')
   }, [path, all, name])
-  useEffect(() => setIcon(home?.logo), [home])
+  useEffect(() => {
+    setIcon(home?.logo)
+    if (home) follow(home)
+  }, [home])
   useKeys({ palette: () => setOver('palette'), help: () => setOver('help'), requests: () => setOver('requests'), go: (to) => void navigate(to), places: all })
 
   function fold() {
