@@ -128,6 +128,7 @@ export const frame = {
   'list.menu': 'Columns and layout',
   'list.damaged': 'Damaged and not shown: {ids}. System info names the damage.',
   'empty.narrowed': 'No results',
+  'empty.first': '{create} (the first one)',
   'empty.clear': 'Clear filters',
   'history': 'History',
   'form.record': 'Details',

@@ -130,6 +130,7 @@ export const frame: Record<keyof typeof en, string> = {
   'list.menu': '列与布局',
   'list.damaged': '以下记录已损坏，无法显示：{ids}。系统信息中有详细说明。',
   'empty.narrowed': '没有匹配的结果',
+  'empty.first': '{create}（第一个）',
   'empty.clear': '清除筛选',
   'history': '历史',
   'form.record': '详情',
