@@ -12,6 +12,7 @@ import (
 
 	"reeve/server/assets"
 	"reeve/server/web"
+	"reeve/store"
 )
 
 // The console consists of compiled-in files: index.html, which gets a new nonce for
@@ -64,7 +65,7 @@ func sendPage(s *web.Server, w http.ResponseWriter, r *http.Request) bool {
 		return false
 	}
 	nonce := rand.Text()
-	text := atBase(s, strings.ReplaceAll(string(page), "__NONCE__", nonce))
+	text := atBase(s, strings.ReplaceAll(inAccent(s, string(page)), "__NONCE__", nonce))
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Cache-Control", "no-cache")
@@ -73,6 +74,19 @@ func sendPage(s *web.Server, w http.ResponseWriter, r *http.Request) bool {
 	body, _ := web.Compressed(r, h, []byte(text))
 	sendWhole(w, body)
 	return true
+}
+
+// inAccent returns index.html with the accent colors, so that nothing has another color at first.
+func inAccent(s *web.Server, page string) string {
+	var style string
+	err := s.DB.View(store.Anonymous, func(tx *store.Tx) error {
+		style = store.AccentStyle(tx)
+		return nil
+	})
+	if err != nil || style == "" { // without the database, the page itself says so
+		return page
+	}
+	return strings.Replace(page, "</head>", `<style nonce="__NONCE__">`+style+"</style></head>", 1)
 }
 
 // atBase returns index.html for a console below the base path: its URLs begin with that path, and

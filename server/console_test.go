@@ -47,6 +47,28 @@ func TestConsolePage_NewNonce(t *testing.T) {
 	}
 }
 
+// TestConsolePage_Accent: the page has the accent colors from the start, and its policy stays.
+func TestConsolePage_Accent(t *testing.T) {
+	t.Parallel()
+	in := withConsole(t)
+	page := func() (policy, body string) {
+		w := ask(in, "GET", "/console/", "")
+		policy, body = w.Header().Get("Content-Security-Policy"), w.Body.String()
+		nonce := regexp.MustCompile(`'nonce-([A-Z2-7]{26})'`).FindStringSubmatch(policy)[1]
+		return strings.ReplaceAll(policy, nonce, "N"), strings.ReplaceAll(body, nonce, "N")
+	}
+	before, plain := page()
+	if strings.Contains(plain, "--accent") {
+		t.Errorf("it has accent colors: %s", plain)
+	}
+	in.OK("PUT", "/system/setting", `{"values":{"site.accent":"#A01"}}`, "owner")
+	policy, body := page()
+	style := regexp.MustCompile(`<style nonce="N">:root\{--accent:#AA0011;--accent-dark:#[0-9a-f]{6};\}</style></head>`)
+	if policy != before || !style.MatchString(body) {
+		t.Errorf("%s\n%s", policy, body)
+	}
+}
+
 func TestConsoleAssets(t *testing.T) {
 	t.Parallel()
 	in := withConsole(t)

@@ -21,15 +21,16 @@ type Builtin struct {
 	Options    []Option
 	Optional   bool // the value can be empty
 
-	name     string                              // "group.key"
-	security bool                                // changing the value requires SecurityPermission
-	owner    bool                                // changing the value requires the owner role
-	guard    func(tx *Tx, old, new string) error // further rule of a change; nil for none
-	keep     bool                                // the value can only be raised; only the configuration file can lower it
-	email    bool                                // the value is an e-mail address
-	domains  bool                                // the value is a list of domains
-	origins  bool                                // the value is a list of origins
-	returns  bool                                // of them, only those that may get codes: with https, or on this machine
+	name       string                              // "group.key"
+	security   bool                                // changing the value requires SecurityPermission
+	owner      bool                                // changing the value requires the owner role
+	guard      func(tx *Tx, old, new string) error // further rule of a change; nil for none
+	keep       bool                                // the value can only be raised; only the configuration file can lower it
+	email      bool                                // the value is an e-mail address
+	domains    bool                                // the value is a list of domains
+	origins    bool                                // the value is a list of origins
+	background string                              // background on which a color has to be legible; "" for any
+	returns    bool                                // of them, only those that may get codes: with https, or on this machine
 }
 
 // SecurityPermission is required to change a security setting, in addition to the permission of
@@ -106,7 +107,10 @@ var (
 	MailFromName = optional(text("mail", "from_name", "", 64))
 	MailReplyTo  = address(text("mail", "reply_to", "", 254))
 
-	SiteContact = optional(text("site", "contact", "", 200))
+	SiteContact    = optional(text("site", "contact", "", 200))
+	SiteAccent     = accent("site", "accent", lightBackground)
+	SiteAccentDark = accent("site", "accent_dark", darkBackground)
+	SiteSignInText = optional(paragraphs("site", "sign_in_text", 500))
 
 	AppDeleteAccount         = securedToggle("app", "delete_account", "1")
 	AppRegistrationConfirm   = securedToggle("app", "registration_confirm", "0")
@@ -198,6 +202,9 @@ func normalizeBuiltin(b *Builtin, s *Setting, text string) (string, error) {
 		return "", errs.Say("must be domains like example.org, separated by commas")
 	}
 	if err := b.checkOrigins(text); err != nil {
+		return "", err
+	}
+	if err := b.checkAccent(text); err != nil {
 		return "", err
 	}
 	if _, err := strconv.Atoi(text); s.Type == "number" && err != nil {

@@ -44,6 +44,16 @@ func text(group, key, def string, maxLength int) *TextSetting {
 	})}
 }
 
+// paragraphs is text with line breaks.
+func paragraphs(group, key string, maxLength int) *TextSetting {
+	return &TextSetting{declare(Builtin{
+		Group: group,
+		Key:   key,
+		Type:  "textarea",
+		Props: []Prop{{"maxlength", strconv.Itoa(maxLength)}},
+	})}
+}
+
 // optional marks a text that can be empty.
 func optional(s *TextSetting) *TextSetting {
 	s.Optional = true

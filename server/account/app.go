@@ -68,6 +68,9 @@ type homeOut struct {
 	Settings web.Encoded[map[string]map[string]any] `json:"settings" doc:"Values of the public setting groups, by group and key"`
 	Forgot   store.Flag                             `json:"forgot_password" doc:"1 if this server can mail links with which people set a new password, else 0"`
 	Contact  string                                 `json:"contact" doc:"Whom people can ask for help, from the setting site.contact; empty for nobody"`
+	Accent   string                                 `json:"accent" doc:"Accent color in light mode, #rrggbb; empty for the console's own"`
+	Dark     string                                 `json:"accent_dark" doc:"Accent color in dark mode, #rrggbb; empty for the console's own"`
+	Text     string                                 `json:"sign_in_text" doc:"Plain text for the sign-in page, from the setting site.sign_in_text; empty for none"`
 	Password int                                    `json:"password_length" doc:"Minimum length of a password in characters, from the setting security.password_length"`
 	First    store.Flag                             `json:"first_sign_in,omitempty" doc:"1 while the generated password of the first user is in the file initial-password of the data directory; absent afterwards"`
 }
@@ -77,12 +80,16 @@ func home(tx *store.Tx, req *web.Request, _ *web.None) (*homeOut, error) {
 	if err != nil {
 		return nil, err
 	}
+	light, dark := store.Accents(tx)
 	return &homeOut{
 		Title:    store.SiteTitle.Get(tx),
 		Logo:     req.Server.URL(store.SiteLogo.Get(tx)),
 		Time:     tx.Now(),
 		Forgot:   store.Flag(mails.MailOff(req.Server, tx).Empty()),
 		Contact:  store.SiteContact.Get(tx),
+		Accent:   light,
+		Dark:     dark,
+		Text:     store.SiteSignInText.Get(tx),
 		Settings: web.Encoded[map[string]map[string]any]{JSON: values.Public},
 		Password: store.PasswordLength.Get(tx),
 		First:    store.Flag(req.Server.Auth.HasInitial()),

@@ -27,7 +27,7 @@ const PagePolicy = "default-src 'none'; style-src 'nonce-NONCE'; img-src 'self';
 
 // Pages are the frame and the texts of the pages.
 type Pages struct {
-	frame   string                // HTML with {language}, {nonce}, {site}, {logo}, {title} and {content}
+	frame   string                // HTML with {language}, {nonce}, {accents}, {site}, {logo}, {title} and {content}
 	script  string                // solves the challenge of a registration
 	passkey string                // asks the browser for a passkey
 	Texts   map[string]*pageTexts // texts by language: en or zh
@@ -75,6 +75,7 @@ func NewPages(files fs.FS) (*Pages, error) {
 // HTMLPage has the parts of a page, in this order. Everything but the title may be empty.
 type HTMLPage struct {
 	Language, Site, Contact string
+	Accents                 string // rule of a style sheet; "" for none
 	Logo                    string // path; "" for none
 	Words                   *pageTexts
 	Hosted                  bool // whether there are pages for app users
@@ -142,6 +143,7 @@ func (ps *Pages) NewPage(tx *store.Tx, req *web.Request) *HTMLPage {
 		Language: req.Language().Tag(),
 		Words:    ps.Texts[mails.MailLanguage(req)],
 		Site:     store.SiteTitle.Get(tx),
+		Accents:  store.AccentStyle(tx),
 		Logo:     store.SiteLogo.Get(tx),
 		Contact:  store.SiteContact.Get(tx),
 		Hosted:   store.AppPages.Get(tx),

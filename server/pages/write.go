@@ -33,7 +33,7 @@ func (p *HTMLPage) html(frame, nonce string) string {
 	}
 
 	return strings.NewReplacer("{language}", html.EscapeString(p.Language), "{nonce}", nonce,
-		"{logo}", logo,
+		"{accents}", p.Accents, "{logo}", logo,
 		"{site}", html.EscapeString(p.Site), "{title}", html.EscapeString(p.Title), "{content}",
 		b.String()).Replace(frame)
 }

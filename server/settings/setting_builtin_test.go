@@ -32,7 +32,7 @@ func TestBuiltinSetting_KeepsShape(t *testing.T) {
 		inUse("deleted", "")
 		inUse("renamed", `{"key":"other"}`, "key")
 		inUse("moved", `{"group_id":8}`, "group_id")
-		inUse("retyped", `{"type":"textarea"}`, "type")
+		inUse("retyped", `{"type":"json"}`, "type")
 		inUse("with other bounds", `{"props":[{"name":"width","value":"1"}]}`, "props")
 		inUse("with options", `{"options":`+servertest.TwoOptions+`}`, "options")
 		inUse("all of it",

@@ -23,7 +23,7 @@ if (isReturned()) {
   askEarly()
   root.render(<Waiting />)
   Promise.all([import('./app/App'), languages[language]?.library?.(), loadTexts('frame')]).then(
-    ([{ App }, locale]) => root.render(<App locale={locale} />),
+    ([{ App, accentLoaded }, locale]) => accentLoaded.then(() => root.render(<App locale={locale} />)),
     unreachable,
   )
 } else {

@@ -1897,6 +1897,10 @@ export type Health = {
 }
 
 export type Home = {
+  /** Accent color in light mode, #rrggbb; empty for the console's own */
+  accent: string
+  /** Accent color in dark mode, #rrggbb; empty for the console's own */
+  accent_dark: string
   /** Whom people can ask for help, from the setting site.contact; empty for nobody */
   contact: string
   /** 1 while the generated password of the first user is in the file initial-password of the data directory; absent afterwards */
@@ -1909,6 +1913,8 @@ export type Home = {
   password_length: number
   /** Values of the public setting groups, by group and key */
   settings: Record<string, Record<string, unknown>>
+  /** Plain text for the sign-in page, from the setting site.sign_in_text; empty for none */
+  sign_in_text: string
   /** Current time of the server */
   time: string
   title: string

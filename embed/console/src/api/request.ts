@@ -68,6 +68,8 @@ export const hooks = {
   confirm: (): Promise<boolean> => Promise.resolve(false),
   // lost reports whether the server is unreachable and a message already says so.
   lost: (): Promise<boolean> => Promise.resolve(false),
+  // sent is told of each request.
+  sent: (_method: Method, _path: Path, _address: string, _body?: unknown): void => {},
   // fault returns the console's own text for a field fault, or the server's.
   fault: (text: string, _?: Reason): string => text,
 }
@@ -191,6 +193,7 @@ export async function whoAmI(): Promise<Info['info'] | undefined> {
 // answer sends a request, and throws a Failure unless it succeeds. If the server requires that
 // the user first confirms who it is, the user is asked, and the request is sent once more.
 async function answer(method: Method, path: Path, o: Options): Promise<Response> {
+  hooks.sent(method, path, address(path, o.query), o.form ?? o.body)
   const why = reasonFor(method)
   const before = confirmations
   const response = await attempt(method, path, o, why)

@@ -5,6 +5,7 @@ import enUS from 'antd/locale/en_US'
 import { useEffect } from 'react'
 import { actingAs, followActing, takeEnded } from '../api/acting'
 import { Failure, hooks, show } from '../api/request'
+import { record } from '../api/sent'
 import { follow } from '../api/session'
 import { t } from '../i18n'
 import { faultText, words } from '../ui/words'
@@ -14,6 +15,10 @@ import { keepFocus } from '../ui/dialogs'
 import { ReachBar } from './ReachBar'
 import { Routing } from './Routing'
 import { dark, light } from './theme'
+import { usePaint } from './accent'
+
+hooks.sent = record
+export { accentLoaded } from './accent'
 
 watch()
 follow()
@@ -29,13 +34,14 @@ window.addEventListener('unhandledrejection', (e) => {
 // means English.
 export function App({ locale = enUS }: { locale?: ConfigProviderProps['locale'] }) {
   const prefersDark = usePrefersDark()
+  const paint = usePaint()
   return (
     <ConfigProvider
       locale={locale}
       csp={{ nonce }}
       button={{ autoInsertSpace: false }}
       getPopupContainer={(trigger) => trigger?.closest<HTMLElement>('main, header, nav') ?? document.body} // popups belong to the landmark that they are opened from
-      theme={prefersDark ? dark : light}
+      theme={paint ? paint(prefersDark) : prefersDark ? dark : light}
     >
       <Ant>
         <Notices />

@@ -19,15 +19,16 @@ import { language, setLanguage, t } from '../i18n'
 import { languages } from '../i18n/languages'
 import { mode, type Mode, setMode } from '../ui/dark'
 import { Face } from '../ui/Face'
+import { Icon } from '../ui/icons'
 import { Key } from '../ui/Key'
 import { useWider } from '../ui/useWider'
 import { useAccount } from './account'
 import { Bell } from './Bell'
 
-type Props = { narrow: boolean; onFold: () => void; onSearch: () => void; onHelp: () => void }
+type Props = { narrow: boolean; onFold: () => void; onSearch: () => void; onHelp: () => void; onRequests: () => void }
 
 // Head is the header of every page.
-export function Head({ narrow, onFold, onSearch, onHelp }: Props) {
+export function Head({ narrow, onFold, onSearch, onHelp, onRequests }: Props) {
   const md = useWider('md')
   const fold = !md ? t('menu') : t(narrow ? 'menu.unfold' : 'menu.fold')
   return (
@@ -52,7 +53,7 @@ export function Head({ narrow, onFold, onSearch, onHelp }: Props) {
       <Tongue />
       {md && <Button type="text" icon={<QuestionCircleOutlined />} aria-label={t('help')} title={t('help')} onClick={onHelp} />}
       <Bell />
-      <Own />
+      <Own onRequests={onRequests} />
     </>
   )
 }
@@ -101,7 +102,7 @@ function Tongue() {
   )
 }
 
-function Own() {
+function Own({ onRequests }: { onRequests: () => void }) {
   const { info: user, acting } = useAccount().info
   const md = useWider('md')
   const navigate = useNavigate()
@@ -109,6 +110,7 @@ function Own() {
   const items: MenuProps['items'] = [
     ...(acting ? [] : [{ key: 'account', icon: <UserOutlined />, label: t('account'), onClick: () => void navigate('/account') }]),
     { key: 'help', icon: <QuestionCircleOutlined />, label: t('manual'), onClick: () => void navigate('/help') },
+    { key: 'requests', icon: <Icon name="ApiOutlined" />, label: t('requests'), onClick: onRequests },
     { type: 'divider' },
     { key: 'out', icon: <LogoutOutlined />, label: t('sign_out'), onClick: () => void signOut() },
   ]

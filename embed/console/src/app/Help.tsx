@@ -18,6 +18,7 @@ export function Help({ places, onClose }: { places: Place[]; onClose: () => void
     { keys: [command('K')], says: t('help.palette') },
     { keys: ['/'], says: t('help.search') },
     { keys: ['?'], says: t('help') },
+    { keys: ['a'], says: t('requests') },
     { keys: [command('Enter')], says: t('help.save') },
     { keys: [command('Z')], says: t('help.undo') },
     { keys: ['Esc'], says: t('help.close') },

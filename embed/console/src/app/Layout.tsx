@@ -11,6 +11,7 @@ import { Mark, setIcon } from '../ui/Mark'
 import { useReconnect } from '../ui/useReconnect'
 import { useChanges } from '../ui/useChanges'
 import { useWider } from '../ui/useWider'
+import { follow } from './accent'
 import { type Account, AccountContext } from './account'
 import { ActingBar } from './ActingBar'
 import { Confirmation } from './Confirmation'
@@ -25,6 +26,7 @@ import { pages } from './pages'
 import { SignInAgain } from './SignInAgain'
 
 const Palette = late(async () => (await Promise.all([import('./Palette'), loadTexts('builtins', 'overlays')]))[0].Palette)
+const Requests = late(async () => (await Promise.all([import('./Requests'), loadTexts('requests')]))[0].Requests)
 const PhoneMenu = late(async () => (await import('./PhoneMenu')).PhoneMenu)
 const Help = late(async () => (await Promise.all([import('./Help'), loadTexts('overlays')]))[0].Help)
 
@@ -104,7 +106,7 @@ export function Layout({ children }: { children: ReactNode }) {
 function Frame({ account, home, children }: { account: Account; home?: Home; children: ReactNode }) {
   const [drawer, setDrawer] = useState<boolean>() // undefined until first opened
   const [narrow, setNarrow] = useState(localStorage.getItem(folded) === '1')
-  const [over, setOver] = useState<'palette' | 'help'>()
+  const [over, setOver] = useState<'palette' | 'help' | 'requests'>()
   const [due, setDue] = useState(true) // whether to remind of a second factor that is required later
   const md = useWider('md')
   const { token } = theme.useToken()
@@ -122,8 +124,11 @@ function Frame({ account, home, children }: { account: Account; home?: Home; chi
   useEffect(() => {
     document.title = [titleOf(path, all), name].filter(Boolean).join(' · ')
   }, [path, all, name])
-  useEffect(() => setIcon(home?.logo), [home])
-  useKeys({ palette: () => setOver('palette'), help: () => setOver('help'), go: (to) => void navigate(to), places: all })
+  useEffect(() => {
+    setIcon(home?.logo)
+    if (home) follow(home)
+  }, [home])
+  useKeys({ palette: () => setOver('palette'), help: () => setOver('help'), requests: () => setOver('requests'), go: (to) => void navigate(to), places: all })
 
   function fold() {
     if (!md) return setDrawer(true)
@@ -168,7 +173,7 @@ function Frame({ account, home, children }: { account: Account; home?: Home; chi
         )}
         <div className="frame-body">
           <header className="frame-head" style={{ background: token.colorBgContainer, borderBottom: line }}>
-            <Head narrow={narrow} onFold={fold} onSearch={() => setOver('palette')} onHelp={() => setOver('help')} />
+            <Head narrow={narrow} onFold={fold} onSearch={() => setOver('palette')} onHelp={() => setOver('help')} onRequests={() => setOver('requests')} />
           </header>
           {/* data-at is the address that is drawn by now, for who drives the page from outside. */}
           <main id="main" className="frame-main" tabIndex={-1} data-at={path + search}>
@@ -183,8 +188,9 @@ function Frame({ account, home, children }: { account: Account; home?: Home; chi
       {docked}
       <Confirmation />
       <SignInAgain user={account.info.info} onDone={() => void account.reload()} />
-      {over === 'palette' && <Palette places={all} onClose={() => setOver(undefined)} onHelp={() => setOver('help')} />}
+      {over === 'palette' && <Palette places={all} onClose={() => setOver(undefined)} onHelp={() => setOver('help')} onRequests={() => setOver('requests')} />}
       {over === 'help' && <Help places={all} onClose={() => setOver(undefined)} />}
+      {over === 'requests' && <Requests onClose={() => setOver(undefined)} />}
     </>
   )
 }

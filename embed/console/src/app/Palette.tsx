@@ -7,17 +7,17 @@ import { type Command, type Group, matching, recents, remember, useCommands, use
 import type { Place } from './menu'
 import { Overlay } from './Overlay'
 
-type Props = { places: Place[]; onClose: () => void; onHelp: () => void }
+type Props = { places: Place[]; onClose: () => void; onHelp: () => void; onRequests: () => void }
 
 // Server results come last, so that nothing moves under the pointer.
 const order: Group[] = ['recent', 'pages', 'actions', 'users', 'settings']
 
 // Palette finds any page, command, user or setting by a few letters.
-export function Palette({ places, onClose, onHelp }: Props) {
+export function Palette({ places, onClose, onHelp, onRequests }: Props) {
   const [typed, setTyped] = useState('')
   const [at, setAt] = useState(0)
   const [last] = useState(recents)
-  const commands = useCommands(places, onHelp)
+  const commands = useCommands(places, onHelp, onRequests)
   const { found, asking } = useFound(typed)
   const list = useRef<HTMLDivElement>(null)
   const { token } = theme.useToken()

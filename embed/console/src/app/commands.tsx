@@ -21,10 +21,10 @@ export type Group = 'recent' | 'pages' | 'actions' | 'users' | 'settings'
 export type Command = { id: string; group: Group; title: string; hint?: string; icon: ReactNode; mark?: ReactNode; words?: string; run: () => void }
 
 // useCommands returns the pages and commands available to the user.
-export function useCommands(places: Place[], help: () => void): Command[] {
+export function useCommands(places: Place[], help: () => void, requests: () => void): Command[] {
   const account = useAccount()
   const navigate = useNavigate()
-  return [...toPages(places, account, navigate), ...actions(account, navigate, help)]
+  return [...toPages(places, account, navigate), ...actions(account, navigate, help, requests)]
 }
 
 function toPages(places: Place[], { info }: Account, navigate: NavigateFunction): Command[] {
@@ -46,7 +46,7 @@ function toPages(places: Place[], { info }: Account, navigate: NavigateFunction)
   }))
 }
 
-function actions({ info, may }: Account, navigate: NavigateFunction, help: () => void): Command[] {
+function actions({ info, may }: Account, navigate: NavigateFunction, help: () => void, requests: () => void): Command[] {
   const modes: Mode[] = ['system', 'light', 'dark']
   const list: (Omit<Command, 'group'> | false)[] = [
     may('admin.list.create') && { id: 'new-user', title: t('palette.new_user'), icon: <PlusOutlined />, run: () => void navigate('/admin/list?new=1') },
@@ -69,6 +69,7 @@ function actions({ info, may }: Account, navigate: NavigateFunction, help: () =>
         icon: <TranslationOutlined />,
         run: () => setLanguage(code),
       })),
+    { id: 'requests', title: t('requests'), words: 'api curl code', icon: <Icon name="ApiOutlined" />, run: requests },
     { id: 'help', title: t('help'), words: '?', icon: <QuestionCircleOutlined />, run: help },
     { id: 'out', title: t('sign_out'), words: 'logout sign out', icon: <LogoutOutlined />, run: () => void signOut() },
   ]

@@ -37,7 +37,7 @@ export function setSingleKeys(on: boolean): void {
 // within is the time to press the second key after g, in milliseconds.
 const within = 1500
 
-type Acts = { palette: () => void; help: () => void; go: (path: string) => void; places: Place[] }
+type Acts = { palette: () => void; help: () => void; requests: () => void; go: (path: string) => void; places: Place[] }
 
 const typing = (at: EventTarget | null) =>
   at instanceof Element && at.closest('input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable], [role=textbox], [role=menu]') !== null
@@ -89,7 +89,7 @@ export function useKeys(acts: Acts): void {
       if (e.isComposing || e.defaultPrevented) return
       if (e.repeat && e.key === taken) return e.preventDefault()
       taken = ''
-      const { palette, help, go, places } = now.current
+      const { palette, help, requests, go, places } = now.current
       if ((e.ctrlKey || e.metaKey) && !e.altKey && !e.shiftKey && e.key.toLowerCase() === 'k') {
         e.preventDefault() // also in a dialog, instead of the browser's own search
         if (!dialog()) palette()
@@ -106,6 +106,9 @@ export function useKeys(acts: Acts): void {
       } else if (e.key === '?') {
         e.preventDefault()
         help()
+      } else if (e.key === 'a') {
+        e.preventDefault()
+        requests()
       } else if (e.key in listKeys && e.target instanceof Element) {
         if (!inList(e.key as keyof typeof listKeys, e.target, e.repeat)) return
         e.preventDefault()

@@ -13,6 +13,7 @@ type Files = {
   people: typeof import('./en/people')
   overlays: typeof import('./en/overlays')
   providers: typeof import('./en/providers')
+  requests: typeof import('./en/requests')
   rights: typeof import('./en/rights')
   security: typeof import('./en/security')
   settings: typeof import('./en/settings')

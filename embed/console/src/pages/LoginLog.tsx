@@ -32,6 +32,7 @@ export function LoginLog({ own = false, of }: { own?: boolean; of?: number }) {
       title={every ? t('menu.system.loginlog') : undefined}
       list={list}
       empty={t('loginlog.empty')}
+      create={false}
       filters={
         <>
           {every && <Finder of="user" label={t('loginlog.user')} value={user} onChange={(id) => list.set({ user_id: id ? String(id) : undefined })} />}

@@ -44,6 +44,7 @@ export function Sessions() {
       list={list}
       search={false}
       empty={t('sessions.empty')}
+      create={false}
       filters={
         <>
           <Finder of="user" label={t('loginlog.user')} {...filter('user_id')} />

@@ -56,6 +56,7 @@ export function SignIn({ mustChange = false, again }: { mustChange?: boolean; ag
     <Place className="sign-in">
       <Mark logo={home.logo} size={40} />
       <h1>{home.title}</h1>
+      {!over && home.sign_in_text && <p className="words">{home.sign_in_text}</p>}
       {link?.now ? (
         <link.Form onDone={done} />
       ) : mustChange || old !== undefined ? (

@@ -5,6 +5,7 @@ import { t } from '../i18n'
 import { Bar } from './Bar'
 import { count } from './format'
 import { arrange } from './layout'
+import { type Create, Nothing } from './Nothing'
 import { Records } from './Records'
 import { steady } from './steady'
 import type { useTable } from './useTable'
@@ -15,19 +16,33 @@ type Props<T extends { id: number }> = {
   columns: NonNullable<TableProps<T>['columns']>
   search?: boolean
   filters?: ReactNode // between search and actions
+  create: Create // comes before the actions, and is offered while there are no records at all
   actions?: ReactNode
   // batch renders the actions on selected records; without it none can be selected. whole
   // is the number of matches once all of them are selected, which wholes enables.
   batch?: (chosen: T[], whole?: number) => ReactNode
   wholes?: boolean
-  empty?: ReactNode // shown while there are no records at all
+  empty: ReactNode // why there are no records at all
   note?: ReactNode // shown above the records
   table?: TableProps<T> // further props of the table
 }
 
 // List is a page of records: search, filters and actions above, and batch actions while
 // records are selected.
-export function List<T extends { id: number }>({ title, list, columns, search, filters, actions, batch, wholes = false, empty, note, table }: Props<T>) {
+export function List<T extends { id: number }>({
+  title,
+  list,
+  columns,
+  search,
+  filters,
+  create,
+  actions,
+  batch,
+  wholes = false,
+  empty,
+  note,
+  table,
+}: Props<T>) {
   const [chosen, setChosen] = useState<T[]>([])
   const [whole, setWhole] = useState(false)
   const rows = list.table.dataSource
@@ -53,11 +68,27 @@ export function List<T extends { id: number }>({ title, list, columns, search, f
       <Button onClick={list.clear}>{t('empty.clear')}</Button>
     </Empty>
   ) : (
-    <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={empty ?? t('none')} />
+    <Nothing why={empty} create={create} />
   )
   return (
     <>
-      <Bar title={title} list={list} search={search} filters={filters} actions={actions} menu={{ list, columns }} />
+      <Bar
+        title={title}
+        list={list}
+        search={search}
+        filters={filters}
+        actions={
+          create ? (
+            <>
+              {create}
+              {actions}
+            </>
+          ) : (
+            actions
+          )
+        }
+        menu={{ list, columns }}
+      />
       {note && <Typography.Paragraph type="secondary">{note}</Typography.Paragraph>}
       {batch && chosen.length > 0 && (
         <Flex

@@ -31,7 +31,7 @@ type Props<P extends string, T extends Stored, V extends object> = {
   columns: (list: Table<T>) => NonNullable<TableProps<T>['columns']> // without the actions
   filters?: (list: Table<T>) => ReactNode
   search?: boolean
-  empty?: ReactNode
+  empty: ReactNode
   blank: Partial<NoInfer<V>> // what the form of a new record holds
   values: (record: T) => V & Body<'POST', P> & Partial<Body<'PUT', Item<P>>>
   collection?: string // name of the collection: a record has its history, and the list shows changes by others
@@ -83,7 +83,7 @@ export function Resource<P extends string, T extends Stored, V extends object>(p
         filters={props.filters?.(list)}
         empty={props.empty}
         columns={[...props.columns(list), actions]}
-        actions={able('create') && <CreateButton onClick={() => edited.show({})}>{props.create}</CreateButton>}
+        create={able('create') && <CreateButton onClick={() => edited.show({})}>{props.create}</CreateButton>}
       />
       <Panel of={edited}>
         {({ record }, open) => (

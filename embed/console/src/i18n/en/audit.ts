@@ -1,7 +1,7 @@
 // Sentences about entries of the change log are put together: {things} is audit.one, audit.many or
 // audit.of.
 export const audit = {
-  'audit.empty': 'Nothing has been recorded yet.',
+  'audit.empty': 'Nothing has been recorded yet. Every change of data is listed here.',
   'audit.empty.history': 'No changes recorded.',
   'audit.more': 'Show older',
   'audit.damaged': 'A part of the log is damaged: entries or values may be missing. System info names the damage.',

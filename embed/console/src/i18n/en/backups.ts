@@ -1,7 +1,7 @@
 export const backups = {
   'backups.copies': 'Copies',
   'backups.none': 'No copies are made. Name a target as [backup.NAME] in the configuration.',
-  'backups.empty': 'No copies yet.',
+  'backups.empty': 'No copies yet. One is made every day.',
   'backups.local': 'Data directory',
   'backups.kind.directory': 'Directory',
   'backups.kind.bucket': 'Bucket',

@@ -100,7 +100,7 @@ export const files = {
   'files.group.delete': 'Delete the folder?',
   'files.group.delete.text': 'No files are deleted. Files in the trash that were in this folder are restored without a folder.',
   'files.group.deleted': 'Folder deleted.',
-  'trash.empty': 'The trash is empty.',
+  'trash.empty': 'The trash is empty. Deleted files come here, and can be restored for some days.',
   'trash.days': 'Files in the trash are deleted permanently after {n} {n|day|days}.',
   'trash.some_days': 'Files in the trash are deleted permanently after a while.',
   'trash.deleted': 'Deleted',

@@ -88,6 +88,6 @@ export const keys = {
   'keys.token.done': 'Done',
 
   // Own keys
-  'keys.own.empty': 'You have no API keys yet.',
+  'keys.own.empty': 'You have no API keys yet. With an API key, a program uses this API as you.',
   'keys.own.note': 'With a personal API key, a program acts for you, with your permissions. If they change, so do those of the key.',
 } as const

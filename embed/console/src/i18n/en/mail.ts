@@ -4,7 +4,7 @@ export const mail = {
   'mail.off.ask': 'This server does not send mail. Ask an administrator to turn it on. Queued mails wait until then.',
   'mail.outbox': 'Outbox',
   'mail.templates': 'Templates',
-  'mail.empty': 'No mails within the last 30 days.',
+  'mail.empty': 'No mails within the last 30 days. Invitations, links for new passwords and notices are listed here.',
   'mail.recipient': 'Recipient',
   'mail.user': 'User',
   'mail.app_user': 'App user',

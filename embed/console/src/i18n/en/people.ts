@@ -48,7 +48,7 @@ export const people = {
   'people.last_7': 'Last 7 days',
   'people.last_30': 'Last 30 days',
   'people.depts.all': 'All departments',
-  'people.depts.none': 'No departments yet.',
+  'people.depts.none': 'No departments yet. They group users and limit what their members see.',
   'people.depts.search': 'Find a department',
   'people.depts.open': 'Show departments',
   'people.depts.close': 'Hide departments',

@@ -25,7 +25,7 @@ export const providers = {
   'providers.app_users': 'App users',
   'providers.realm.required': 'Choose at least one',
   'providers.people': 'People',
-  'providers.people.empty': 'No one is connected yet.',
+  'providers.people.empty': 'No one is connected yet. People appear here after their first sign-in with this provider.',
   'providers.people.connect': 'No one is connected yet. Connect your own account under My account → Security.',
   // Form
   'providers.group.provider': 'Provider',

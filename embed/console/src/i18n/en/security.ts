@@ -1,6 +1,6 @@
 export const security = {
   'security.devices.about': 'Browsers in which you have signed in. Each is forgotten after 90 days without a sign-in.',
-  'security.devices.none': 'No devices yet.',
+  'security.devices.none': 'No devices yet. Each device on which you sign in is listed here.',
   'security.device.on': 'Signed in',
   'security.device.address': 'From:',
   'security.device.first': 'First used:',

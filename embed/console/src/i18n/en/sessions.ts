@@ -23,7 +23,7 @@ export const sessions = {
   'loginlog.realm': 'Realm',
   'loginlog.realm.admin': 'Admin',
   'loginlog.realm.app': 'App',
-  'loginlog.empty': 'No sign-ins yet.',
+  'loginlog.empty': 'No sign-ins yet. Every attempt to sign in is listed here.',
   'loginlog.reason.unknown_user': 'unknown user',
   'loginlog.reason.wrong_password': 'wrong password',
   'loginlog.reason.disabled': 'user disabled',
@@ -33,6 +33,6 @@ export const sessions = {
   'loginlog.reason.challenge_expired': 'passkey used too late',
   'loginlog.reason.rate_limited': 'too many attempts under other names',
   'sessions.app_user': 'App user',
-  'sessions.empty': 'No active sessions.',
+  'sessions.empty': 'No active sessions. Everyone who is signed in has one.',
   'sessions.until': 'Expires',
 } as const

@@ -1,7 +1,7 @@
 import type { audit as en } from '../en/audit'
 
 export const audit: Record<keyof typeof en, string> = {
-  'audit.empty': '暂无记录。',
+  'audit.empty': '暂无记录。每次数据变更都会列在这里。',
   'audit.empty.history': '暂无变更记录。',
   'audit.more': '显示更早的记录',
   'audit.damaged': '日志的一部分已损坏，可能缺少记录或数值。系统信息中有详细说明。',

@@ -3,7 +3,7 @@ import type { backups as en } from '../en/backups'
 export const backups: Record<keyof typeof en, string> = {
   'backups.copies': '副本',
   'backups.none': '未生成副本。请在配置文件中用 [backup.NAME] 指定目标位置。',
-  'backups.empty': '还没有副本。',
+  'backups.empty': '还没有副本。系统每天创建一份。',
   'backups.local': '数据目录',
   'backups.kind.directory': '目录',
   'backups.kind.bucket': '存储桶',

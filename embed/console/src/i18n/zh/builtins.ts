@@ -147,6 +147,13 @@ export const builtins: Record<string, string> = {
   'given.Contact': '联系方式',
   'given.Whom to ask for help, shown on the sign-in page and in mails, such as an email address or a phone number':
     '求助时的联系对象，显示在登录页和邮件中，例如邮箱或电话号码',
+  'given.Accent color': '主题色',
+  "given.Color of buttons, links and selected rows in light mode (empty = the console's own); it needs a contrast of 5.5:1 to white":
+    '浅色模式下按钮、链接和选中行的颜色（留空使用默认颜色）；与白色的对比度至少为 5.5:1',
+  'given.Accent color, dark mode': '深色模式主题色',
+  'given.The same in dark mode (empty = the accent color, lighter where necessary)': '深色模式下的同一颜色（留空则使用主题色，必要时调亮）',
+  'given.Text on the sign-in page': '登录页文字',
+  'given.Plain text below the title of the sign-in page, such as who may sign in': '显示在登录页标题下方的纯文本，例如说明谁可以登录',
   'given.Mail': '邮件',
   'given.Mail server for invitations and password resets': '用于邀请和密码重置的邮件服务器',
   'given.Send mail': '发送邮件',

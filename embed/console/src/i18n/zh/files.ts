@@ -101,7 +101,7 @@ export const files: Record<keyof typeof en, string> = {
   'files.group.delete': '删除文件夹？',
   'files.group.delete.text': '不会删除任何文件。回收站中原属此文件夹的文件恢复后不在任何文件夹中。',
   'files.group.deleted': '文件夹已删除。',
-  'trash.empty': '回收站为空。',
+  'trash.empty': '回收站为空。删除的文件会保留在这里一段时间，可以恢复。',
   'trash.days': '文件在回收站中保留 {n} 天，之后永久删除。',
   'trash.some_days': '文件在回收站中保留一段时间，之后永久删除。',
   'trash.deleted': '删除时间',

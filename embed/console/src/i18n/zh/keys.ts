@@ -87,6 +87,6 @@ export const keys: Record<keyof typeof en, string> = {
   'keys.token.example.copy': '复制命令',
   'keys.token.done': '完成',
 
-  'keys.own.empty': '您还没有 API 密钥。',
+  'keys.own.empty': '您还没有 API 密钥。程序可以用 API 密钥以您的身份调用接口。',
   'keys.own.note': '程序可以用个人 API 密钥以您的权限代表您操作。您的权限变化时，密钥的权限随之变化。',
 }

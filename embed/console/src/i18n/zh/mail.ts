@@ -6,7 +6,7 @@ export const mail: Record<keyof typeof en, string> = {
   'mail.off.ask': '此服务器不发送邮件，请联系管理员开启。在此之前，邮件会一直等待发送。',
   'mail.outbox': '发件箱',
   'mail.templates': '模板',
-  'mail.empty': '最近 30 天内没有邮件。',
+  'mail.empty': '最近 30 天内没有邮件。邀请、设置密码的链接和通知会列在这里。',
   'mail.recipient': '收件人',
   'mail.user': '用户',
   'mail.app_user': '应用用户',

@@ -50,7 +50,7 @@ export const people: Record<keyof typeof en, string> = {
   'people.last_7': '最近 7 天',
   'people.last_30': '最近 30 天',
   'people.depts.all': '全部部门',
-  'people.depts.none': '暂无部门。',
+  'people.depts.none': '暂无部门。部门用于对用户分组，并限定其成员可见的数据。',
   'people.depts.search': '查找部门',
   'people.depts.open': '显示部门',
   'people.depts.close': '隐藏部门',

@@ -26,7 +26,7 @@ export const providers: Record<keyof typeof en, string> = {
   'providers.app_users': '应用用户',
   'providers.realm.required': '请至少选择一项',
   'providers.people': '人员',
-  'providers.people.empty': '尚无人员连接。',
+  'providers.people.empty': '尚无人员连接。首次使用此提供方登录后，人员会出现在这里。',
   'providers.people.connect': '还没有人连接。可在“我的账号 → 安全”中连接您自己的账号。',
   // Form
   'providers.group.provider': '提供方',

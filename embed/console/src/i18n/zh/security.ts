@@ -2,7 +2,7 @@ import type { security as en } from '../en/security'
 
 export const security: Record<keyof typeof en, string> = {
   'security.devices.about': '您登录过的浏览器。90 天内未登录的设备会被移除。',
-  'security.devices.none': '暂无设备。',
+  'security.devices.none': '暂无设备。您登录过的设备会列在这里。',
   'security.device.on': '已登录',
   'security.device.address': 'IP 地址：',
   'security.device.first': '首次使用：',

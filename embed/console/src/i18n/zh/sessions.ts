@@ -25,7 +25,7 @@ export const sessions: Record<keyof typeof en, string> = {
   'loginlog.realm': '登录到',
   'loginlog.realm.admin': '后台',
   'loginlog.realm.app': '应用',
-  'loginlog.empty': '暂无登录记录。',
+  'loginlog.empty': '暂无登录记录。每次登录尝试都会列在这里。',
   'loginlog.reason.unknown_user': '用户不存在',
   'loginlog.reason.wrong_password': '密码错误',
   'loginlog.reason.disabled': '用户已停用',
@@ -35,6 +35,6 @@ export const sessions: Record<keyof typeof en, string> = {
   'loginlog.reason.challenge_expired': '通行密钥操作超时',
   'loginlog.reason.rate_limited': '以其他名称尝试次数过多',
   'sessions.app_user': '应用用户',
-  'sessions.empty': '暂无会话。',
+  'sessions.empty': '暂无会话。每位已登录的用户都有一个会话。',
   'sessions.until': '到期时间',
 }

@@ -5,6 +5,7 @@ import { post } from '../../api/request'
 import type { BackupCopy as Copy, BackupTarget as Target } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { type Key, maybe, t } from '../../i18n'
+import { Nothing } from '../../ui/Nothing'
 import { bytes, count } from '../../ui/format'
 import { present } from '../../ui/presence'
 import { Time } from '../../ui/Time'
@@ -187,7 +188,7 @@ function Copies({ copies }: { copies: Copy[] }) {
       rowKey={(copy) => `${copy.target} ${copy.name}`}
       pagination={false}
       {...wide}
-      locale={{ emptyText: t('backups.empty') }}
+      locale={{ emptyText: <Nothing why={t('backups.empty')} create={false} /> }}
       dataSource={copies}
       columns={[
         { title: t('backups.time'), dataIndex: 'at', render: (at: string) => <Time at={at} /> },

@@ -8,6 +8,7 @@ import { CreateButton } from '../../ui/CreateButton'
 import { Actions, actionsColumn } from '../../ui/Actions'
 import { Find } from '../../ui/Find'
 import { count } from '../../ui/format'
+import { Nothing } from '../../ui/Nothing'
 import { Records } from '../../ui/Records'
 import { pageButtons } from '../../ui/page-buttons'
 import { Toggle } from '../../ui/Toggle'
@@ -131,7 +132,7 @@ export function ItemList({ dict, items }: { dict: Dict; items: ReturnType<typeof
       <Button onClick={clear}>{t('empty.clear')}</Button>
     </Empty>
   ) : (
-    <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('dicts.item.empty')} />
+    <Nothing why={t('dicts.item.empty')} create={create} />
   )
   return (
     <div ref={refs}>

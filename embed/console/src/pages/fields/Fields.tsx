@@ -46,7 +46,7 @@ export function Fields() {
         list={list}
         empty={t('fields.empty')}
         filters={<Choice list={list} name="realm" label={t('fields.realm')} options={realms.map((value) => ({ value, label: t(`fields.realm.${value}`) }))} />}
-        actions={may('system.field.create') && <CreateButton onClick={() => form.show({})}>{t('fields.create')}</CreateButton>}
+        create={may('system.field.create') && <CreateButton onClick={() => form.show({})}>{t('fields.create')}</CreateButton>}
         columns={[
           { title: t('fields.title'), ...list.order('title'), render: (title: string) => <Cell>{title}</Cell> },
           { title: t('fields.key'), ...list.order('key'), render: (key: string) => <code style={{ overflowWrap: 'anywhere' }}>{key}</code> },

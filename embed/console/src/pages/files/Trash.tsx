@@ -53,6 +53,7 @@ export function Trash() {
       title={t('menu.file.trash')}
       list={list}
       empty={t('trash.empty')}
+      create={false}
       note={
         <>
           {days ? t('trash.days', { n: days }) : t('trash.some_days')}

@@ -1,7 +1,7 @@
 import { base } from '../../api/base'
 import { actingHeaders } from '../../api/acting'
 import { begin } from '../../api/changes'
-import { Failure, failureIn, language } from '../../api/request'
+import { Failure, failureIn, hooks, language } from '../../api/request'
 import { words } from '../../ui/words'
 import { store } from '../../ui/store'
 
@@ -106,6 +106,7 @@ function send({ id, file, group }: Upload): void {
   request.upload.onprogress = (e) => change(id, { sent: Math.min(e.loaded, file.size) })
   request.onload = () => end(request.status === 200 ? { state: 'stored', sent: file.size } : { state: 'failed', problem: problemOf(request) })
   request.onerror = () => end({ state: 'failed', problem: problemOf(request) })
+  hooks.sent('POST', '/file/list', '/file/list', form)
   request.open('POST', `${base}/file/list`)
   request.setRequestHeader('Accept-Language', language())
   for (const [name, value] of Object.entries(actingHeaders('/file/list'))) request.setRequestHeader(name, value)

@@ -3,10 +3,11 @@ import { Flex, Table, Typography } from 'antd'
 import type { ReactNode } from 'react'
 import { Link } from 'react-router'
 import { t } from '../../i18n'
-import { Copy } from '../../ui/Copy'
 import { wide } from '../../ui/Wide'
+import { curl, go, typescript } from './calls'
+import { Code } from './Code'
 import { Line } from './Line'
-import { curlOf, exampleOf, named, type OpenAPI, type Operation, responseOf, type Schema, typeOf, typescriptOf } from './openapi'
+import { callOf, exampleOf, named, type OpenAPI, type Operation, responseOf, type Schema, typeOf } from './openapi'
 import { TryIt } from './TryIt'
 
 type Row = { name: string; in: string; type: string; required: boolean; text: string }
@@ -16,6 +17,7 @@ export function OperationPage({ doc, operation: o }: { doc: OpenAPI; operation: 
   const ok = o.responses['200'] ?? {}
   const [media, content] = Object.entries(ok.content ?? {})[0] ?? []
   const data = content && (content.schema.properties?.data ?? content.schema)
+  const call = callOf(doc, o)
   const parameters = o.parameters.map((p) => ({
     name: p.name,
     in: p.in,
@@ -47,7 +49,7 @@ export function OperationPage({ doc, operation: o }: { doc: OpenAPI; operation: 
       )}
       <Part title={t('manual.answer')}>
         <Typography.Text type="secondary">{[media, data && typeOf(doc, data)].filter(Boolean).join(', ')}</Typography.Text>
-        {data && media === 'application/json' && <Code text={JSON.stringify(exampleOf(doc, data), null, 2)} />}
+        {data && media === 'application/json' && <Code label={t('manual.answer')} text={JSON.stringify(exampleOf(doc, data), null, 2)} />}
       </Part>
       <Part title={t('manual.errors')}>
         <ul style={{ margin: 0, paddingInlineStart: 20 }}>
@@ -59,10 +61,13 @@ export function OperationPage({ doc, operation: o }: { doc: OpenAPI; operation: 
         </ul>
       </Part>
       <Part title="curl">
-        <Code text={curlOf(doc, o, serverURL())} />
+        <Code label="curl" text={curl(call, serverURL())} />
       </Part>
       <Part title="TypeScript">
-        <Code text={typescriptOf(doc, o, serverURL())} />
+        <Code label="TypeScript" text={typescript(call, serverURL())} />
+      </Part>
+      <Part title="Go">
+        <Code label="Go" text={go(call, serverURL())} />
       </Part>
       <Part title={t('manual.try')}>
         <TryIt doc={doc} operation={o} />
@@ -119,16 +124,5 @@ function Fields({ rows, place = false }: { rows: Row[]; place?: boolean }) {
         { title: t('describe'), dataIndex: 'text', render: (text: string) => <span lang="en">{text}</span> },
       ]}
     />
-  )
-}
-
-export function Code({ text }: { text: string }) {
-  return (
-    <Flex vertical align="start" gap={4}>
-      <pre className="code" style={{ width: '100%' }}>
-        {text}
-      </pre>
-      <Copy text={text} />
-    </Flex>
   )
 }

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import text from '../../../../../server/testdata/openapi.json?raw'
-import { bodyOf, curlOf, exampleOf, filled, matching, named, type OpenAPI, operationsOf, typescriptOf } from './openapi'
+import { curl, go, typescript } from './calls'
+import { bodyOf, callOf, exampleOf, filled, matching, named, type OpenAPI, operationAt, operationsOf } from './openapi'
 
 const doc = JSON.parse(text) as OpenAPI
 const all = operationsOf(doc)
@@ -8,14 +9,18 @@ const all = operationsOf(doc)
 test('every operation has examples without open ends', () => {
   expect(all.length).toBeGreaterThan(100)
   for (const o of all) {
-    const curl = curlOf(doc, o, 'http://here')
-    expect(curl, o.id).toContain(`'http://here${filled(o.path)}'`)
-    expect(curl, o.id).not.toMatch(/\{\w+\}|undefined/)
-    expect(curl.includes('$TOKEN'), o.id).toBe(!o.open)
-    const code = typescriptOf(doc, o, 'http://here')
-    expect(code, o.id).not.toMatch(/undefined/)
+    const call = callOf(doc, o)
+    const shell = curl(call, 'http://here')
+    expect(shell, o.id).toContain(`'http://here${filled(o.path)}'`)
+    const code = typescript(call, 'http://here')
     // It is a program: the parser takes it.
-    expect(() => Reflect.construct(Function, [`return async (token, file) => {${code}}`]), o.id).not.toThrow()
+    const statements = code.replace(/^import.*$/m, '')
+    expect(() => Reflect.construct(Function, [`return async (Reeve, file) => {${statements}}`]), o.id).not.toThrow()
+    for (const text of [shell, code, go(call, 'http://here')]) {
+      expect(text, o.id).not.toMatch(/\{\w+\}|undefined/)
+      expect(text.includes('REEVE_KEY'), o.id).toBe(!o.open)
+    }
+    expect(operationAt(all, o.method, `${filled(o.path)}?x=1`)?.method, o.id).toBe(o.method)
   }
 })
 
@@ -52,6 +57,5 @@ test('a search needs every word', () => {
 })
 
 test("a quote in a value does not end the shell's word", () => {
-  const o = { ...all[0]!, open: true, method: 'POST', path: '/x', media: 'application/json', body: { default: "it's" } }
-  expect(curlOf(doc, o, 'http://here')).toContain(`-d '"it'\\''s"'`)
+  expect(curl({ method: 'POST', path: '/x', body: "it's" }, 'http://here')).toContain(`-d '"it'\\''s"'`)
 })

@@ -1,4 +1,5 @@
 import { hasWords } from '../../ui/fold'
+import type { Call } from './calls'
 
 // The part of the OpenAPI document that the reference shows, and the examples that are made
 // from it.
@@ -144,34 +145,30 @@ export const bodyOf = (doc: OpenAPI, o: Operation): unknown => (o.body && o.medi
 export const filled = (path: string, values: Record<string, string> = {}): string =>
   path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(values[name] || '1'))
 
-const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
-
-export function curlOf(doc: OpenAPI, o: Operation, origin: string): string {
-  const lines = [`curl${o.method === 'GET' ? '' : ` -X ${o.method}`} ${quoted(origin + filled(o.path))}`]
-  if (!o.open) lines.push('-H "Authorization: Bearer $TOKEN"')
-  const body = bodyOf(doc, o)
-  if (body !== undefined) lines.push("-H 'Content-Type: application/json'", `-d ${quoted(JSON.stringify(body))}`)
-  else if (o.body) lines.push('-F file=@FILE')
-  return lines.join(' \\\n  ')
+// operationAt is the operation of a method and path, like /admin/list/7.
+export function operationAt(operations: Operation[], method: string, path: string): Operation | undefined {
+  const steps = path.split('?', 1)[0]!.split('/')
+  const fits = (o: Operation) => {
+    const own = o.path.split('/')
+    return o.method === method && own.length === steps.length && own.every((step, i) => step === steps[i] || step[0] === '{')
+  }
+  const all = operations.filter(fits)
+  return all.find((o) => !o.path.includes('{')) ?? all[0]
 }
 
-export function typescriptOf(doc: OpenAPI, o: Operation, origin: string): string {
+// bytesOf reports whether an operation answers with something else than JSON.
+export const bytesOf = (o: Operation): boolean =>
+  !('application/json' in (o.responses['200']?.content ?? { 'application/json': true })) || o.path === '/openapi.json'
+
+// callOf is a request for an operation, with examples of its values.
+export function callOf(doc: OpenAPI, o: Operation): Call {
   const body = bodyOf(doc, o)
-  const headers = [...(o.open ? [] : ["Authorization: 'Bearer ' + token"]), ...(body === undefined ? [] : ["'Content-Type': 'application/json'"])]
-  const form = body === undefined && o.body !== undefined
-  const options = [
-    `method: '${o.method}'`,
-    ...(headers.length ? [`headers: { ${headers.join(', ')} }`] : []),
-    ...(body === undefined ? [] : [`body: JSON.stringify(${JSON.stringify(body)})`]),
-    ...(form ? ['body: form'] : []),
-  ]
-  return [
-    ...(form ? ['const form = new FormData()', "form.set('file', file)"] : []),
-    `const response = await fetch(${JSON.stringify(origin + filled(o.path))}, {`,
-    ...options.map((option) => `  ${option},`),
-    '})',
-    ...(Object.keys(o.responses['200']?.content ?? {})[0] === 'application/json' && o.path !== '/openapi.json'
-      ? ['const { data, success, msg } = await response.json()']
-      : ['const bytes = await response.blob()']),
-  ].join('\n')
+  return {
+    method: o.method,
+    path: filled(o.path),
+    body,
+    form: o.body && body === undefined ? { file: '@FILE' } : undefined,
+    open: o.open,
+    bytes: bytesOf(o),
+  }
 }

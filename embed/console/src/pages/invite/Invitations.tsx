@@ -61,7 +61,7 @@ function Pending({ realm }: { realm: Realm }) {
             )}
           </>
         }
-        actions={
+        create={
           creates &&
           may(admin ? 'admin.list.create' : 'user.list.create') && (
             <Button type="primary" icon={<MailOutlined />} onClick={() => inviting.show(true)}>

@@ -25,6 +25,7 @@ export function Jobs() {
       list={list}
       search={false}
       empty={t('jobs.empty')}
+      create={false}
       filters={
         <>
           <Finder

@@ -39,7 +39,7 @@ export function Keys() {
             )}
           </>
         }
-        actions={may('admin.key.create') && <CreateButton onClick={keys.create}>{t('keys.create')}</CreateButton>}
+        create={may('admin.key.create') && <CreateButton onClick={keys.create}>{t('keys.create')}</CreateButton>}
         columns={[
           { title: t('name'), key: 'name', render: (_, key) => <Name of={key} /> },
           { title: t('keys.owner'), key: 'owner', render: (_, key) => <Owner of={key} /> },

@@ -22,7 +22,7 @@ export function OwnKeys() {
         list={list}
         empty={t('keys.own.empty')}
         note={t('keys.own.note')}
-        actions={<CreateButton onClick={keys.create}>{t('keys.create')}</CreateButton>}
+        create={<CreateButton onClick={keys.create}>{t('keys.create')}</CreateButton>}
         columns={[
           { title: t('name'), key: 'name', render: (_, key) => <Name of={key} /> },
           {

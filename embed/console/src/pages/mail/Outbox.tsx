@@ -70,6 +70,7 @@ export function Outbox({ on }: { on?: boolean }) {
       list={list}
       search={false}
       empty={t('mail.empty')}
+      create={false}
       filters={
         <>
           <Choice list={list} name="state" label={t('mail.state')} options={states.map((value) => ({ value, label: t(`mail.state.${value}`) }))} />

@@ -1,4 +1,4 @@
-import { Button, Empty, Flex, Tag, Typography } from 'antd'
+import { Button, Flex, Tag, Typography } from 'antd'
 import { lazy, Suspense, useEffect, useState } from 'react'
 import { Link } from 'react-router'
 import { del } from '../../api/request'
@@ -9,6 +9,7 @@ import { count } from '../../ui/format'
 import { CreateButton } from '../../ui/CreateButton'
 import { OnNode } from '../../ui/OnNode'
 import { PersonLink } from '../../ui/PersonLink'
+import { Nothing } from '../../ui/Nothing'
 import { Records } from '../../ui/Records'
 import { Time } from '../../ui/Time'
 import { useAction } from '../../ui/useAction'
@@ -76,7 +77,7 @@ export function Traces() {
         loading={{ spinning: !traces && !failure, delay: 200 }}
         {...wide}
         locale={{
-          emptyText: traces || failure ? <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={failure ? words(failure) : t('trace.empty')} /> : ' ',
+          emptyText: traces || failure ? <Nothing why={failure ? words(failure) : t('trace.empty')} create={!failure && start} /> : ' ',
         }}
         columns={[
           { title: t('trace.what'), key: 'what', render: (_, trace) => <What trace={trace} /> },

@@ -85,9 +85,9 @@ export function People<P extends Person>({ realm, list, roles, form, batch, whol
             <Filters list={list} realm={realm} roles={filtered ? (offered ?? []) : undefined} custom={custom} />
           </>
         }
+        create={may(`${access}.create`) && <CreateButton onClick={() => edited.show({})}>{t(texts.create)}</CreateButton>}
         actions={
           <>
-            {may(`${access}.create`) && <CreateButton onClick={() => edited.show({})}>{t(texts.create)}</CreateButton>}
             {invites && (
               <Button icon={<MailOutlined />} aria-label={t('people.invite.several')} title={t('people.invite.several')} onClick={() => inviting.show(true)} />
             )}

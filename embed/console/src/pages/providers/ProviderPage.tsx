@@ -135,6 +135,7 @@ function People({ of, reload }: { of: Provider; reload: () => Promise<void> }) {
       list={list}
       search
       empty={t(of.users && of.status ? 'providers.people.connect' : 'providers.people.empty')}
+      create={false}
       columns={[
         {
           title: t('providers.account'),

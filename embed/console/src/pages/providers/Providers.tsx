@@ -43,7 +43,7 @@ function ProviderList() {
         list={list}
         search={false}
         empty={t('providers.empty')}
-        actions={may('system.provider.create') && <CreateButton onClick={() => actions.edit()}>{t('providers.create')}</CreateButton>}
+        create={may('system.provider.create') && <CreateButton onClick={() => actions.edit()}>{t('providers.create')}</CreateButton>}
         columns={[
           {
             title: t('providers.title'),

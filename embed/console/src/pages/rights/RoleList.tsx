@@ -110,7 +110,7 @@ export function RoleList<R extends Either>({
       list={list}
       empty={t(texts.empty)}
       filters={<StatusFilter list={list} width={140} />}
-      actions={may(`${access}.create`) && <CreateButton onClick={onCreate}>{t('role.create')}</CreateButton>}
+      create={may(`${access}.create`) && <CreateButton onClick={onCreate}>{t('role.create')}</CreateButton>}
       batch={
         onCompare
           ? (chosen) => (

@@ -11,7 +11,7 @@ export function Color({ of: _, value = '', onChange, ...rest }: ControlProps) {
       {...rest}
       style={{ maxWidth: 240 }}
       allowClear={!rest.disabled && clear()}
-      placeholder="#1677ff"
+      placeholder="#0958d9"
       value={value}
       onChange={(e) => onChange?.(e.target.value.trim())}
       prefix={

@@ -35,7 +35,7 @@ function WebhookList() {
         title={t('menu.system.webhook')}
         list={list}
         empty={t('webhooks.empty')}
-        actions={may('system.webhook.create') && <CreateButton onClick={() => hooks.edit()}>{t('webhooks.create')}</CreateButton>}
+        create={may('system.webhook.create') && <CreateButton onClick={() => hooks.edit()}>{t('webhooks.create')}</CreateButton>}
         columns={[
           { title: t('webhooks.url'), key: 'url', render: (_, hook) => <Address hook={hook} to={`/system/webhook/${hook.id}`} /> },
           { title: t('webhooks.state'), key: 'state', render: (_, hook) => <State hook={hook} /> },

@@ -4,6 +4,7 @@ import { type KeyboardEvent, type ReactNode, useCallback, useEffect, useEffectEv
 import { t } from '../../i18n'
 import { CreateButton } from '../CreateButton'
 import { Bar } from '../Bar'
+import { Nothing } from '../Nothing'
 import { useQueryParams } from '../useQueryParams'
 import { useWider } from '../useWider'
 import { childrenOf, placesOf, type Row } from './model'
@@ -194,6 +195,7 @@ export function TreeEditor<T extends Record>(props: Props<T>) {
       )}
     </>
   )
+  const button = create !== undefined && <CreateButton onClick={() => create()}>{props.createText}</CreateButton>
   return (
     <>
       <Bar
@@ -205,14 +207,18 @@ export function TreeEditor<T extends Record>(props: Props<T>) {
             <Button icon={<VerticalAlignMiddleOutlined />} aria-label={t('tree.least')} title={t('tree.least')} onClick={() => setOpen(new Set())} />
           </>
         }
-        actions={create && <CreateButton onClick={() => create()}>{props.createText}</CreateButton>}
+        actions={button}
       />
       {!tree && <Skeleton active title={false} paragraph={{ rows: 8 }} />}
-      {tree && !rows.length && (
-        <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={search ? t('empty.narrowed') : props.empty}>
-          {search && <Button onClick={() => set({ keywordSearch: undefined })}>{t('empty.clear')}</Button>}
-        </Empty>
-      )}
+      {tree &&
+        !rows.length &&
+        (search ? (
+          <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('empty.narrowed')}>
+            <Button onClick={() => set({ keywordSearch: undefined })}>{t('empty.clear')}</Button>
+          </Empty>
+        ) : (
+          <Nothing why={props.empty} create={button} />
+        ))}
       {rows.length > 0 && (
         <>
           <Rows<T>
