@@ -230,6 +230,10 @@ func TestMissingRecords(t *testing.T) {
 			body = `{"rule_ids":[]}`
 		case strings.HasSuffix(rt.Path, "/:id/role"):
 			body = `{"role_ids":[]}`
+		case strings.HasSuffix(rt.Path, "/share"):
+			body = `{"shared":1}`
+		case strings.HasSuffix(rt.Path, "/default"):
+			body = `{"default":1}`
 		case strings.HasSuffix(rt.Path, "/act-as"):
 			body = `{"reason":"x"}`
 		case strings.HasSuffix(rt.Path, "/erase"):

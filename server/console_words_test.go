@@ -567,7 +567,7 @@ var elsewhere = map[string][]string{
 	"dashboard": {"pages/Home.tsx", "pages/home/", "pages/SystemInfo.tsx"},
 	"manual":    {"pages/help/"},
 	"info":      {"pages/Home.tsx", "pages/home/", "pages/SystemInfo.tsx", "pages/backups/", "pages/monitor/redis.tsx", "pages/audit/", "ui/log/"}, // backup is also an action
-	"overlays":  {"app/BellPanel.tsx", "app/Help.tsx", "app/Layout.tsx", "app/Palette.tsx", "app/commands.tsx", "pages/account/Crop.tsx", "pages/account/Stage.tsx", "pages/rights/CompareDrawer.tsx", "ui/ListMenu.tsx"},
+	"overlays":  {"app/BellPanel.tsx", "app/Help.tsx", "app/Layout.tsx", "app/Palette.tsx", "app/commands.tsx", "pages/account/Crop.tsx", "pages/account/Stage.tsx", "pages/rights/CompareDrawer.tsx", "ui/ListMenu.tsx", "ui/Views.tsx"},
 	"people":    {"pages/invite/"},
 	"requests":  {"app/Requests.tsx"},
 	"monitor":   {"pages/Home.tsx", "pages/home/", "ui/Chart.tsx"},

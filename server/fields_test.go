@@ -58,6 +58,8 @@ var goodBodies = sync.OnceValue(func() map[string]goodBody {
 		"PUT /api/user/passkey/:id":      {"/api/user/passkey/1", `{"name":"Mine"}`},
 		"DELETE /api/user/passkey": {"/api/user/passkey",
 			`{"id":1,"password":"` + servertest.OwnerPassword + `"}`},
+		"PUT /admin/view/:id/share":     {"/admin/view/1/share", `{"shared":1}`},
+		"POST /admin/view/:id/default":  {"/admin/view/1/default", `{"default":1}`},
 		"PUT /admin/account/device/:id": {"/admin/account/device/1", `{"name":"Laptop"}`},
 		"PUT /admin/account/notice": {"/admin/account/notice",
 			`{"until":"2026-01-01T00:00:00Z"}`},

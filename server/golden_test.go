@@ -273,6 +273,8 @@ var goldenAnswers = []struct{ file, method, url, body string }{
 	{"passkey_removed", "DELETE", "/admin/account/passkey/1", ""},
 	{"act_as", "POST", "/admin/list/2/act-as", `{"reason":"ticket 7"}`},
 	{"own_activity", "GET", "/admin/account/activity?pageSize=1", ""},
+	{"view", "POST", "/admin/view", `{"list":"/admin/list","name":"Disabled","query":"status=0"}`},
+	{"view_list", "GET", "/admin/view", ""},
 	{"device_list", "GET", "/admin/account/device", ""},
 	{"device", "PUT", "/admin/account/device/1", `{"name":"Laptop"}`},
 	{"reauth", "GET", "/admin/reauth", ""},

@@ -28,7 +28,7 @@ var takesNothing = regexp.MustCompile(`^(` + strings.Join([]string{
 	`POST /(api|app)/register`, `POST /app/(forgot|sign-in|sign-in/.*)`, `POST /app/account/(verify|authenticator|passkeys/add)`, `POST /system/(field/:id/apply|mail/:id/retry)`,
 	// They change records that give no access.
 	`(POST|PUT|DELETE) /system/webhook.*`, `(PUT|DELETE) /file/group.*`, `(PUT|DELETE) /system/field.*`, `(PUT|DELETE) /system/dict/:id/item.*`,
-	`(PUT|DELETE) /admin/account/device(/:id)?`, `PUT /admin/account/notice`, `DELETE /system/mail.*`,
+	`(PUT|DELETE) /admin/account/device(/:id)?`, `(POST|PUT|DELETE) /admin/view.*`, `PUT /admin/account/notice`, `DELETE /system/mail.*`,
 	// They give back.
 	`DELETE /(admin|user)/list/:id/lockout`,
 	// They work on this node.

@@ -36,6 +36,7 @@ var wholeRecords = sync.OnceValue(func() []wholeRecord {
 		{"one's own passkey", "/admin/account/passkey/1", "/admin/account/passkey/1", `"name":"x"`},
 		{"an app user's own passkey", "/api/user/passkey/2", "/api/user/passkey/2", `"name":"x"`},
 		{"one's own device", "/admin/account/device/1", "/admin/account/device/1", `"name":"x"`},
+		{"a view to be shared", "/admin/view/1", "/admin/view/1/share", `"shared":1`},
 		{"one's own account", "/admin/info", "/admin/info", `"nickname":"x"`},
 		{"a user", "/admin/list/2", "/admin/list/2", `"nickname":"x"`},
 		{"a user to be enabled", "/admin/list/2", "/admin/list/2/status", `"status":0`},
@@ -201,7 +202,7 @@ func TestRecord_CreatedFromRead(t *testing.T) {
 	for _, rt := range server.Routes() {
 		if rt.Method != "POST" || rt.Input.ReadOnly == nil || !hasGoodBody(&rt) ||
 			strings.HasPrefix(rt.Path, "/system/monitor") ||
-			strings.Contains(rt.Path, "webhook/:id/") || strings.HasSuffix(rt.Path, "/rotate") ||
+			strings.Contains(rt.Path, "webhook/:id/") || strings.HasSuffix(rt.Path, "/rotate") || strings.HasSuffix(rt.Path, "/default") ||
 			strings.HasSuffix(rt.Path, "/passkey") || rt.Path == "/system/file-move" {
 			continue
 		}

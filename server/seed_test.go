@@ -199,7 +199,7 @@ func TestUpgrade_KeepsAdminChanges(t *testing.T) {
 	in.Tokens["owner"] = in.SignIn(auth.FirstUser)
 	// The pages move to the top level with their actions; their menu is deleted.
 	for _, page := range []string{"admin.list", "admin.role", "admin.rule", "admin.dept",
-		"admin.key", "user.list", "auth", "admin.invite", "user.invite", "user.role", "user.rule"} {
+		"admin.key", "user.list", "auth", "admin.invite", "user.invite", "user.role", "user.rule", "admin.view.share"} {
 		in.OK("PUT", "/admin/rule/"+in.Permission(page).String(), `{"parent_id":0,"name":"Mine"}`,
 			"owner")
 	}

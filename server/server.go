@@ -73,6 +73,7 @@ func (f *features) routes() []web.Route {
 	return slices.Concat(
 		account.Routes(),
 		account.DeviceRoutes(),
+		account.ViewRoutes(),
 		account.ActAsRoutes(),
 		account.FactorRoutes(),
 		people.LockoutRoutes(),

@@ -45,6 +45,11 @@ var simpleResources = []simpleResource{
 		id:   2,
 	},
 	{
+		path: "/admin/view",
+		body: `{"list":"/admin/list","name":"Good %d","query":"status=1","columns":["email"],"shown":[],"hidden":["login_time"],"compact":1,"page_size":20}`,
+		edit: `"page_size":50`,
+	},
+	{
 		path: "/system/field",
 		body: `{"realm":"admin","key":"good%d","type":"input","title":"T","describe":"d","options":[{"label":"A","value":"a"}],"props":[{"name":"n","value":"v"}],"required":0,"self_access":"read","backend_access":"write","program_access":"read","searchable":0,"filterable":1,"unique":0,"listed":1,"sort":2}`,
 		edit: `"sort":77`,

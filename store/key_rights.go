@@ -25,7 +25,7 @@ var notForKeys = map[string]bool{
 	"admin.list.factor": true, "admin.list.password": true, "admin.list.erase": true,
 	"user.list.password": true, "user.list.erase": true, "system.setup.query": true,
 	"system.setup.apply": true, "system.provider.create": true, "system.provider.update": true,
-	"system.provider.delete": true,
+	"system.provider.delete": true, ViewSharing: true,
 }
 
 // ForKeys reports whether an API key can have a permission.

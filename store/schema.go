@@ -63,6 +63,7 @@ var reeve = kv.Schema{
 		TOTPs, RecoverySets, Passkeys,
 		CustomFields, SetupMarks,
 		Providers, ProviderSecrets, Identities, ProviderSessions,
+		Views, ViewDefaults,
 		kv.Objects, kv.ContentKeys,
 	},
 	Caches: []kv.AnyCache{PolicyCache, AppPolicyCache, PermissionTree, SettingCache, DictCache,
@@ -122,5 +123,6 @@ var reeve = kv.Schema{
 		{Title: "directories", Run: func(*Tx) error { return nil }},
 		{Title: "app users have passkeys", Run: Passkeys.Reindex},
 		{Title: "used values and unlocked accounts are rows", Run: func(*Tx) error { return nil }},
+		{Title: "saved views of lists", Run: func(*Tx) error { return nil }},
 	},
 }

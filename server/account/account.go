@@ -135,6 +135,7 @@ type infoOut struct {
 	Notices     []Notice                                  `json:"notices" doc:"What has happened to the account while the user may not have looked, the oldest first; until PUT /admin/account/notice"`
 	Since       store.Time                                `json:"installed_at" doc:"Time at which this server was installed"`
 	HasPassword store.Flag                                `json:"has_password" doc:"1 if the user has a password and can sign in with it"`
+	ViewLists   []string                                  `json:"view_lists" doc:"Paths of the lists that open with a saved view of the user's choice"`
 }
 
 func readInfo(tx *store.Tx, req *web.Request, _ *web.None) (*infoOut, error) {
@@ -172,10 +173,14 @@ func readInfo(tx *store.Tx, req *web.Request, _ *web.None) (*infoOut, error) {
 	if err != nil {
 		return nil, err
 	}
+	lists, err := store.ListsWithView(tx, u.ID)
+	if err != nil {
+		return nil, err
+	}
 
 	return &infoOut{own, web.Encoded[[]web.Node[store.Permission]]{JSON: menus},
 		req.Actor.PermissionKeys(tx), req.Actor.DueFactor(tx), actingOf(req), notices,
-		install.CreatedAt, hash != ""}, nil
+		install.CreatedAt, hash != "", lists}, nil
 }
 
 // withoutMenu removes the page of a permission from menus.

@@ -126,6 +126,11 @@ func (v *View) inScope(c *audit.Change) bool {
 		if err == nil {
 			return v.seesUser(k.UserID)
 		}
+	case store.Views.Name():
+		w, err := store.Views.Get(v.tx, store.ID(c.ID))
+		if err == nil {
+			return bool(w.Shared) || v.seesUser(w.UserID)
+		}
 	case store.PasswordHashes.Name(), store.TOTPs.Name(), store.RecoverySets.Name(), store.Passkeys.Name(), store.Sessions.Name(), store.Devices.Name(), store.Avatars.Name(), store.Jobs.Name():
 	default:
 		return v.inDept(c)

@@ -71,6 +71,7 @@ second-factor.json when an authenticator app was set up and used, and passkeys, 
 mails.jsonl       mails to the person: when and why; not their text
 invitation.json   the invitation to choose a password, if there is one
 keys.json         API keys that act for the user, without the keys themselves
+views.json        saved views of lists
 sign-ins.jsonl    the sign-in log: attempts to sign in to this account
 files.jsonl       descriptions of the files that the person uploaded; not their content
 webhooks.jsonl    receivers outside of this server to which events about the person were sent
@@ -153,6 +154,7 @@ func (p *personData) send(w http.ResponseWriter, name string) error {
 		{"providers.json", p.connections}, {"notices.json", p.notices},
 		{"second-factor.json", p.secondFactor}, {"mails.jsonl", p.mails},
 		{"invitation.json", p.invitation}, {"keys.json", p.keys},
+		{"views.json", p.views},
 		{"sign-ins.jsonl", p.signIns}, {"files.jsonl", p.files}, {"jobs.jsonl", p.jobs},
 		{"webhooks.jsonl", p.deliveries},
 		{"change-log.jsonl", p.changeLog},

@@ -157,6 +157,9 @@ func TestPersonData_EverythingButSecrets(t *testing.T) {
 		return errors.Join(store.UseTOTP(tx, app.ID, 1),
 			store.SetRecoveryCodes(tx, who, []string{"hash of a code"}))
 	})
+	in.Update(func(tx *store.Tx) error {
+		return store.Views.Create(tx, &store.View{List: "/admin/list", Name: "Late people", UserID: id, Query: "status=0"})
+	})
 	in.View(func(tx *store.Tx) error {
 		keys, err := store.WebhookKeysOf(tx, 1)
 		for _, person := range []store.ID{id, id + 1} {
@@ -183,6 +186,7 @@ func TestPersonData_EverythingButSecrets(t *testing.T) {
 		"mails.jsonl":        {`"purpose":"invitation"`, `"email":"lea@example.org"`},
 		"invitation.json":    {`"links": 1`},
 		"keys.json":          {`"name": "laptop of Lea"`, `"hint": "rv_k_`},
+		"views.json":         {`"name": "Late people"`, `"query": "status=0"`},
 		"sign-ins.jsonl":     {`"result":"success"`, `"result":"failed"`},
 		"files.jsonl":        {`"size":6`},
 		"jobs.jsonl":         {`"kind":"user_import"`},
@@ -197,7 +201,7 @@ func TestPersonData_EverythingButSecrets(t *testing.T) {
 		}
 	}
 
-	if len(files) != 15 {
+	if len(files) != 16 {
 		t.Errorf("%d files", len(files))
 	}
 

@@ -211,6 +211,26 @@ func (p *personData) keys() error {
 	return errors.Join(err, p.json("keys.json", all))
 }
 
+func (p *personData) views() error {
+	all := []*store.View{}
+	err := p.read(func(tx *store.Tx) error {
+		if p.who.App {
+			return nil
+		}
+		for v, err := range store.ViewByUser.All(tx, p.who.ID) {
+			if p.passes(tx, "views.json", err) {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			all = append(all, v)
+		}
+		return nil
+	})
+	return errors.Join(err, p.json("views.json", all))
+}
+
 func (p *personData) signIns() error {
 	by := store.ByRealm(p.who.App, store.LoginLogByUser, store.LoginLogByAppUser)
 	return p.lines("sign-ins.jsonl",

@@ -1969,6 +1969,8 @@ export type Info = {
   menus: PermissionNode[]
   /** What has happened to the account while the user may not have looked, the oldest first; until PUT /admin/account/notice */
   notices: Notice[]
+  /** Paths of the lists that open with a saved view of the user's choice */
+  view_lists: string[]
 }
 
 export type IntrospectToken = {
@@ -2487,6 +2489,11 @@ export type MailTest = {
   stage: "" | "settings" | "connect" | "tls" | "auth" | "sender" | "recipient" | "data" | "restored"
   /** Duration in milliseconds */
   took_ms: number
+}
+
+export type MakeViewDefault = {
+  /** 1 to open the list with it, 0 to open the list without a view */
+  default: 0 | 1
 }
 
 export type ManualAnswer = {
@@ -3652,6 +3659,24 @@ export type SaveSettingValues = {
   values: Record<string, unknown>
 }
 
+export type SaveView = {
+  /** Keys of the console's columns, in the chosen order; empty for the usual one */
+  columns?: string[] | null
+  /** 1 for low rows, else 0 */
+  compact?: 0 | 1
+  /** Keys of the columns to hide */
+  hidden?: string[] | null
+  /** Path of the list, such as /admin/list */
+  list: string
+  name: string
+  /** Records per page; 0 for the size that a person has chosen */
+  page_size?: number
+  /** Parameters of the list, as in a URL; those for the page and its size are left out, see page_size */
+  query?: string | null
+  /** Keys of the columns to show although they are usually hidden */
+  shown?: string[] | null
+}
+
 export type SecondFactor = {
   /** Time at which the authenticator app was set up; null without one */
   created_at: string | null
@@ -3817,6 +3842,15 @@ export type SettingPage = {
   pageSize: number
   /** Number of matching records, damaged ones included */
   total: number
+}
+
+export type ShareView = {
+  /** 1 to share it with everybody who may read the list, 0 to end that */
+  shared: 0 | 1
+  /** Time of the last change as it was read, in any precision; 409 stale if the record has changed since */
+  updated_at?: string
+  /** Version of the record as it was read; 409 stale if the record has changed since */
+  version?: number
 }
 
 export type ShowOrHidePermission = {
@@ -4613,6 +4647,26 @@ export type UpdateRole = {
   version?: number
 }
 
+export type UpdateSavedView = {
+  /** Keys of the console's columns, in the chosen order; empty for the usual one */
+  columns?: string[] | null
+  /** 1 for low rows, else 0 */
+  compact?: 0 | 1
+  /** Keys of the columns to hide */
+  hidden?: string[] | null
+  name?: string
+  /** Records per page; 0 for the size that a person has chosen */
+  page_size?: number
+  /** Parameters of the list, as in a URL; those for the page and its size are left out, see page_size */
+  query?: string | null
+  /** Keys of the columns to show although they are usually hidden */
+  shown?: string[] | null
+  /** Time of the last change as it was read, in any precision; 409 stale if the record has changed since */
+  updated_at?: string
+  /** Version of the record as it was read; 409 stale if the record has changed since */
+  version?: number
+}
+
 export type UpdateSetting = {
   describe?: string | null
   /** Key of the setting group, instead of group_id */
@@ -4906,6 +4960,52 @@ export type VerifyOwnEmailAddress = {
   email?: string | null
 }
 
+export type View = {
+  /** Keys of the console's columns, in the chosen order; empty for the usual one */
+  columns: string[]
+  /** 1 for low rows, else 0 */
+  compact: 0 | 1
+  created_at: string
+  /** 1 if the list opens with it for you, else 0 */
+  default: 0 | 1
+  /** Keys of the columns that it hides */
+  hidden: string[]
+  id: number
+  /** Path of the list */
+  list: string
+  name: string
+  /** Records per page; 0 for the size that a person has chosen */
+  page_size: number
+  /** Parameters of the list, as in a URL */
+  query: string
+  /** 1 if everybody who may read the list sees it, else 0 */
+  shared: 0 | 1
+  /** Keys of the columns that it shows although they are usually hidden */
+  shown: string[]
+  updated_at: string
+  /** ID of the user who saved it */
+  user_id: number
+  /** Username of the user who saved it; empty if the user was deleted */
+  username: string
+  /** grows with every change of the record */
+  version: number
+  /** 1 if you may change it, else 0 */
+  writable: 0 | 1
+}
+
+export type ViewPage = {
+  /** Number of this page, from 1 */
+  current: number
+  /** IDs of records of this page that data lacks, because they, or records that they need, are damaged; the system's health names the damage; absent if none */
+  damaged_ids?: number[]
+  /** Records of this page */
+  data: View[]
+  /** Maximum number of records per page */
+  pageSize: number
+  /** Number of matching records, damaged ones included */
+  total: number
+}
+
 export type Webhook = {
   /** Number of failed attempts to send it */
   attempts: number
@@ -5043,6 +5143,7 @@ export type Access =
   | 'admin.rule.delete'
   | 'admin.rule.query'
   | 'admin.rule.update'
+  | 'admin.view.share'
   | 'auth.check'
   | 'auth.introspect'
   | 'auth.login'
@@ -5187,6 +5288,8 @@ export type Api = {
     [path: `/admin/rule-node/${number}`]: { body: undefined; answer: Permission }
     '/admin/rule/parent': { body: undefined; answer: ParentNodeTree }
     '/admin/session': { body: undefined; answer: SessionPage }
+    '/admin/view': { body: undefined; answer: ViewPage }
+    [path: `/admin/view/${number}`]: { body: undefined; answer: View }
     '/api/challenge': { body: undefined; answer: unknown }
     '/api/dict': { body: undefined; answer: Record<string, OpenDict> }
     '/api/event': { body: undefined; answer: unknown }
@@ -5345,6 +5448,8 @@ export type Api = {
     '/admin/role-reach': { body: ExplainWhomRoleCanUpdate; answer: Reach }
     '/admin/rule': { body: CreatePermission; answer: Permission }
     '/admin/verify': { body: ConfirmEmailAddress; answer: LinkUsed }
+    '/admin/view': { body: SaveView; answer: View }
+    [path: `/admin/view/${number}/default`]: { body: MakeViewDefault; answer: View }
     '/api/login': { body: SignInAsAppUser; answer: Login }
     '/api/login/code': { body: ExchangeCodeForSessionOfAppUser; answer: Exchange }
     '/api/login/email': { body: RequestCodeToSignInAsAppUser; answer: CodeRequest }
@@ -5451,6 +5556,8 @@ export type Api = {
     [path: `/admin/rule/${number}`]: { body: UpdatePermission; answer: Permission }
     [path: `/admin/rule/${number}/show`]: { body: ShowOrHidePermission; answer: Permission }
     [path: `/admin/rule/${number}/status`]: { body: EnableOrDisablePermission; answer: Permission }
+    [path: `/admin/view/${number}`]: { body: UpdateSavedView; answer: View }
+    [path: `/admin/view/${number}/share`]: { body: ShareView; answer: View }
     '/api/user': { body: UpdateOwnAppUser; answer: OwnAppUser }
     [path: `/api/user/passkey/${number}`]: { body: RenamePasskeyAsAppUser; answer: Passkey }
     '/api/user/password': { body: UpdateOwnAppPassword; answer: Record<string, never> }
@@ -5505,6 +5612,8 @@ export type Api = {
     [path: `/admin/rule/${number}`]: { body: undefined; answer: Record<string, never> }
     '/admin/session': { body: undefined; answer: Record<string, never> }
     [path: `/admin/session/${number}`]: { body: undefined; answer: Record<string, never> }
+    '/admin/view': { body: undefined; answer: Record<string, never> }
+    [path: `/admin/view/${number}`]: { body: undefined; answer: Record<string, never> }
     '/api/session': { body: undefined; answer: Record<string, never> }
     [path: `/api/session/${number}`]: { body: undefined; answer: Record<string, never> }
     '/api/user': { body: DeleteOwnAppUser; answer: Record<string, never> }

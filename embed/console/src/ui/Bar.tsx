@@ -1,6 +1,7 @@
 import { ReloadOutlined, SearchOutlined, SettingOutlined } from '@ant-design/icons'
 import { Button, Flex, Input, Typography } from 'antd'
 import { type ReactNode, useState } from 'react'
+import { useAccount } from '../app/account'
 import { late } from '../app/late'
 import { loadTexts, t } from '../i18n'
 import { clear } from './clear'
@@ -9,6 +10,8 @@ import { useDebounced } from './useDebounced'
 import { useWider } from './useWider'
 
 const ListMenu = late(async () => (await Promise.all([import('./ListMenu'), loadTexts('overlays')]))[0].ListMenu)
+
+const Views = late(async () => (await Promise.all([import('./Views'), loadTexts('overlays')]))[0].Views)
 
 type List = { params: URLSearchParams; set: (values: Record<string, string | undefined>) => void; reload: () => Promise<void>; damaged?: number[] }
 
@@ -29,6 +32,7 @@ export function Bar({ title, list, search = true, filters, actions, menu }: Prop
     )
   const end = (
     <>
+      {menu && title !== undefined && <Saved list={menu.list} />}
       {menu && <Menu {...menu} />}
       <Button icon={<ReloadOutlined />} aria-label={t('reload')} title={t('reload')} onClick={() => void list.reload()} />
     </>
@@ -83,6 +87,13 @@ function Menu(props: Omit<MenuProps, 'at' | 'onClose'>) {
       {at && <ListMenu {...props} at={at} onClose={() => setAt(undefined)} />}
     </>
   )
+}
+
+// Saved are the saved views of a list. They are loaded when they are first opened, or if one of them is used.
+function Saved({ list }: { list: MenuProps['list'] }) {
+  const { view_lists } = useAccount().info
+  const [asked, setAsked] = useState(() => (view_lists.includes(list.path) || sessionStorage.getItem(`view ${list.path}`) ? 1 : 0))
+  return asked ? <Views list={list} menu={asked > 1} onClose={() => setAsked(0)} /> : <Button onClick={() => setAsked(2)}>{t('list.views')}</Button>
 }
 
 function Search({ list }: { list: List }) {

@@ -12,8 +12,10 @@ import { useWider } from './useWider'
 // biome-ignore lint/suspicious/noExplicitAny: the menu doesn't read the records
 type Columns = NonNullable<TableProps<any>['columns']>
 
+type Set = (values: Record<string, string | string[] | undefined>) => void
+
 export type Props = {
-  list: { path: string; layout: Layout; setLayout: (layout: Layout) => void; fixed: Query; search: string; total: number }
+  list: { path: string; layout: Layout; setLayout: (layout: Layout) => void; fixed: Query; search: string; total: number; set: Set }
   columns: Columns // all that the user may see
   at: HTMLElement // the button that opened it
   onClose: () => void

@@ -125,6 +125,7 @@ export const frame = {
   'sort.descend': '{name}, descending',
   'select.none': 'Clear selection',
   'total': '{n} total',
+  'list.views': 'Views',
   'list.menu': 'Columns and layout',
   'list.damaged': 'Damaged and not shown: {ids}. System info names the damage.',
   'empty.narrowed': 'No results',

@@ -127,6 +127,7 @@ export const frame: Record<keyof typeof en, string> = {
   'sort.descend': '{name}，降序',
   'select.none': '取消选择',
   'total': '共 {n} 项',
+  'list.views': '视图',
   'list.menu': '列与布局',
   'list.damaged': '以下记录已损坏，无法显示：{ids}。系统信息中有详细说明。',
   'empty.narrowed': '没有匹配的结果',
