@@ -3,7 +3,7 @@ import { Button, Empty } from 'antd'
 import type { ReactElement, ReactNode } from 'react'
 import { t } from '../i18n'
 
-// Create is the button of a list for a new record; false for users who may not create one, and for lists of what happens.
+// Create is the button of a list for a new record; false for users who may not create one, and for lists of events.
 export type Create = ReactElement<{ children: string; onClick: () => void }> | false
 
 // Nothing says why a list is empty, and offers to create its first record.
