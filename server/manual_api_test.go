@@ -114,6 +114,40 @@ func TestManual_TranslationsNameConsole(t *testing.T) {
 	}
 }
 
+// TestManual_TasksNameConsole: what the tasks name in italics is a text of the console, in English or Chinese.
+func TestManual_TasksNameConsole(t *testing.T) {
+	page, err := os.ReadFile("../embed/manual/tasks.md")
+	servertest.Must(t, err)
+	var texts []string
+	value := regexp.MustCompile(`\\\{[^}]*\}`)
+	for _, language := range []string{"en", "zh"} {
+		for _, text := range all(t, consoleWords(t, language)) {
+			texts = append(texts, value.ReplaceAllString(regexp.QuoteMeta(text), `.+`))
+		}
+	}
+	permissions, err := os.ReadFile(filepath.Join(consoleSource, "i18n/zh/actions.ts"))
+	servertest.Must(t, err)
+	for _, m := range regexp.MustCompile(`(?m)'given\..*: '(.*)',$`).FindAllSubmatch(permissions, -1) {
+		texts = append(texts, regexp.QuoteMeta(string(m[1])))
+	}
+	known := regexp.MustCompile("^(?:" + strings.Join(texts, "|") + ")$")
+
+	names := regexp.MustCompile(`\*([^*\n]+)\*`).FindAllSubmatch(page, -1)
+	for _, m := range names {
+		for name := range strings.SplitSeq(string(m[1]), " → ") {
+			if !known.MatchString(name) {
+				t.Errorf("the console has no text %q", name)
+			}
+		}
+	}
+	if len(names) < 100 {
+		t.Errorf("found %d names", len(names))
+	}
+	if tasks := strings.Count(string(page), "\n### "); tasks != 36 {
+		t.Errorf("found %d tasks", tasks)
+	}
+}
+
 func TestManual_NoTopicsIfAbsent(t *testing.T) {
 	in := servertest.Start(t)
 	if got := string(in.OK("GET", "/system/manual", "", "owner").Envelope().Data); got != `{"data":[]}` {

@@ -58,7 +58,7 @@ func TestConsoleSettings_SavedTogether(t *testing.T) {
 		t.Errorf("the title is %q before it is saved", title)
 	}
 
-	p.press("Ctrl+S")
+	p.press("Ctrl+Enter")
 	p.see("Saved: 2.")
 	p.gone("Unsaved changes")
 	c.settingIs("1", "title", "My place")

@@ -33,7 +33,7 @@ import (
 // order is the reading order. Topics that are not in it follow by key.
 var order = []string{
 	"getting-started", "installation", "concepts", "administration", "custom-fields", "invitations",
-	"app-users", "build-on-it", "setup", "commands", "api", "operations", "backups", "several-nodes", "security", "sign-in-providers", "personal-data", "monitoring",
+	"app-users", "build-on-it", "setup", "commands", "tasks", "api", "operations", "backups", "several-nodes", "security", "sign-in-providers", "personal-data", "monitoring",
 	"change-log", "webhooks", "api-keys", "configuration", "feature-flags", "forward-auth",
 	"performance", "versions", "changelog",
 }

@@ -51,10 +51,10 @@ const heads = ':is(td:not(.ant-table-selection-column), .cards-head > div)'
 // inList does what a key does in a list, and reports whether there was something to do.
 function inList(key: keyof typeof listKeys, at: Element, repeated: boolean): boolean {
   if (key === 'c') {
-    const create = document.querySelector<HTMLElement>('main [data-create]')
+    const create = [...document.querySelectorAll<HTMLElement>('main [data-create]')].at(-1) // of the dictionary, not of all
     create?.focus() // which gets the focus back from the form
     create?.click()
-    return create !== null
+    return !!create
   }
   const row = at.closest<HTMLElement>(rows)
   if (key === 'j' || key === 'k') {

@@ -162,6 +162,7 @@ export const people = {
   'people.import.title': 'Import users',
   'people.import.charset': 'Character encoding',
   'people.import.charset.hint': 'UTF-8 is recognized. Choose another one if the file can’t be read or names look wrong.',
+  'people.import.charset.unread': 'This file isn’t UTF-8. Choose its encoding above.',
   'people.import.charset.auto': 'Automatic',
   'people.import.charset.utf-8': 'UTF-8',
   'people.import.charset.utf-16': 'UTF-16',

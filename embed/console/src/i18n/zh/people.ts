@@ -163,6 +163,7 @@ export const people: Record<keyof typeof en, string> = {
   'people.import.title': '导入用户',
   'people.import.charset': '字符编码',
   'people.import.charset.hint': 'UTF-8 可自动识别。如果文件无法读取或姓名显示为乱码，请选择其他编码。',
+  'people.import.charset.unread': '此文件不是 UTF-8 编码，请在上方选择其编码。',
   'people.import.charset.auto': '自动',
   'people.import.charset.utf-8': 'UTF-8',
   'people.import.charset.utf-16': 'UTF-16',

@@ -31,11 +31,7 @@ export function DictList({ dicts, here, address, onCreate }: Props) {
   const nothing =
     dicts.length === 0 ? (
       <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('dicts.empty')}>
-        {onCreate && (
-          <Button type="primary" onClick={onCreate}>
-            {t('dicts.create')}
-          </Button>
-        )}
+        {onCreate && <CreateButton onClick={onCreate}>{t('dicts.create')}</CreateButton>}
       </Empty>
     ) : (
       <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('empty.narrowed')}>

@@ -3,6 +3,7 @@ import { Button, Empty, Pagination, Segmented, Select, Typography } from 'antd'
 import { type ReactNode, useRef, useState } from 'react'
 import type { File as Stored } from '../../api/types'
 import { useAccount } from '../../app/account'
+import { singleKeys } from '../../app/keys'
 import { type Key, t } from '../../i18n'
 import { Bar } from '../../ui/Bar'
 import { dock } from '../../ui/dock'
@@ -181,7 +182,7 @@ function UploadButton({ onFiles }: { onFiles: (files: File[]) => void }) {
           e.target.value = '' // lets the same file be selected again
         }}
       />
-      <Button type="primary" icon={<UploadOutlined />} onClick={() => input.current?.click()}>
+      <Button type="primary" icon={<UploadOutlined />} onClick={() => input.current?.click()} data-create aria-keyshortcuts={singleKeys() ? 'c' : undefined}>
         {t('files.upload')}
       </Button>
     </>

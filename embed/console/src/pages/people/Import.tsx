@@ -112,6 +112,7 @@ export function Import({ realm, open, onClose, onDone }: Props) {
   async function look(kept: File, as: string) {
     begin(kept)
     const read = decode(await kept.arrayBuffer(), as)
+    if (!read && !as) return setProblem(t('people.import.charset.unread'))
     const sheet = read && parse(read.text)
     if (!sheet) return setAnswer(await ask(kept, true, as))
     const chosen = guess(sheet, targets)

@@ -54,7 +54,7 @@ export function SaveBar({ changes, groups, wrong, busy, onSave, onDiscard, onWro
       <Button disabled={busy} onClick={onDiscard}>
         {t('settings.discard')}
       </Button>
-      <Button type="primary" loading={busy} title="Ctrl+S" aria-keyshortcuts="Control+S" onClick={onSave}>
+      <Button type="primary" loading={busy} title="Ctrl+Enter" aria-keyshortcuts="Control+Enter Control+S" onClick={onSave}>
         {t('save')}
       </Button>
     </Flex>

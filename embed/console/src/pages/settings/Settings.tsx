@@ -167,11 +167,12 @@ function focusOn(id: number | undefined): boolean {
   return row !== null
 }
 
+// useSaveKey saves with Ctrl+S, and with Ctrl+Enter as every other form does.
 function useSaveKey(save: () => void): void {
   const latest = useLatest(save)
   useEffect(() => {
     const pressed = (e: KeyboardEvent) => {
-      if (e.key.toLowerCase() !== 's' || !(e.ctrlKey || e.metaKey) || e.altKey || e.shiftKey) return
+      if ((e.key !== 'Enter' && e.key.toLowerCase() !== 's') || !(e.ctrlKey || e.metaKey) || e.altKey || e.shiftKey) return
       e.preventDefault() // instead of the browser's own save
       if (!document.querySelector('[role=dialog]')) latest.current()
     }
