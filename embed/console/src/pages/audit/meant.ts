@@ -1,4 +1,3 @@
-import { folded } from '../../ui/fold'
 import { type Texts, what } from '../../ui/log/words'
 
 export const collections = [
@@ -46,6 +45,9 @@ export const actions = [
   'drop_entries',
 ] as const
 
+// plain is enough to compare words of the console, without the tables of other scripts.
+const plain = (text: string) => text.toLowerCase().replace(/\s+/g, ' ').trim()
+
 type Meant = {
   rest: string // what is searched for
   words: string[] // those that are filters
@@ -58,10 +60,10 @@ export function meant(params: URLSearchParams, t: Texts): Meant {
   const text = params.get('keywordSearch') ?? ''
   const found: Meant = { rest: text.replaceAll('"', ''), words: [], filters: {} }
   if (text.includes('"') || !text) return found
-  let rest = ` ${folded(text)} `
+  let rest = ` ${plain(text)} `
   const take = (all: readonly { name: keyof Meant['filters']; value: string; word: string }[]) => {
     const of = (word: string) => [word, `${word}s`, word.replace(/y$/, 'ies')].map((form) => ` ${form} `)
-    const hits = all.flatMap(({ word, ...to }) => of(folded(word)).flatMap((form) => (rest.includes(form) ? [{ ...to, form }] : [])))
+    const hits = all.flatMap(({ word, ...to }) => of(plain(word)).flatMap((form) => (rest.includes(form) ? [{ ...to, form }] : [])))
     const hit = hits.sort((a, b) => b.form.length - a.form.length)[0]
     if (!hit) return
     rest = rest.replace(hit.form, ' ')
