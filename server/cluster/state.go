@@ -277,7 +277,7 @@ func (n *Node) Print(out io.Writer, s web.NodesState) error {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d\t%d\t%s\t%s\t%s\t%s\t%d\t%s\n", printable(one.Name), yes(bool(one.Contact)), printable(one.Version), one.Schema,
 			one.Applied, one.Behind, ago(one.ReportedAt), ago(one.StartedAt), yes(bool(one.Duties)), free, one.Data>>20, printable(config))
 	}
-	fmt.Fprintln(w, "\nETCD\tVERSION\tLEADER\tANSWER\tMIB USED\tMIB\tMIB QUOTA\tPROBLEM")
+	fmt.Fprintln(w, "\nETCD\tVERSION\tLEADER\tANSWER\tMIB USED\tMIB FILE\tMIB QUOTA\tPROBLEM")
 	for _, m := range s.Etcd {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%d\t%d\t%s\n", m.Endpoint, m.Version, yes(bool(m.Leader)), m.Latency(), m.Used>>20, m.Bytes>>20,
 			m.Quota>>20, printable(strings.Join(append(slices.Clone(m.Alarms), m.Error), " ")))

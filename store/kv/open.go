@@ -302,7 +302,7 @@ func (db *DB) start() error {
 		return fmt.Errorf("open %s: %w", db.path, err)
 	}
 	if err := db.openCommitLog(); err != nil {
-		return fmt.Errorf("open %s: %w", db.path, err)
+		return fmt.Errorf("follow the log of commits, which `reeve doctor` examines: %w", err)
 	}
 	if db.options.Upgrade != nil && !db.created {
 		if err := db.Update(engine{}, db.options.Upgrade); err != nil {

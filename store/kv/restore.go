@@ -93,7 +93,7 @@ func restoreAs(dir, backup string, options Options, in staging) (done Restored, 
 
 	done = Restored{
 		WrongKey: in.wrongKey,
-		Unopened: in.unopened,
+		Unopened: in.toEnter(),
 		Missing:  in.without,
 		Lost:     in.lost,
 		Records:  in.records,
@@ -122,6 +122,15 @@ func (o *Options) interrupted() error {
 		return nil
 	}
 	return o.Interrupted()
+}
+
+// toEnter returns the titles of the secret values that must be entered again. The key of the contents in the bucket is one
+// only if contents are missing: all others were in the backup, and get another key.
+func (in *staging) toEnter() []string {
+	if in.without > 0 {
+		return in.unopened
+	}
+	return slices.DeleteFunc(slices.Clone(in.unopened), func(title string) bool { return title == contentKeyTitle })
 }
 
 // Restored is the result of a restore.
