@@ -1,0 +1,1 @@
+import{T as e}from"./heqi3i97-frame.js";function t(t,n=!0){return e(n?`/admin/choice`:``,{of:t}).data?.data}export{t};

@@ -1,1 +1,0 @@
-import{Qt as e,Vn as t,g as n,h as r}from"./heqi3i97-frame.js";import{a as i}from"./nolaj092-first.js";var a=i();function o({label:i,hint:o=i,value:s,onChange:c}){let[l,u]=r(s,c,150);return(0,a.jsx)(e,{allowClear:n(),prefix:(0,a.jsx)(t,{}),"aria-label":i,placeholder:o,value:l,onChange:e=>u(e.target.value)})}export{o as t};

@@ -1,1 +1,0 @@
-import{C as e}from"./heqi3i97-frame.js";var t=()=>e(`/api/home`).data?.password_length??8;export{t};

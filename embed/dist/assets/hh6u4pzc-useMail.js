@@ -1,1 +1,0 @@
-import{C as e}from"./heqi3i97-frame.js";function t(){let t=e(`/api/home`).data;return t&&t.forgot_password===1}export{t};

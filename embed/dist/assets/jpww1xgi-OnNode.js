@@ -1,1 +1,0 @@
-import{Bt as e}from"./heqi3i97-frame.js";import{a as t,m as n}from"./nolaj092-first.js";var r=t();function i({node:t}){return t?(0,r.jsx)(e.Text,{type:`secondary`,style:{overflowWrap:`anywhere`},children:n(`node.on`,{node:t})}):null}export{i as t};

@@ -1,0 +1,1 @@
+import{T as e}from"./heqi3i97-frame.js";function t(){let t=e(`/api/home`).data;return t&&t.forgot_password===1}export{t};

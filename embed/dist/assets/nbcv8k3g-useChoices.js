@@ -1,1 +1,0 @@
-import{C as e}from"./heqi3i97-frame.js";function t(t,n=!0){return e(n?`/admin/choice`:``,{of:t}).data?.data}export{t};

@@ -1,0 +1,1 @@
+import{T as e}from"./heqi3i97-frame.js";var t=()=>e(`/api/home`).data?.password_length??8;export{t};
