@@ -1,6 +1,7 @@
 package kv
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -317,6 +318,35 @@ func TestCommitLog_Slow(t *testing.T) {
 	if runs != 3 {
 		t.Errorf("the function ran %d times", runs)
 	}
+	s.same()
+}
+
+// lateLog is a log of commits whose entries arrive with pauses.
+type lateLog struct {
+	stream.CommitLog
+	pause time.Duration
+}
+
+func (l lateLog) Follow(ctx context.Context, after stream.Head, yield func(stream.SealedEntry) error) error {
+	return l.CommitLog.Follow(ctx, after, func(e stream.SealedEntry) error {
+		time.Sleep(l.pause)
+		return yield(e)
+	})
+}
+
+// TestCommitLog_LongCatchUp: a start that has more to catch up than fits into the time after which writes fail goes on as
+// long as entries arrive.
+func TestCommitLog_LongCatchUp(t *testing.T) {
+	t.Parallel()
+	s := newNodes(t, 2, Options{Schema: loggedZoo()})
+	shut(t, s.dbs[1])
+	const entries = 5
+	for i := range entries {
+		mustCreate(t, s.dbs[0], fmt.Sprint(i))
+	}
+	options := s.options
+	options.CommitLog = &CommitLogOptions{Log: lateLog{s.log, catchUpTimeout/entries + time.Second/2}, Author: "late"}
+	s.dbs[1] = open(t, s.dirs[1], options)
 	s.same()
 }
 
