@@ -191,7 +191,9 @@ func (n *Node) renewBase(ctx context.Context) error {
 	if head.Number == base.Number || n.based.age(now) < n.options.baseEvery() && n.log.bytes.Load()-n.based.bytes < n.options.baseBytes() {
 		return n.forget(ctx, now)
 	}
-	made, err := n.storeBase(ctx, n.db)
+	during, end := n.whileOnDuty(ctx)
+	made, err := n.storeBase(during, n.db)
+	end()
 	if err != nil {
 		return fmt.Errorf("store a base copy: %w", err)
 	}
@@ -210,6 +212,27 @@ func (n *Node) renewBase(ctx context.Context) error {
 		return err
 	}
 	return n.sweepBases(ctx, made.Name, base.Name)
+}
+
+// whileOnDuty returns a context that ends when another node has the duties, or none: what takes minutes must not keep this
+// one from taking them again. end releases it.
+func (n *Node) whileOnDuty(ctx context.Context) (during context.Context, end context.CancelFunc) {
+	during, end = context.WithCancel(ctx)
+	go func() {
+		for during.Err() == nil {
+			select {
+			case <-during.Done():
+			case <-time.After(time.Second):
+				n.beats.mu.Lock()
+				has := n.beats.duty
+				n.beats.mu.Unlock()
+				if !has {
+					end()
+				}
+			}
+		}
+	}()
+	return during, end
 }
 
 // forget lets etcd forget old revisions as often as base copies would: the reports of nodes fill it, too.

@@ -68,3 +68,19 @@ func TestRenewBase_AgeIsThatOfTheCopy(t *testing.T) {
 		t.Errorf("%+v in place of %+v", now, old)
 	}
 }
+
+// TestWhileOnDuty: a copy goes on while its node has the duties, and ends when it has lost them.
+func TestWhileOnDuty(t *testing.T) {
+	n := &Node{}
+	n.beats.duty = true
+	during, end := n.whileOnDuty(t.Context())
+	defer end()
+	time.Sleep(2500 * time.Millisecond)
+	if during.Err() != nil {
+		t.Error("it ended although the node has the duties")
+	}
+	n.beats.mu.Lock()
+	n.beats.duty = false
+	n.beats.mu.Unlock()
+	<-during.Done()
+}
