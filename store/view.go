@@ -40,9 +40,10 @@ const MaxViews = 50
 const ViewSharing = "admin.view.share"
 
 // Views and their indexes. A private view is deleted with its user; a shared one remains, and
-// holders of ViewSharing change it.
+// holders of ViewSharing change it. The change log has them, but they are not undone: those of others are private, and an
+// undo of all changes by a user must not fail at them.
 var (
-	Views      = kv.NewCollection[View]("view").Undoable()
+	Views      = kv.NewCollection[View]("view")
 	ViewByUser = refToUser(Views, func(v *View) ID { return v.UserID }, kv.Dangle)
 
 	_ = kv.NewRef(Views, "shared", Users, func(v *View) ID {

@@ -225,16 +225,15 @@ type viewSharing struct {
 }
 
 func shareView(tx *store.Tx, req *web.Request, in *viewSharing) (*View, error) {
-	v, err := views.Get(tx, req, in.ID)
-	if err != nil {
+	if _, err := views.Get(tx, req, in.ID); err != nil {
 		return nil, err
 	}
 	shared, err := store.Views.Update(tx, in.ID, func(v *store.View) error {
 		v.Shared = *in.Shared
 		return nil
 	})
-	if err != nil || shared.UserID != req.Actor.ID && !bool(shared.Shared) { // another user's, which is private now
-		return v, err
+	if err != nil {
+		return nil, err
 	}
 	return ViewOf(tx, req, shared)
 }

@@ -104,16 +104,22 @@ func TestView_Input(t *testing.T) {
 	in.OK("POST", "/admin/view", `{"list":"/admin/list","name":"A"}`, "owner")
 }
 
-func TestView_Undo(t *testing.T) {
+// TestView_UndoOfOthers: views are not undone, and neither block an undo of all that a user has done, nor of a deletion of
+// the user, whose private views are gone.
+func TestView_UndoOfOthers(t *testing.T) {
 	t.Parallel()
 	in := servertest.Start(t)
-	id := in.Made("/admin/view", `{"list":"/admin/list","name":"Mine","query":"status=1"}`)
-	url := fmt.Sprintf("/admin/view/%d", id)
-	in.OK("PUT", url+"/share", `{"shared":1}`, "owner")
-	in.OK("PUT", url, `{"query":"status=0"}`, "owner")
+	ben := in.Clerk("ben", "admin.list.query").ID
+	in.OK("POST", "/admin/view", `{"list":"/admin/list","name":"Mine"}`, "ben")
+	in.OK("PUT", "/admin/info", `{"nickname":"Benjamin"}`, "ben")
+	gone := in.OK("POST", "/admin/view", `{"list":"/admin/list","name":"Gone"}`, "ben")
+	var made struct{ ID store.ID }
+	gone.Data(&made)
+	in.OK("DELETE", fmt.Sprintf("/admin/view/%d", made.ID), "", "ben")
+	in.OK("POST", "/system/audit-undo", fmt.Sprintf(`{"by":"user:%d","since":"2020-01-01T00:00:00Z"}`, ben), "owner")
+	in.OK("GET", fmt.Sprintf("/admin/list/%d", ben), "", "owner").Brief(200, `"nickname":""`)
+
+	in.OK("DELETE", fmt.Sprintf("/admin/list/%d", ben), "", "owner")
 	in.Undo(in.NewestEntry(), "owner").Brief(200)
-	in.OK("GET", url, "", "owner").Brief(200, `"query":"status=1"`)
-	in.OK("DELETE", url, "", "owner")
-	in.Undo(in.NewestEntry(), "owner").Brief(200)
-	in.OK("GET", url, "", "owner").Brief(200, `"name":"Mine"`, `"shared":1`)
+	in.OK("GET", fmt.Sprintf("/admin/list/%d", ben), "", "owner").Brief(200, `"username":"ben"`)
 }

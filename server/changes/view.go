@@ -129,7 +129,7 @@ func (v *View) inScope(c *audit.Change) bool {
 	case store.Views.Name():
 		w, err := store.Views.Get(v.tx, store.ID(c.ID))
 		if err == nil {
-			return bool(w.Shared) || v.seesUser(w.UserID)
+			return bool(w.Shared) || w.UserID == v.who.ID
 		}
 	case store.PasswordHashes.Name(), store.TOTPs.Name(), store.RecoverySets.Name(), store.Passkeys.Name(), store.Sessions.Name(), store.Devices.Name(), store.Avatars.Name(), store.Jobs.Name():
 	default:

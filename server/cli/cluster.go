@@ -19,13 +19,14 @@ import (
 	"reeve/store/disk"
 	"reeve/store/errs"
 	"reeve/store/kv"
+	"reeve/store/stream"
 )
 
 // node is this server as one of several, see package cluster.
 type node interface {
 	CommitLog() *kv.CommitLogOptions
 	Init(ctx context.Context, o store.Options) (missing []string, err error)
-	Replaceable(ctx context.Context, independent bool, entry uint64) error
+	Replaceable(ctx context.Context, at stream.Head, independent bool, entry *uint64) error
 	Replace(ctx context.Context, o store.Options) (missing []string, err error)
 	Upgrade(ctx context.Context, o store.Options) (needed bool, err error)
 	Prepare(ctx context.Context, o store.Options, open func() error) error
@@ -296,15 +297,19 @@ func (p *program) chooseNode(n node) error {
 		return err
 	}
 	wanted, _ := p.flags.GetUint64("entry") // the flag exists
-	independent := head.Epoch == ""         // after `reeve cluster leave`
+	independent := head.Number == 0         // after `reeve cluster leave`, or an attempt that failed
+	var confirmed *uint64
+	if p.flags.Changed("entry") {
+		confirmed = &wanted
+	}
 	switch {
 	case independent:
-	case !p.flags.Changed("entry"):
+	case confirmed == nil:
 		return fmt.Errorf("the data in this directory end with entry %d of the epoch %s: run this on all nodes, and then with --entry NUMBER on the one with the highest number", head.Number, head.Epoch)
 	case wanted != head.Number:
 		return fmt.Errorf("the data in this directory end with entry %d", head.Number)
 	}
-	if err := n.Replaceable(context.Background(), independent, wanted); err != nil {
+	if err := n.Replaceable(context.Background(), head, independent, confirmed); err != nil {
 		return err
 	}
 	report, err := store.VerifyDir(p.config.DataDir, p.storeOptions())

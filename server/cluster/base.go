@@ -214,8 +214,8 @@ func (n *Node) renewBase(ctx context.Context) error {
 	return n.sweepBases(ctx, made.Name, base.Name)
 }
 
-// whileOnDuty returns a context that ends when another node has the duties, or none: what takes minutes must not keep this
-// one from taking them again. end releases it.
+// whileOnDuty returns a context that ends when another node has the duties. Until then, this node takes them again if its
+// lease has changed, as it does between copies: one takes minutes. end releases it.
 func (n *Node) whileOnDuty(ctx context.Context) (during context.Context, end context.CancelFunc) {
 	during, end = context.WithCancel(ctx)
 	go func() {
@@ -223,10 +223,7 @@ func (n *Node) whileOnDuty(ctx context.Context) (during context.Context, end con
 			select {
 			case <-during.Done():
 			case <-time.After(time.Second):
-				n.beats.mu.Lock()
-				has := n.beats.duty
-				n.beats.mu.Unlock()
-				if !has {
+				if holder, err := n.etcd.TakeDuty(during); err == nil && holder != n.etcd.Lease() {
 					end()
 				}
 			}

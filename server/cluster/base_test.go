@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"errors"
 	"testing"
 	"time"
 )
@@ -69,18 +70,42 @@ func TestRenewBase_AgeIsThatOfTheCopy(t *testing.T) {
 	}
 }
 
-// TestWhileOnDuty: a copy goes on while its node has the duties, and ends when it has lost them.
+// TestWhileOnDuty: a copy goes on while its node has the duties, also with a new lease, and ends when another one has them.
 func TestWhileOnDuty(t *testing.T) {
-	n := &Node{}
-	n.beats.duty = true
-	during, end := n.whileOnDuty(t.Context())
-	defer end()
-	time.Sleep(2500 * time.Millisecond)
-	if during.Err() != nil {
-		t.Error("it ended although the node has the duties")
+	g := newGroup(t)
+	dir := t.TempDir()
+	g.init(dir)
+	a, b := g.open(dir, "a"), g.open(keyOnly(t, dir), "b")
+	takes := func(m *member) {
+		t.Helper()
+		if err := m.join(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if holder, err := m.etcd.TakeDuty(t.Context()); err != nil || holder != m.etcd.Lease() {
+			t.Fatalf("%s does not have the duties: %v", m.name, err)
+		}
 	}
-	n.beats.mu.Lock()
-	n.beats.duty = false
-	n.beats.mu.Unlock()
-	<-during.Done()
+	takes(a)
+	during, end := a.whileOnDuty(t.Context())
+	defer end()
+	if err := a.join(t.Context()); err != nil { // in place of the lease that had the duties
+		t.Fatal(err)
+	}
+	until(t, "the node has the duties again", func() bool {
+		holder, err := b.etcd.Beat(t.Context())
+		return err == nil && holder.Duty == a.etcd.Lease()
+	})
+	if during.Err() != nil {
+		t.Error("it ended although no other node had the duties")
+	}
+	if err := a.etcd.Leave(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	takes(b)
+	until(t, "the copy ends", func() bool { return during.Err() != nil })
+	for _, m := range []*member{a, b} {
+		if err := errors.Join(m.db.Close(), m.Close()); err != nil {
+			t.Error(err)
+		}
+	}
 }

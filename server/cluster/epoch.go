@@ -126,11 +126,11 @@ func (n *Node) noneRuns(ctx context.Context) error {
 	return nil
 }
 
-// Replaceable returns an error if the data of a node must not replace those of the cluster: other nodes run, which have
-// what etcd has; or the data belong to no cluster any more (independent), and entry is not the last one of the log in etcd,
-// which confirms that it may be lost.
-func (n *Node) Replaceable(ctx context.Context, independent bool, entry uint64) error {
-	if err := n.noneRuns(ctx); err != nil || !independent {
+// Replaceable returns an error if the data of a node, which are at a position of the log, must not replace those of the
+// cluster: nodes run, or etcd has entries that the data lack. Independent data have no position of the cluster: entry, nil
+// for none, must be the number of the last one in etcd, which confirms that all may be lost.
+func (n *Node) Replaceable(ctx context.Context, at stream.Head, independent bool, entry *uint64) error {
+	if err := n.noneRuns(ctx); err != nil {
 		return err
 	}
 	head, err := n.etcd.Head(ctx)
@@ -139,9 +139,12 @@ func (n *Node) Replaceable(ctx context.Context, independent bool, entry uint64) 
 		return nil
 	case err != nil:
 		return named(err)
-	case entry != head.Number:
+	case independent && (entry == nil || *entry != head.Number):
 		return fmt.Errorf("the data in this directory belong to no cluster, and would replace those that end with entry %d in etcd: "+
 			"run this on the node that had all of them, and confirm it with --entry %[1]d", head.Number)
+	case !independent && (head.Epoch != at.Epoch || head.Number > at.Number):
+		return fmt.Errorf("etcd has entries that these data lack, up to entry %d of the epoch %s: start this node, which takes them; "+
+			"to give them up, run `reeve cluster leave` first", head.Number, head.Epoch)
 	}
 	return nil
 }

@@ -35,7 +35,13 @@ func TestCluster_NewKey(t *testing.T) {
 		b = s.serve("b")
 	}
 
-	stop()
+	b.stop()
+	c.want(200, "PUT", "/system/setting", values("site.title", "later"))
+	a.stop()
+	ends := regexp.MustCompile(`end with entry ([0-9]+)`).FindStringSubmatch(s.on("b", "cluster", "restore", "--from-node").err)
+	if r := s.on("b", "cluster", "restore", "--from-node", "--entry", ends[1]); r.code == 0 || !strings.Contains(r.err, "etcd has entries that these data lack") {
+		t.Errorf("a node that lacks entries: %+v", r)
+	}
 	s.succeed("a", "cluster", "leave")
 	s.succeed("a", "secret", "rotate")
 	s.replaces("a")

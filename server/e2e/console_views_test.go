@@ -1,6 +1,9 @@
 package e2e
 
-import "testing"
+import (
+	"fmt"
+	"testing"
+)
 
 // viewMenu opens the menu of a list's saved views by the name of its button, and returns the page
 // limited to it.
@@ -68,6 +71,7 @@ func TestConsoleViews(t *testing.T) {
 			break
 		}
 		q.press("ArrowDown")
+		q.focused(fmt.Sprintf(`document.activeElement.innerText !== %q`, at))
 	}
 	q.press("Enter")
 	q.at("/admin/list?keywordSearch=ann")

@@ -65,18 +65,19 @@ type commitLog struct {
 	stop   context.CancelFunc // ends the goroutine
 	done   sync.WaitGroup
 
-	waiting []stream.SealedEntry        // received, and not applied yet; for the writer only, as the next five
-	retry   <-chan time.Time            // time at which waiting is tried again; nil for none
-	urgent  bool                        // whether the last commit has taken rights away
-	behind  bool                        // the log may have entries that are to be applied before the next commit
-	lostTo  uint64                      // number of an entry that is to be applied before the next commit; 0 for none
-	losing  bool                        // whether the last entry that was appended was lost
-	taken   atomic.Uint64               // number of the last entry that has taken rights away; 0 for none since the start
-	ended   chan struct{}               // closed when refused is set
-	refused atomic.Pointer[errs.Error]  // why no entries are applied any more; nil while they are
-	contact atomic.Pointer[error]       // why no entries are received now; nil while they are
-	at      atomic.Pointer[stream.Head] // last entry that was applied or appended, and that all reads see; nil before the first
-	stats   commitLogStats
+	waiting   []stream.SealedEntry        // received, and not applied yet; for the writer only, as the next five
+	retry     <-chan time.Time            // time at which waiting is tried again; nil for none
+	urgent    bool                        // whether the last commit has taken rights away
+	behind    bool                        // the log may have entries that are to be applied before the next commit
+	lostTo    uint64                      // number of an entry that is to be applied before the next commit; 0 for none
+	losing    bool                        // whether the last entry that was appended was lost
+	taken     atomic.Uint64               // number of the last entry that has taken rights away, or may have before the start
+	confirmed atomic.Uint64               // number up to which ConfirmTaken has waited
+	ended     chan struct{}               // closed when refused is set
+	refused   atomic.Pointer[errs.Error]  // why no entries are applied any more; nil while they are
+	contact   atomic.Pointer[error]       // why no entries are received now; nil while they are
+	at        atomic.Pointer[stream.Head] // last entry that was applied or appended, and that all reads see; nil before the first
+	stats     commitLogStats
 
 	confirming confirming
 	awaited    *awaited
@@ -190,6 +191,7 @@ func (db *DB) openCommitLog() error {
 	}
 	s.sealer, s.opener = stream.NewSealer(db.instance, head.Epoch, server), stream.NewOpener(server)
 	s.joined, s.behind = true, true
+	s.taken.Store(head.Number)
 	s.at.Store(&head)
 	ctx, s.stop = context.WithCancel(context.Background())
 	s.done.Go(func() { s.follow(ctx, head) })

@@ -27,11 +27,13 @@ func (s *commitLog) finishConfirmed(batch []*job, number uint64) {
 // ConfirmTaken returns when no other process acts on rights that were taken away before the call, as far as this one knows:
 // for an answer that an earlier request has not got.
 func (db *DB) ConfirmTaken() {
-	if !db.commits.inUse() {
+	s := db.commits
+	if !s.inUse() {
 		return
 	}
-	if number := db.commits.taken.Load(); number > 0 {
-		db.commits.Log.Confirm(number)
+	if number := s.taken.Load(); number > s.confirmed.Load() {
+		s.Log.Confirm(number)
+		s.confirmed.Store(number)
 	}
 }
 

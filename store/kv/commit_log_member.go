@@ -95,8 +95,11 @@ func CommitPosition(dir string, options Options) (head stream.Head, err error) {
 		return head, err
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
-	return head, readOnly(filepath.Join(dir, dataName), options, func(tx *Tx) (err error) {
-		head, err = tx.streamHead()
+	return head, readOnly(filepath.Join(dir, dataName), options, func(tx *Tx) error {
+		meta, err := readMeta(tx)
+		if err == nil && meta.Cluster { // otherwise it is that of the commits which a single server ships
+			head, err = tx.streamHead()
+		}
 		return err
 	})
 }

@@ -22,8 +22,10 @@ export function record(method: string, path: string, address: string, body?: unk
   const one: Sent = { method, address }
   sent = [...sent.filter((other) => method !== 'GET' || form(other) !== form(one)), one].slice(-most)
   if (body !== undefined)
-    void import('./hide').then(({ hidden, parts }) => Object.assign(one, body instanceof FormData ? { form: parts(body) } : { body: hidden(path, body) }))
+    import('./hide')
+      .then(({ hidden, parts }) => Object.assign(one, body instanceof FormData ? { form: parts(body) } : { body: hidden(path, body) }))
+      .catch(() => {}) // offline: it is shown without the body
 }
 
 // recorded are the requests of the page, the newest first.
-export const recorded = (): Sent[] => [...sent].reverse()
+export const recorded = (): Sent[] => (page === location.pathname ? [...sent].reverse() : [])

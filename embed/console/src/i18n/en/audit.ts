@@ -64,6 +64,7 @@ export const audit = {
   'audit.what.avatar': 'photo',
   'audit.what.job': 'job',
   'audit.what.installation': 'installation',
+  'audit.what.view': 'view of a list',
   'audit.what.webhook': 'webhook',
   'audit.what.key': 'API key',
   'audit.what.custom_field': 'custom field',

@@ -62,6 +62,7 @@ export const audit: Record<keyof typeof en, string> = {
   'audit.what.avatar': '头像',
   'audit.what.job': '任务',
   'audit.what.installation': '安装信息',
+  'audit.what.view': '列表视图',
   'audit.what.webhook': 'Webhook',
   'audit.what.key': 'API 密钥',
   'audit.what.custom_field': '自定义字段',

@@ -20,6 +20,7 @@ export const collections = [
   'provider',
   'identity',
   'session',
+  'view',
 ]
 export const changes = ['create', 'update', 'delete'] as const
 export const actions = [
@@ -48,6 +49,9 @@ export const actions = [
 // plain is enough to compare words of the console, without the tables of other scripts.
 const plain = (text: string) => text.toLowerCase().replace(/\s+/g, ' ').trim()
 
+// named are actions whose words are those of names, too.
+const named = ['backup', 'start']
+
 type Meant = {
   rest: string // what is searched for
   words: string[] // those that are filters
@@ -74,7 +78,7 @@ export function meant(params: URLSearchParams, t: Texts): Meant {
   if (!params.has('change') && !params.has('action')) {
     take([
       ...changes.map((value) => ({ name: 'change', value, word: t(`audit.kind.${value}`) }) as const),
-      ...actions.map((value) => ({ name: 'action', value, word: t(`audit.kind.${value}`) }) as const),
+      ...actions.filter((value) => !named.includes(value)).map((value) => ({ name: 'action', value, word: t(`audit.kind.${value}`) }) as const),
     ])
   }
   if (found.words.length) found.rest = rest.trim()

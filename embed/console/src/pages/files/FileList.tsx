@@ -92,7 +92,7 @@ export function FileList() {
           {rows.length > 0 && view === 'list' && (
             <FileTable table={list.table} columns={arrange(columns, list.layout)} chosen={chosen} selectable={selectable} />
           )}
-          {rows.length === 0 && !list.table.loading && <Nothing list={list} />}
+          {rows.length === 0 && !list.table.loading && <Nothing list={list} upload={upload} />}
           {rows.length > 0 && list.hidden > 0 && (
             <Typography.Paragraph type="secondary" style={{ margin: '16px 0 0' }}>
               {t('files.hidden', { n: count(list.hidden) })}
@@ -167,7 +167,8 @@ function Filters({ list, order }: { list: List; order: boolean }) {
   )
 }
 
-function UploadButton({ onFiles }: { onFiles: (files: File[]) => void }) {
+// UploadButton opens the file dialog. first is the one of the empty state.
+function UploadButton({ onFiles, first = false }: { onFiles: (files: File[]) => void; first?: boolean }) {
   const input = useRef<HTMLInputElement>(null)
   return (
     <>
@@ -182,7 +183,13 @@ function UploadButton({ onFiles }: { onFiles: (files: File[]) => void }) {
           e.target.value = '' // lets the same file be selected again
         }}
       />
-      <Button type="primary" icon={<UploadOutlined />} onClick={() => input.current?.click()} data-create aria-keyshortcuts={singleKeys() ? 'c' : undefined}>
+      <Button
+        icon={<UploadOutlined />}
+        onClick={() => input.current?.click()}
+        {...(first
+          ? { 'aria-label': t('empty.first', { create: t('files.upload') }) }
+          : { type: 'primary' as const, 'data-create': true, 'aria-keyshortcuts': singleKeys() ? 'c' : undefined })}
+      >
         {t('files.upload')}
       </Button>
     </>
@@ -190,7 +197,7 @@ function UploadButton({ onFiles }: { onFiles: (files: File[]) => void }) {
 }
 
 // Nothing is the empty state.
-function Nothing({ list }: { list: List }) {
+function Nothing({ list, upload }: { list: List; upload: (files: File[]) => void }) {
   const { may } = useAccount()
   const hidden = ['keywordSearch', 'kind', 'public'].filter((name) => list.params.has(name))
   const outside = list.hidden > 0 && <div>{t('files.hidden', { n: count(list.hidden) })}</div>
@@ -210,5 +217,5 @@ function Nothing({ list }: { list: List }) {
   )
   if (hidden.length)
     return empty(t('empty.narrowed'), <Button onClick={() => list.set(Object.fromEntries(hidden.map((name) => [name, undefined])))}>{t('empty.clear')}</Button>)
-  return empty(may('file.list.create') ? t('files.empty.upload') : t('files.empty'))
+  return may('file.list.create') ? empty(t('files.empty.upload'), <UploadButton first onFiles={upload} />) : empty(t('files.empty'))
 }
