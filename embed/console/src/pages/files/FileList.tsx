@@ -92,7 +92,7 @@ export function FileList() {
           {rows.length > 0 && view === 'list' && (
             <FileTable table={list.table} columns={arrange(columns, list.layout)} chosen={chosen} selectable={selectable} />
           )}
-          {rows.length === 0 && !list.table.loading && <Nothing list={list} upload={upload} />}
+          {rows.length === 0 && !list.table.loading && <Nothing list={list} />}
           {rows.length > 0 && list.hidden > 0 && (
             <Typography.Paragraph type="secondary" style={{ margin: '16px 0 0' }}>
               {t('files.hidden', { n: count(list.hidden) })}
@@ -167,8 +167,7 @@ function Filters({ list, order }: { list: List; order: boolean }) {
   )
 }
 
-// UploadButton opens the file dialog. first is the one of the empty state.
-function UploadButton({ onFiles, first = false }: { onFiles: (files: File[]) => void; first?: boolean }) {
+function UploadButton({ onFiles }: { onFiles: (files: File[]) => void }) {
   const input = useRef<HTMLInputElement>(null)
   return (
     <>
@@ -183,13 +182,7 @@ function UploadButton({ onFiles, first = false }: { onFiles: (files: File[]) => 
           e.target.value = '' // lets the same file be selected again
         }}
       />
-      <Button
-        icon={<UploadOutlined />}
-        onClick={() => input.current?.click()}
-        {...(first
-          ? { 'aria-label': t('empty.first', { create: t('files.upload') }) }
-          : { type: 'primary' as const, 'data-create': true, 'aria-keyshortcuts': singleKeys() ? 'c' : undefined })}
-      >
+      <Button type="primary" icon={<UploadOutlined />} onClick={() => input.current?.click()} data-create aria-keyshortcuts={singleKeys() ? 'c' : undefined}>
         {t('files.upload')}
       </Button>
     </>
@@ -197,7 +190,7 @@ function UploadButton({ onFiles, first = false }: { onFiles: (files: File[]) => 
 }
 
 // Nothing is the empty state.
-function Nothing({ list, upload }: { list: List; upload: (files: File[]) => void }) {
+function Nothing({ list }: { list: List }) {
   const { may } = useAccount()
   const hidden = ['keywordSearch', 'kind', 'public'].filter((name) => list.params.has(name))
   const outside = list.hidden > 0 && <div>{t('files.hidden', { n: count(list.hidden) })}</div>
@@ -217,5 +210,16 @@ function Nothing({ list, upload }: { list: List; upload: (files: File[]) => void
   )
   if (hidden.length)
     return empty(t('empty.narrowed'), <Button onClick={() => list.set(Object.fromEntries(hidden.map((name) => [name, undefined])))}>{t('empty.clear')}</Button>)
-  return may('file.list.create') ? empty(t('files.empty.upload'), <UploadButton first onFiles={upload} />) : empty(t('files.empty'))
+  if (!may('file.list.create')) return empty(t('files.empty'))
+  const upload = t('files.upload')
+  return empty(
+    t('files.empty.upload'),
+    <Button
+      icon={<UploadOutlined />}
+      aria-label={t('empty.first', { create: upload })}
+      onClick={() => document.querySelector<HTMLElement>('main [data-create]')?.click()}
+    >
+      {upload}
+    </Button>,
+  )
 }
