@@ -14,6 +14,7 @@ var noRights = []kv.Table{
 	PersonKeys, Erasures, // an erasure deletes the rows that let in
 	Webhooks, WebhookSecrets, WebhookStates, // only the node with the duties sends
 	CompletedRequests, UsedValues, Unlocks, // deleted when they have expired
+	Views, ViewDefaults, // how lists are shown, without their rows
 	kv.Objects, kv.ContentKeys,
 }
 

@@ -224,7 +224,7 @@ func TestHome_PublicSettingsOnly(t *testing.T) {
 	in := servertest.Start(t)
 	in.OK("PUT", "/system/setting", `{"values":{"site.title":"Mine"}}`, "owner")
 	in.OK("GET", "/api/home", "", "nobody").Brief(200, `"title":"Mine"`,
-		`"settings":{"site":{"contact":"","logo":"","title":"Mine"}}`)
+		`"settings":{"site":{"accent":"","accent_dark":"","contact":"","logo":"","sign_in_text":"","title":"Mine"}}`)
 	in.OK("PUT", "/system/setting-group/1", `{"public":0}`, "owner")
 	in.OK("GET", "/api/home", "", "nobody").Brief(200, `"settings":{}`)
 }
