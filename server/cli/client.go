@@ -304,7 +304,8 @@ func (c *client) named(what, path, field, name string, query url.Values) (record
 	return nil, fmt.Errorf("there is no %s %s%s", what, name, similar(name, known))
 }
 
-// similar returns a text that names the known names that begin like a name; "" if none does.
+// similar returns a text that names the known names that begin like a name, those with the most letters first; "" if
+// there are none.
 func similar(name string, known []string) string {
 	start := strings.ToLower(name)
 	start = start[:min(len(start), 2)]
@@ -317,5 +318,15 @@ func similar(name string, known []string) string {
 	if len(close) == 0 {
 		return ""
 	}
+	slices.SortStableFunc(close, func(a, b string) int { return common(b, name) - common(a, name) })
 	return "; there is " + strings.Join(close[:min(len(close), 5)], ", ")
+}
+
+// common returns the number of bytes with which both texts begin, in any case.
+func common(a, b string) (n int) {
+	a, b = strings.ToLower(a), strings.ToLower(b)
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+	return n
 }
