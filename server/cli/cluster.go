@@ -19,14 +19,13 @@ import (
 	"reeve/store/disk"
 	"reeve/store/errs"
 	"reeve/store/kv"
-	"reeve/store/stream"
 )
 
 // node is this server as one of several, see package cluster.
 type node interface {
 	CommitLog() *kv.CommitLogOptions
 	Init(ctx context.Context, o store.Options) (missing []string, err error)
-	Replaceable(ctx context.Context, at stream.Head, independent bool, entry *uint64) error
+	Replaceable(ctx context.Context, epoch string, last uint64, independent bool, entry *uint64) error
 	Replace(ctx context.Context, o store.Options) (missing []string, err error)
 	Upgrade(ctx context.Context, o store.Options) (needed bool, err error)
 	Prepare(ctx context.Context, o store.Options, open func() error) error
@@ -309,7 +308,7 @@ func (p *program) chooseNode(n node) error {
 	case wanted != head.Number:
 		return fmt.Errorf("the data in this directory end with entry %d", head.Number)
 	}
-	if err := n.Replaceable(context.Background(), head, independent, confirmed); err != nil {
+	if err := n.Replaceable(context.Background(), head.Epoch, head.Number, independent, confirmed); err != nil {
 		return err
 	}
 	report, err := store.VerifyDir(p.config.DataDir, p.storeOptions())

@@ -126,10 +126,10 @@ func (n *Node) noneRuns(ctx context.Context) error {
 	return nil
 }
 
-// Replaceable returns an error if the data of a node, which are at a position of the log, must not replace those of the
-// cluster: nodes run, or etcd has entries that the data lack. Independent data have no position of the cluster: entry, nil
+// Replaceable returns an error if the data of a node, which end with the last entry of an epoch, must not replace those of
+// the cluster: nodes run, or etcd has entries that the data lack. Independent data have no position of the cluster: entry, nil
 // for none, must be the number of the last one in etcd, which confirms that all may be lost.
-func (n *Node) Replaceable(ctx context.Context, at stream.Head, independent bool, entry *uint64) error {
+func (n *Node) Replaceable(ctx context.Context, epoch string, last uint64, independent bool, entry *uint64) error {
 	if err := n.noneRuns(ctx); err != nil {
 		return err
 	}
@@ -142,7 +142,7 @@ func (n *Node) Replaceable(ctx context.Context, at stream.Head, independent bool
 	case independent && (entry == nil || *entry != head.Number):
 		return fmt.Errorf("the data in this directory belong to no cluster, and would replace those that end with entry %d in etcd: "+
 			"run this on the node that had all of them, and confirm it with --entry %[1]d", head.Number)
-	case !independent && (head.Epoch != at.Epoch || head.Number > at.Number):
+	case !independent && (head.Epoch != epoch || head.Number > last):
 		return fmt.Errorf("etcd has entries that these data lack, up to entry %d of the epoch %s: start this node, which takes them; "+
 			"to give them up, run `reeve cluster leave` first", head.Number, head.Epoch)
 	}
