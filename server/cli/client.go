@@ -304,8 +304,8 @@ func (c *client) named(what, path, field, name string, query url.Values) (record
 	return nil, fmt.Errorf("there is no %s %s%s", what, name, similar(name, known))
 }
 
-// similar returns a text that names the known names that begin like a name, those with the most letters first; "" if
-// there are none.
+// similar returns a text that names up to five known names, those with the longest common beginning first; "" if there are
+// none.
 func similar(name string, known []string) string {
 	start := strings.ToLower(name)
 	start = start[:min(len(start), 2)]

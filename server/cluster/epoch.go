@@ -111,6 +111,7 @@ func fillBucket(ctx context.Context, db *store.DB) (names []string, err error) {
 	return names, err
 }
 
+// noneRuns returns an error that names the nodes that run.
 func (n *Node) noneRuns(ctx context.Context) error {
 	nodes, err := n.etcd.Nodes(ctx)
 	if err != nil {

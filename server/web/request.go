@@ -325,8 +325,7 @@ func (s *Server) Fail(req *Request, err error) {
 	req.writeJSON(code, append(body, '\n'))
 }
 
-// shown returns an error as clients get it. Damage is told from other faults of the server, since an operator can
-// mend it.
+// shown returns an error as clients get it. Damage has a code of its own, since an operator can repair it.
 func shown(err error) *errs.Error {
 	e := errs.Of(err)
 	if e.Kind == errs.Internal && kv.IsDamage(err) {
