@@ -142,7 +142,7 @@ func TestExamine_FindsFaults(t *testing.T) {
 	var segments []string
 	for begun := time.Now(); len(segments) == 0; time.Sleep(5 * time.Millisecond) {
 		var err error
-		segments, err = filepath.Glob(filepath.Join(in.Dir, "audit", "*"))
+		segments, err = filepath.Glob(filepath.Join(in.Dir, "audit", "*.db"))
 		servertest.Must(t, err)
 		if time.Since(begun) > time.Minute {
 			t.Fatal("no segment is written")
