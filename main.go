@@ -13,7 +13,7 @@ import (
 )
 
 // version is raised with every release, and with every change of the schema.
-const version = "0.16.8"
+const version = "0.16.9"
 
 func main() {
 	release := cli.Release{Version: version, Config: "/etc/reeve/config.toml", Data: "/var/lib/reeve"}

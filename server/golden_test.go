@@ -187,6 +187,8 @@ var goldenAnswers = []struct{ file, method, url, body string }{
 	{"file_upload", "POST", "/file/list", "just a text\n"},
 	{"file", "PUT", "/file/list/1", `{"group_id":1,"public":true}`},
 	{"file_list", "GET", "/file/list", ""},
+	{"file_version", "POST", "/file/list/1/version", "another text\n"},
+	{"file_version_list", "GET", "/file/list/1/version", ""},
 	{"file_link", "POST", "/file/list/1/link", ""},
 	{"file_trashing", "DELETE", "/file/list/1", ""},
 	{"file_trash", "GET", "/file/trash", ""},

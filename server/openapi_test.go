@@ -218,6 +218,7 @@ func TestOpenAPIDocument_ListParametersWork(t *testing.T) {
 	in := everyone(t)
 	in.Create("/system/dict", `{"code":"colour","name":"Colour"}`)
 	in.Create("/system/webhook", `{"url":"https://example.org/","types":["*"]}`)
+	in.Keep("owner", "plan.txt", "words")
 	values := map[string]string{
 		"filter":        `{}`,
 		"page":          "1",

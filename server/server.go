@@ -114,6 +114,7 @@ func (f *features) routes() []web.Route {
 		settings.GroupRoutes(),
 		settings.FlagRoutes(f.Flags),
 		files.Routes(f.Jobs),
+		files.VersionRoutes(),
 		files.TrashRoutes(),
 		files.GroupRoutes(),
 		files.ContentRoutes(f.Files),

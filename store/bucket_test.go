@@ -39,7 +39,7 @@ func putSent(t *testing.T, db *DB, name string, data []byte) *File {
 	d, err := u.Finish()
 	noErr(t, err)
 	noErr(t, u.Send(t.Context(), func() {}))
-	f := &File{Name: name, Kind: OtherFile, Size: u.Size(), Digest: d}
+	f := &File{Name: name, FileContent: FileContent{Kind: OtherFile, Size: u.Size(), Digest: d}}
 	update(t, db, func(tx *Tx) error { return Files.Create(tx, f) })
 	return f
 }
@@ -121,7 +121,7 @@ func TestObjects_FollowRecords(t *testing.T) {
 	noErr(t, u.Send(t.Context(), func() {}))
 	refused := errors.New("refused")
 	if err := db.Update(System, func(tx *Tx) error {
-		return errors.Join(Files.Create(tx, &File{Name: "x", Kind: OtherFile, Digest: blob.Digest{1}}), refused)
+		return errors.Join(Files.Create(tx, &File{Name: "x", FileContent: FileContent{Kind: OtherFile, Digest: blob.Digest{1}}}), refused)
 	}); err == nil {
 		t.Fatal("it was stored")
 	}

@@ -58,7 +58,7 @@ const (
 	LostAvatar   = "avatar"
 	LostSecret   = "secret"       // value of a secret setting, or of a client secret
 	LostURL      = "public_url"   // address of a public file: it gets another one
-	LostContent  = "file_content" // a file that was deleted permanently
+	LostContent  = "file_content" // of a file that was deleted permanently, or an earlier one that is no longer kept
 	LostErased   = "erased"       // personal data of an erased person
 )
 
@@ -227,6 +227,9 @@ func (p *undoPlanner) change(e *audit.Entry, c *audit.Change) error {
 	default:
 		step.Operation = "update"
 		err = p.values(c, &step, func(name string, old json.RawMessage) { step.Fields[name] = old })
+		if err == nil && c.Collection == Files.Name() {
+			err = p.content(c, &step)
+		}
 		if len(step.Fields) == 0 {
 			return err
 		}
@@ -234,6 +237,24 @@ func (p *undoPlanner) change(e *audit.Entry, c *audit.Change) error {
 
 	p.plan.Steps = append(p.plan.Steps, step)
 	return err
+}
+
+// content leaves out the content of a file if the version that had it is no longer kept.
+func (p *undoPlanner) content(c *audit.Change, step *UndoStep) error {
+	digest, replaced := step.Fields["digest"]
+	if !replaced {
+		return nil
+	}
+	v, err := versionWith(p.tx, step.ID, digest)
+	if err != nil || v != nil {
+		return err
+	}
+	p.lose(c, LostContent)
+	for _, name := range contentFields {
+		delete(step.Fields, name)
+		delete(step.Expect, name)
+	}
+	return nil
 }
 
 // follower notes what is lost with a record that follows another one.

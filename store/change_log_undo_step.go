@@ -211,7 +211,8 @@ func (s *UndoStep) protectReserved(tx *Tx) error {
 	return err
 }
 
-// applyFile moves a file into or out of the trash, and sets its other fields.
+// applyFile moves a file into or out of the trash, returns to an earlier content, and sets its other
+// fields.
 func (s *UndoStep) applyFile(tx *Tx) error {
 	rest := kv.Fields{}
 	for name, value := range s.Fields {
@@ -226,6 +227,14 @@ func (s *UndoStep) applyFile(tx *Tx) error {
 	if moves {
 		if _, err := RestoreFile(tx, s.ID); err != nil {
 			return err
+		}
+	}
+	if digest, replaces := rest["digest"]; replaces {
+		if err := useContent(tx, s.ID, digest); err != nil {
+			return err
+		}
+		for _, name := range contentFields {
+			delete(rest, name)
 		}
 	}
 	if len(rest) == 0 {

@@ -20,18 +20,25 @@ const (
 // File is an uploaded file. Its content is a blob, which other files may share.
 type File struct {
 	Ident
-	GroupID      ID          `json:"group_id"`
-	Name         string      `json:"name" visible:"name"` // base name
-	Ext          string      `json:"ext"`                 // extension of the name, in lower case and without the dot
-	Kind         string      `json:"kind"`
-	MIME         string      `json:"mime"`
-	Size         int64       `json:"size"`
-	Digest       blob.Digest `json:"digest"`
-	Key          string      `json:"key" log:"secret"` // key in the public URL; "" if the file is not public
-	UploaderID   ID          `json:"uploader_id"`
-	UploaderName string      `json:"uploader_name" log:"personal"`
-	TrashedAt    Time        `json:"trashed_at"` // 0 if it is not in the trash
+	GroupID ID     `json:"group_id"`
+	Name    string `json:"name" visible:"name"` // base name
+	Ext     string `json:"ext"`                 // extension of the name, in lower case and without the dot
+	FileContent
+	Key          string `json:"key" log:"secret"` // key in the public URL; "" if the file is not public
+	UploaderID   ID     `json:"uploader_id"`
+	UploaderName string `json:"uploader_name" log:"personal"`
+	TrashedAt    Time   `json:"trashed_at"` // 0 if it is not in the trash
 	Versioned
+}
+
+// FileContent describes the content of a file, or of an earlier version of it.
+type FileContent struct {
+	Kind     string      `json:"kind"`
+	MIME     string      `json:"mime"`
+	Size     int64       `json:"size"`
+	Digest   blob.Digest `json:"digest"`
+	AuthorID ID          `json:"author_id"` // user who uploaded it as a new version; 0 for the first content, which is the uploader's
+	StoredAt Time        `json:"stored_at"` // time of that upload; 0 for the first content
 }
 
 // Public reports whether anyone with the URL may read the file.
@@ -74,6 +81,9 @@ var (
 	FileByDigest   = kv.NewEach(Files, "digest", func(f *File) string { return f.Digest.String() })
 	FileByUploader = kv.NewRef(Files, "uploader_id", Users, func(f *File) ID {
 		return f.UploaderID
+	}, kv.Dangle)
+	FileByAuthor = kv.NewRef(Files, "author_id", Users, func(f *File) ID {
+		return f.AuthorID
 	}, kv.Dangle)
 	FileByName    = kv.NewEach(Files, "name", func(f *File) string { return fold.SortKey(f.Name) })
 	FileBySize    = kv.NewEach(Files, "size", func(f *File) int64 { return f.Size })

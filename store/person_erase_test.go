@@ -76,15 +76,13 @@ func withPeople(t *testing.T, dir string) *people {
 				Name:         "a",
 				UploaderID:   p.staff,
 				UploaderName: "Alice",
-				Digest:       digest,
-				Size:         6,
+				FileContent:  FileContent{Digest: digest, Size: 6},
 			}),
 			Files.Create(tx, &File{
 				Name:         "b",
 				UploaderID:   p.owner,
 				UploaderName: "boss",
-				Digest:       digest,
-				Size:         6,
+				FileContent:  FileContent{Digest: digest, Size: 6},
 			}),
 			Jobs.Create(tx, &Job{
 				Kind:     "user_import",

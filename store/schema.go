@@ -54,7 +54,7 @@ var reeve = kv.Schema{
 		PasswordHashes, Sessions, SessionTokens, Devices, LoginLogs,
 		SettingGroups, Settings, SettingSecrets,
 		Dicts, DictItems,
-		FileGroups, Files, Avatars,
+		FileGroups, Files, FileVersions, Avatars,
 		Jobs, JobSteps,
 		PersonKeys, Erasures,
 		Webhooks, WebhookSecrets, WebhookStates,
@@ -124,5 +124,6 @@ var reeve = kv.Schema{
 		{Title: "app users have passkeys", Run: Passkeys.Reindex},
 		{Title: "used values and unlocked accounts are rows", Run: func(*Tx) error { return nil }},
 		{Title: "saved views of lists", Run: func(*Tx) error { return nil }},
+		{Title: "versions of files", Run: func(*Tx) error { return nil }},
 	},
 }

@@ -83,6 +83,8 @@ var (
 	FileFloor      = secured(number("file", "free_megabytes", 256, 64, 1<<20))
 	FileTrashDays  = number("file", "trash_days", 30, 1, 3650)
 
+	FileVersionsKept = number("file", "versions", 10, 0, 50)
+
 	SlowRequestMS = number("monitor", "slow_request_ms", 500, 1, 600_000)
 	SlowStoreMS   = number("monitor", "slow_store_ms", 50, 1, 600_000)
 	NextSteps     = toggle("monitor", "next_steps", "1")

@@ -23,7 +23,7 @@ func mustPut(t testing.TB, db *DB, name string, data []byte) *File {
 	noErr(t, err)
 	digest, err := u.Finish()
 	noErr(t, err)
-	f := &File{Name: name, Kind: OtherFile, Size: u.Size(), Digest: digest}
+	f := &File{Name: name, FileContent: FileContent{Kind: OtherFile, Size: u.Size(), Digest: digest}}
 	update(t, db, func(tx *Tx) error { return Files.Create(tx, f) })
 	return f
 }

@@ -116,6 +116,10 @@ func (v *View) inScope(c *audit.Change) bool {
 		if err == nil {
 			return f.InScope(v.tx)
 		}
+	case store.FileVersions.Name():
+		id, _ := changedID(c, "file_id")
+		f, err := store.Files.Get(v.tx, id)
+		return err == nil && f.InScope(v.tx)
 	case store.Webhooks.Name():
 		w, err := store.Webhooks.Get(v.tx, store.ID(c.ID))
 		if err == nil {
@@ -171,8 +175,13 @@ func (v *View) inDept(c *audit.Change) bool {
 
 // ownerOf returns the user whom a record belongs to, if the change tells it.
 func ownerOf(c *audit.Change) (id store.ID, known bool) {
+	return changedID(c, "user_id", "uploader_id", "owner_id")
+}
+
+// changedID returns the ID in the first of some fields that the change has.
+func changedID(c *audit.Change, names ...string) (id store.ID, known bool) {
 	for _, f := range c.Fields {
-		if f.Name != "user_id" && f.Name != "uploader_id" && f.Name != "owner_id" {
+		if !slices.Contains(names, f.Name) {
 			continue
 		}
 		text := f.New.Plain

@@ -64,12 +64,28 @@ type thumbIn struct {
 type contentIn struct {
 	web.ByID
 	thumbIn
+	Version store.ID `query:"version" doc:"ID of an earlier version of the file; absent for the current one"`
+}
+
+// seen returns the file, with the content of the version, if the caller may see it.
+func (in *contentIn) seen(tx *store.Tx) (*store.File, error) {
+	f, err := seenFile(tx, in.ID, false)
+	if err != nil || in.Version == 0 {
+		return f, err
+	}
+	v, err := store.VersionOf(tx, in.ID, in.Version)
+	if err != nil {
+		return nil, err
+	}
+	of := *f
+	of.FileContent = v.FileContent
+	return &of, nil
 }
 
 func (d *Downloads) downloadFile(req *web.Request, in *contentIn, w http.ResponseWriter) error {
 	var f *store.File
 	err := req.DB.View(req.Actor, func(tx *store.Tx) (err error) {
-		f, err = seenFile(tx, in.ID, false)
+		f, err = in.seen(tx)
 		return err
 	})
 	if err != nil {
@@ -83,7 +99,8 @@ const LinkTime = 5 * time.Minute
 
 type linkIn struct {
 	web.ByID
-	Seconds *int64 `json:"seconds" check:"min=1,max=300" doc:"Life of the link in seconds, 300 by default; the link ends with the session that created it"`
+	Version *store.ID `json:"version_id" doc:"ID of an earlier version of the file; absent for the current one"`
+	Seconds *int64    `json:"seconds" check:"min=1,max=300" doc:"Life of the link in seconds, 300 by default; the link ends with the session that created it"`
 }
 
 type LinkOut struct {
@@ -92,8 +109,10 @@ type LinkOut struct {
 }
 
 func (d *Downloads) linkFile(tx *store.Tx, req *web.Request, in *linkIn) (*LinkOut, error) {
-	f, err := seenFile(tx, in.ID, false)
-	if err != nil {
+	signed := SignedLinkIn{}
+	signed.ID = in.ID
+	web.Set(&signed.Version, in.Version)
+	if _, err := signed.seen(tx); err != nil {
 		return nil, err
 	}
 	life := LinkTime
@@ -101,14 +120,16 @@ func (d *Downloads) linkFile(tx *store.Tx, req *web.Request, in *linkIn) (*LinkO
 		life = time.Duration(*in.Seconds) * time.Second
 	}
 	expires := tx.Now().Add(life)
-	signed := SignedLinkIn{}
 	if req.Session == nil {
 		return nil, errs.New(errs.Denied,
 			"a link lasts as long as the session of a user; a command has none")
 	}
-	signed.ID, signed.Session, signed.Expires = f.ID, req.Session.ID, strconv.FormatInt(int64(expires), 10)
+	signed.Session, signed.Expires = req.Session.ID, strconv.FormatInt(int64(expires), 10)
 	signature := d.Links.Sign(signed.Texts(req.Session.Actor.ID)...) // the user who signed in
-	path := "/file/signed/" + f.ID.String() + "?expires=" + signed.Expires + "&session=" + signed.Session.String() + "&signature=" + signature
+	path := "/file/signed/" + signed.ID.String() + "?expires=" + signed.Expires + "&session=" + signed.Session.String() + "&signature=" + signature
+	if signed.Version != 0 {
+		path += "&version=" + signed.Version.String()
+	}
 	return &LinkOut{req.Server.URL(path), expires}, nil
 }
 
@@ -119,9 +140,13 @@ type SignedLinkIn struct {
 	Signature string   `query:"signature" check:"required"`
 }
 
-// Texts returns the signed texts of a link: which file, for whom, until when.
+// Texts returns the signed texts of a link: which file, for whom, until when, and which version.
 func (in *SignedLinkIn) Texts(user store.ID) []string {
-	return []string{"file", in.ID.String(), user.String(), in.Session.String(), in.Expires}
+	texts := []string{"file", in.ID.String(), user.String(), in.Session.String(), in.Expires}
+	if in.Version != 0 {
+		texts = append(texts, in.Version.String())
+	}
+	return texts
 }
 
 // downloadSigned sends a file to a client with a signed link, as long as the session
@@ -151,7 +176,7 @@ func (d *Downloads) downloadSigned(req *web.Request, in *SignedLinkIn,
 		}
 
 		tx.ActAs(session.Actor)
-		f, err = seenFile(tx, in.ID, false)
+		f, err = in.seen(tx)
 		return err
 	})
 	if err != nil {

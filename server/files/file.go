@@ -2,6 +2,7 @@
 package files
 
 import (
+	"cmp"
 	"crypto/rand"
 	"io"
 
@@ -10,6 +11,7 @@ import (
 	"reeve/store"
 	"reeve/store/blob"
 	"reeve/store/errs"
+	"reeve/store/fold"
 	"reeve/store/kv"
 )
 
@@ -58,6 +60,7 @@ type File struct {
 	URL          string      `json:"url" doc:"URL of the content; it requires a token unless the file is public"`
 	UploaderID   store.ID    `json:"uploader_id"`
 	UploaderName string      `json:"uploader_name" doc:"Username of the uploader at the time of the upload"`
+	StoredAt     store.Time  `json:"stored_at" doc:"Time at which the content was uploaded; later than created_at for a new version"`
 	store.Versioned
 }
 
@@ -76,6 +79,7 @@ func fileOf(req *web.Request, f *store.File) *File {
 		URL:          req.Server.URL("/file/list/" + f.ID.String() + "/content"),
 		UploaderID:   f.UploaderID,
 		UploaderName: f.UploaderName,
+		StoredAt:     cmp.Or(f.StoredAt, f.CreatedAt),
 		Versioned:    f.Versioned,
 	}
 	if f.Public() {
@@ -87,7 +91,7 @@ func fileOf(req *web.Request, f *store.File) *File {
 // fileColumns are the columns that the list and the trash share.
 var fileColumns = []web.Column[store.File]{
 	{Name: "id", Uses: web.Sorted},
-	{Name: "name", Uses: web.Sorted, Order: store.FileByName.Order()},
+	{Name: "name", Uses: web.Sorted | web.Filtered | web.Param, Texts: named, Order: store.FileByName.Order()},
 	{Name: "size", Uses: web.Sorted, Order: store.FileBySize.Order()},
 }
 
@@ -109,6 +113,15 @@ var fileList = web.Resource[store.File, *File]{
 		{Name: "kind", Uses: web.Filtered | web.Param, Texts: web.AnyText(store.FileByKind)},
 		{Name: "public", Uses: web.Filtered | web.Param, Texts: web.AnyText(store.FileByPublic)},
 	}, fileColumns...),
+}
+
+// named returns the condition that a file has one of some names; case does not matter.
+func named(_ *store.Tx, names []string) kv.Condition {
+	keys := make([]string, len(names))
+	for i, name := range names {
+		keys[i] = fold.SortKey(name)
+	}
+	return store.FileByName.AnyOf(keys...)
 }
 
 // folders returns the condition that a file is in one of some groups; 0 selects files
@@ -243,12 +256,9 @@ func receive(req *web.Request, name string, content io.Reader) (*received, error
 	}
 
 	r.file = store.File{
-		Name:   name,
-		Ext:    ext(name),
-		Kind:   kind,
-		MIME:   media,
-		Size:   upload.Size(),
-		Digest: digest,
+		Name:        name,
+		Ext:         ext(name),
+		FileContent: store.FileContent{Kind: kind, MIME: media, Size: upload.Size(), Digest: digest},
 	}
 
 	return r, nil

@@ -277,8 +277,8 @@ func TestDownload_FileDeletedMeanwhile(t *testing.T) {
 	var log servertest.Log
 	in := servertest.Start(t, func(su *servertest.Setup) { su.Log = &log })
 	f := in.Keep("owner", "x", "soon gone")
-	record := &store.File{Ident: f.Ident, Digest: f.SHA256, Kind: f.Kind, MIME: f.MIME,
-		Name: f.Name}
+	record := &store.File{Ident: f.Ident, Name: f.Name,
+		FileContent: store.FileContent{Digest: f.SHA256, Kind: f.Kind, MIME: f.MIME}}
 	in.OK("DELETE", fmt.Sprint("/file/list/", f.ID), "", "owner")
 	in.OK("DELETE", fmt.Sprint("/file/trash/", f.ID), "", "owner")
 	swept(in, 0)

@@ -34,9 +34,8 @@ func (s *fileModel) churn(tx *store.Tx, n int) error {
 		f := &store.File{
 			Name: fmt.Sprintf("%c%cÄ%d.txt", 'a'+rune(s.r.IntN(4)), 'A'+rune(s.r.IntN(4)),
 				s.r.IntN(20)),
-			Kind:       fileKinds[s.r.IntN(6)],
-			Size:       int64(s.r.IntN(10)),
-			UploaderID: s.users[s.r.IntN(len(s.users))],
+			FileContent: store.FileContent{Kind: fileKinds[s.r.IntN(6)], Size: int64(s.r.IntN(10))},
+			UploaderID:  s.users[s.r.IntN(len(s.users))],
 		}
 		f.Digest = sha256.Sum256([]byte(filler("", int(f.Size)))) // one of the first files has the same content
 		s.edit(f)

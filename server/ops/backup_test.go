@@ -40,10 +40,8 @@ func withFile(t *testing.T) (in *servertest.Instance, data []byte) {
 	servertest.Must(t, err)
 	in.Update(func(tx *store.Tx) error {
 		return store.Files.Create(tx, &store.File{
-			Name:   "some",
-			Kind:   store.OtherFile,
-			Size:   u.Size(),
-			Digest: digest,
+			Name:        "some",
+			FileContent: store.FileContent{Kind: store.OtherFile, Size: u.Size(), Digest: digest},
 		})
 	})
 	return in, data

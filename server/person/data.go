@@ -73,7 +73,9 @@ invitation.json   the invitation to choose a password, if there is one
 keys.json         API keys that act for the user, without the keys themselves
 views.json        saved views of lists
 sign-ins.jsonl    the sign-in log: attempts to sign in to this account
-files.jsonl       descriptions of the files that the person uploaded; not their content
+files.jsonl       descriptions of the files that the person uploaded, or a new version of; not
+                  their content
+file-versions.jsonl  descriptions of earlier versions that the person uploaded
 webhooks.jsonl    receivers outside of this server to which events about the person were sent
 jobs.jsonl        long operations, such as imports, that the person started
 change-log.jsonl  entries of the change log: what the person changed, and what others
@@ -155,7 +157,8 @@ func (p *personData) send(w http.ResponseWriter, name string) error {
 		{"second-factor.json", p.secondFactor}, {"mails.jsonl", p.mails},
 		{"invitation.json", p.invitation}, {"keys.json", p.keys},
 		{"views.json", p.views},
-		{"sign-ins.jsonl", p.signIns}, {"files.jsonl", p.files}, {"jobs.jsonl", p.jobs},
+		{"sign-ins.jsonl", p.signIns}, {"files.jsonl", p.files},
+		{"file-versions.jsonl", p.fileVersions}, {"jobs.jsonl", p.jobs},
 		{"webhooks.jsonl", p.deliveries},
 		{"change-log.jsonl", p.changeLog},
 	} {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"mime"
 	"net/url"
+	"slices"
 
 	"reeve/server/account"
 	"reeve/server/changes"
@@ -251,13 +252,27 @@ type exportedFile struct {
 	store.Versioned
 }
 
+// exportedVersion describes an earlier version of a file.
+type exportedVersion struct {
+	store.Ident
+	FileID     store.ID   `json:"file_id"`
+	Kind       string     `json:"kind"`
+	MIME       string     `json:"mime"`
+	Size       int64      `json:"size"`
+	StoredAt   store.Time `json:"stored_at"`
+	ReplacedAt store.Time `json:"replaced_at"`
+}
+
 func (p *personData) files() error {
 	return p.lines("files.jsonl",
 		func(tx *store.Tx) ([]store.ID, error) {
 			if p.who.App {
 				return nil, nil
 			}
-			return store.FileByUploader.AnyOf(p.who.ID).IDs(tx), nil
+			ids := append(store.FileByUploader.AnyOf(p.who.ID).IDs(tx),
+				store.FileByAuthor.AnyOf(p.who.ID).IDs(tx)...)
+			slices.Sort(ids)
+			return slices.Compact(ids), nil
 		},
 		func(tx *store.Tx, id store.ID) (any, error) {
 			f, err := store.Files.Get(tx, id)
@@ -266,6 +281,23 @@ func (p *personData) files() error {
 			}
 			return exportedFile{f.Ident, f.GroupID, f.Name, f.Kind, f.MIME, f.Size,
 				store.Flag(f.Public()), f.TrashedAt, f.Versioned}, nil
+		})
+}
+
+func (p *personData) fileVersions() error {
+	return p.lines("file-versions.jsonl",
+		func(tx *store.Tx) ([]store.ID, error) {
+			if p.who.App {
+				return nil, nil
+			}
+			return store.FileVersionByAuthor.AnyOf(p.who.ID).IDs(tx), nil
+		},
+		func(tx *store.Tx, id store.ID) (any, error) {
+			v, err := store.FileVersions.Get(tx, id)
+			if err != nil {
+				return nil, err
+			}
+			return exportedVersion{v.Ident, v.FileID, v.Kind, v.MIME, v.Size, v.StoredAt, v.CreatedAt}, nil
 		})
 }
 

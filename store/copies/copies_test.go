@@ -72,7 +72,7 @@ func (in *installation) put(name string) store.ID {
 	if err != nil {
 		in.t.Fatal(err)
 	}
-	f := &store.File{Name: name, Kind: store.OtherFile, Size: int64(len(content)), Digest: digest}
+	f := &store.File{Name: name, FileContent: store.FileContent{Kind: store.OtherFile, Size: int64(len(content)), Digest: digest}}
 	if err := in.db.Update(store.System, func(tx *store.Tx) error { return store.Files.Create(tx, f) }); err != nil {
 		in.t.Fatal(err)
 	}

@@ -131,7 +131,7 @@ func TestRestore_NamesMissing(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		again := &store.File{Name: "again", Kind: f.Kind, Size: f.Size, Digest: f.Digest} // the content of another file
+		again := &store.File{Name: "again", FileContent: f.FileContent} // the content of another file
 		return store.Files.Create(tx, again)
 	})
 	if err != nil {

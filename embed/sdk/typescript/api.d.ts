@@ -980,6 +980,8 @@ export type CreateFileGroup = {
 export type CreateFileLink = {
   /** Life of the link in seconds, 300 by default; the link ends with the session that created it */
   seconds?: number
+  /** ID of an earlier version of the file; absent for the current one */
+  version_id?: number | null
 }
 
 export type CreateOwnAPIKey = {
@@ -1776,6 +1778,8 @@ export type File = {
   sha256: string
   /** Size in bytes */
   size: number
+  /** Time at which the content was uploaded; later than created_at for a new version */
+  stored_at: string
   updated_at: string
   uploader_id: number
   /** Username of the uploader at the time of the upload */
@@ -4185,6 +4189,8 @@ export type TrashedFile = {
   sha256: string
   /** Size in bytes */
   size: number
+  /** Time at which the content was uploaded; later than created_at for a new version */
+  stored_at: string
   trashed_at: string
   updated_at: string
   uploader_id: number
@@ -4861,6 +4867,10 @@ export type UploadFiles = {
   public?: 0 | 1
 }
 
+export type UploadNewVersionOfFile = {
+  file: string
+}
+
 export type UseOneTimeLink = {
   /** New password; required for an invitation and a password reset */
   password?: string
@@ -4958,6 +4968,37 @@ export type VerifyOwnAppEmail = {
 export type VerifyOwnEmailAddress = {
   /** New address, which replaces the present one once it is confirmed; absent to confirm the present one */
   email?: string | null
+}
+
+export type Version = {
+  /** ID of the user who uploaded it */
+  author_id: number
+  /** Username of that user; empty if the user was deleted */
+  author_name: string
+  id: number
+  kind: "image" | "audio" | "video" | "archive" | "document" | "other"
+  /** Media type, detected from the content */
+  mime: string
+  /** Time at which another content replaced it */
+  replaced_at: string
+  sha256: string
+  /** Size in bytes */
+  size: number
+  /** Time at which it was uploaded */
+  stored_at: string
+}
+
+export type VersionPage = {
+  /** Number of this page, from 1 */
+  current: number
+  /** IDs of records of this page that data lacks, because they, or records that they need, are damaged; the system's health names the damage; absent if none */
+  damaged_ids?: number[]
+  /** Records of this page */
+  data: Version[]
+  /** Maximum number of records per page */
+  pageSize: number
+  /** Number of matching records, damaged ones included */
+  total: number
 }
 
 export type View = {
@@ -5335,6 +5376,7 @@ export type Api = {
     '/file/list-zip': { body: undefined; answer: unknown }
     [path: `/file/list/${number}`]: { body: undefined; answer: File }
     [path: `/file/list/${number}/content`]: { body: undefined; answer: unknown }
+    [path: `/file/list/${number}/version`]: { body: undefined; answer: VersionPage }
     [path: `/file/signed/${number}`]: { body: undefined; answer: unknown }
     '/file/trash': { body: undefined; answer: TrashedFilePage }
     '/health': { body: undefined; answer: Health }
@@ -5496,6 +5538,7 @@ export type Api = {
     '/file/group': { body: CreateFileGroup; answer: FileGroup }
     '/file/list': { body: undefined; answer: Files }
     [path: `/file/list/${number}/link`]: { body: CreateFileLink; answer: Link }
+    [path: `/file/list/${number}/version`]: { body: undefined; answer: File }
     [path: `/link/${string}`]: { body: undefined; answer: unknown }
     '/ofrep/v1/evaluate/flags': { body: EvaluateFlags; answer: unknown }
     [path: `/ofrep/v1/evaluate/flags/${string}`]: { body: EvaluateFlag; answer: unknown }
@@ -5565,6 +5608,7 @@ export type Api = {
     [path: `/file/group/${number}`]: { body: UpdateFileGroup; answer: FileGroup }
     '/file/list': { body: UpdateFileRecords; answer: Files }
     [path: `/file/list/${number}`]: { body: UpdateFileRecord; answer: File }
+    [path: `/file/list/${number}/version/${number}`]: { body: undefined; answer: File }
     [path: `/file/trash/${number}`]: { body: undefined; answer: File }
     [path: `/system/dict/${number}`]: { body: UpdateDict; answer: Dict }
     [path: `/system/dict/${number}/item/${number}`]: { body: UpdateDictItem; answer: DictItem }
@@ -5623,6 +5667,7 @@ export type Api = {
     [path: `/file/group/${number}`]: { body: undefined; answer: Record<string, never> }
     '/file/list': { body: undefined; answer: Deleted }
     [path: `/file/list/${number}`]: { body: undefined; answer: Record<string, never> }
+    [path: `/file/list/${number}/version/${number}`]: { body: undefined; answer: Record<string, never> }
     '/file/trash': { body: undefined; answer: Record<string, never> }
     [path: `/file/trash/${number}`]: { body: undefined; answer: Record<string, never> }
     '/system/dict': { body: undefined; answer: Record<string, never> }

@@ -137,6 +137,9 @@ export const builtins: Record<string, string> = {
   'given.Free disk space': '磁盘可用空间',
   'given.Minimum free disk space in MiB; uploads are refused below it': '磁盘最小可用空间（MiB），低于此值时拒绝上传',
   'given.Trash retention': '回收站保留天数',
+  'given.Versions': '版本数',
+  'given.Earlier versions that are kept of each file; with 0, a new version replaces the content for good':
+    '每个文件保留的早期版本数；为 0 时，新版本会永久替换内容',
   'given.Days after which files in the trash are deleted permanently': '回收站中的文件在多少天后永久删除',
   'given.Slow request': '慢请求',
   'given.Requests taking at least this many milliseconds are slow, and always recorded': '耗时达到此毫秒数的请求视为慢请求，始终记录',

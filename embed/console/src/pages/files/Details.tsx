@@ -16,6 +16,7 @@ import { Thumb } from './Thumb'
 import type { Actions } from './useActions'
 import type { Groups } from './useGroups'
 
+const Versions = lazy(async () => ({ default: (await import('./Versions')).Versions }))
 const EditFile = lazy(async () => ({ default: (await import('./EditFile')).EditFile }))
 
 type Props = { actions: Actions; groups: Groups; rows: readonly File[]; preview: (file: File) => void; changed: () => Promise<unknown> }
@@ -65,7 +66,13 @@ export function Details({ actions, groups, rows, preview, changed }: Props) {
         )
       }
     >
-      {file ? <Facts file={file} groups={groups} preview={preview} /> : loading ? <Spin delay={200} /> : t('error.not_found')}
+      {file ? (
+        <Facts file={file} groups={groups} preview={preview} changed={() => Promise.all([reload(), changed()])} />
+      ) : loading ? (
+        <Spin delay={200} />
+      ) : (
+        t('error.not_found')
+      )}
       <Suspense>
         {file && editing !== undefined && (
           <EditFile file={file} open={editing} onClose={() => setEditing(false)} reload={reload} saved={() => Promise.all([reload(), changed()])} />
@@ -75,7 +82,9 @@ export function Details({ actions, groups, rows, preview, changed }: Props) {
   )
 }
 
-function Facts({ file, groups, preview }: { file: File; groups: Groups; preview: (file: File) => void }) {
+type FactsProps = { file: File; groups: Groups; preview: (file: File) => void; changed: () => Promise<unknown> }
+
+function Facts({ file, groups, preview, changed }: FactsProps) {
   const { may } = useAccount()
   const address = new URL(file.url, location.origin).href
   return (
@@ -107,6 +116,7 @@ function Facts({ file, groups, preview }: { file: File; groups: Groups; preview:
             ),
           },
           { label: t('files.uploaded'), children: <Time at={file.created_at} /> },
+          ...(file.stored_at === file.created_at ? [] : [{ label: t('files.version.stored'), children: <Time at={file.stored_at} /> }]),
           { label: t('updated_at'), children: <Time at={file.updated_at} /> },
           {
             label: t('files.sha'),
@@ -135,6 +145,9 @@ function Facts({ file, groups, preview }: { file: File; groups: Groups; preview:
         )}
       </section>
       {file.public === 0 && may('file.list.download') && <SignedLink key={file.id} file={file} />}
+      <Suspense>
+        <Versions key={`${file.id} ${file.sha256}`} file={file} changed={changed} />
+      </Suspense>
       {may('system.audit.query') && <Link to={activity({ collection: 'file', record: file.id })}>{t('menu.system.audit')}</Link>}
     </Flex>
   )

@@ -13,7 +13,7 @@ const valuesOf = (file: File): Values => ({ name: file.name, group_id: file.grou
 
 type Props = { file: File; open: boolean; onClose: () => void; reload: () => Promise<unknown>; saved: () => Promise<unknown> }
 
-// EditFile edits a file's metadata; its content never changes.
+// EditFile edits a file's metadata. Its content is replaced by a new version: see Versions.
 export function EditFile({ file, open, onClose, reload, saved }: Props) {
   const { confirm } = useAction()
   const groups = useChoices('file_group', open)

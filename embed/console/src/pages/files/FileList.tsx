@@ -52,7 +52,7 @@ export function FileList() {
 
   function upload(files: File[]) {
     dock(<UploadPanel />)
-    add(files, into)
+    add(files, into, may('file.list.update'))
   }
 
   const side = { groups: groups.all, value: group, onChange: setGroup }

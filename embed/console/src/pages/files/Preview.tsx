@@ -83,7 +83,7 @@ export function Preview({ files, file, onOpen, onClose, actions }: Props) {
         )
       }
     >
-      {file && <Content key={file.id} file={file} />}
+      {file && <Content key={`${file.id} ${file.sha256}`} file={file} />}
     </Modal>
   )
 }

@@ -23,7 +23,7 @@ export function Thumb({ file, size = '200x200' }: { file: File; size?: '64x64' |
   const picture = shapeOf(file) === 'image' && (file.public === 1 || may('file.list.download'))
   return (
     <span className="file-thumb" aria-hidden>
-      {picture ? <Picture key={`${file.id} ${file.url}`} file={file} size={size} /> : <FileIcon file={file} />}
+      {picture ? <Picture key={`${file.sha256} ${file.url}`} file={file} size={size} /> : <FileIcon file={file} />}
     </span>
   )
 }

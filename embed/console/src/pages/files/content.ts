@@ -56,8 +56,16 @@ export async function loadText(file: File, signal: AbortSignal): Promise<string>
 
 // linkTo returns a URL that needs no token, for players and browser downloads, which load
 // only what they need and keep nothing in memory.
-export async function linkTo(file: { id: number; public: 0 | 1; url: string }): Promise<string> {
+export async function linkTo(file: Pick<File, 'id' | 'public' | 'url'>): Promise<string> {
   return file.public ? file.url : (await post(`/file/list/${file.id}/link`, {})).url
+}
+
+// saveVersion downloads an earlier version of a file.
+export async function saveVersion(file: File, version_id: number): Promise<void> {
+  const link = document.createElement('a')
+  link.href = (await post(`/file/list/${file.id}/link`, { version_id })).url
+  link.download = file.name
+  link.click()
 }
 
 const largest = 1 << 30 // bytes of an archive, which the browser collects before it saves it

@@ -1,7 +1,7 @@
 import { base } from '../../api/base'
 import { actingHeaders } from '../../api/acting'
 import { begin } from '../../api/changes'
-import { Failure, failureIn, hooks, language } from '../../api/request'
+import { Failure, failureIn, get, hooks, language } from '../../api/request'
 import { words } from '../../ui/words'
 import { store } from '../../ui/store'
 
@@ -11,7 +11,9 @@ export type Upload = {
   id: number
   file: File
   group: number
-  state: 'waiting' | 'sending' | 'stored' | 'failed' | 'cancelled'
+  state: 'unchecked' | 'checking' | 'asking' | 'waiting' | 'sending' | 'stored' | 'failed' | 'cancelled'
+  same?: number // ID of a file of this name in the folder, while the user is asked
+  into?: number // ID of the file whose new version it is
   sent: number // bytes
   problem: string
 }
@@ -23,11 +25,11 @@ let uploads: Upload[] = []
 const known = store(uploads) // the last report
 let telling: ReturnType<typeof setTimeout> | undefined
 let last = 0
-const running = new Map<number, XMLHttpRequest>()
+const running = new Map<number, { abort: () => void }>()
 
 export const useUploads = known.use
 
-export const unfinished = (u: Upload) => u.state === 'waiting' || u.state === 'sending'
+export const unfinished = (u: Upload) => u.state !== 'stored' && u.state !== 'failed' && u.state !== 'cancelled'
 
 function warn(event: BeforeUnloadEvent): void {
   event.preventDefault()
@@ -51,12 +53,46 @@ function change(id: number, values: Partial<Upload>): void {
   set(uploads.map((u) => (u.id === id ? { ...u, ...values } : u)))
 }
 
-// add uploads files to a folder, 0 for none. Finished uploads are removed from the list.
-export function add(files: File[], group: number): void {
+// add uploads files to a folder, 0 for none. If ask, the user chooses what becomes of a file whose name the folder
+// has already. Finished uploads are removed from the list.
+export function add(files: File[], group: number, ask: boolean): void {
+  enqueue(files.map((file) => ({ file, group, state: ask ? 'unchecked' : 'waiting' })))
+}
+
+// addVersion uploads a new version of a file.
+export function addVersion(file: File, into: number): void {
+  enqueue([{ file, group: 0, state: 'waiting', into }])
+}
+
+function enqueue(added: Pick<Upload, 'file' | 'group' | 'state' | 'into'>[]): void {
   const before = uploads.some(unfinished) ? uploads : uploads.filter((u) => u.state === 'failed')
-  set([...before, ...files.map((file): Upload => ({ id: ++last, file, group, state: 'waiting', sent: 0, problem: '' }))])
+  set([...before, ...added.map((one): Upload => ({ ...one, id: ++last, sent: 0, problem: '' }))])
   next()
   tell()
+}
+
+// decide says what becomes of files whose names the folder has: a new version, or a file of its own.
+export function decide(ids: number[], version: boolean): void {
+  set(uploads.map((u) => (ids.includes(u.id) && u.state === 'asking' ? { ...u, state: 'waiting', into: version ? u.same : undefined } : u)))
+  next()
+  tell()
+}
+
+// check looks for a file of this name in the folder.
+function check({ id, file, group }: Upload): void {
+  const stop = new AbortController()
+  running.set(id, stop)
+  change(id, { state: 'checking' })
+  const filter = JSON.stringify({ name: [file.name], group_id: [group] })
+  void get('/file/list', { filter, pageSize: 1 }, { signal: stop.signal, quiet: true })
+    .then(({ data }) => data[0]?.id)
+    .catch(() => undefined) // then it becomes a file of its own, as without the question
+    .then((same) => {
+      if (stop.signal.aborted) return
+      running.delete(id)
+      change(id, same ? { state: 'asking', same } : { state: 'waiting' })
+      next()
+    })
 }
 
 export function retry(id: number): void {
@@ -85,13 +121,15 @@ export function forget(): void {
 function next(): void {
   for (const upload of uploads) {
     if (running.size >= atOnce) return
-    if (upload.state === 'waiting') send(upload)
+    if (upload.state === 'unchecked') check(upload)
+    else if (upload.state === 'waiting') send(upload)
   }
 }
 
-function send({ id, file, group }: Upload): void {
+function send({ id, file, group, into }: Upload): void {
   const form = new FormData()
-  if (group) form.set('group_id', String(group))
+  const path = into ? (`/file/list/${into}/version` as const) : '/file/list'
+  if (group && !into) form.set('group_id', String(group))
   form.set('file', file)
   const request = new XMLHttpRequest() // fetch does not report upload progress
   running.set(id, request)
@@ -106,10 +144,10 @@ function send({ id, file, group }: Upload): void {
   request.upload.onprogress = (e) => change(id, { sent: Math.min(e.loaded, file.size) })
   request.onload = () => end(request.status === 200 ? { state: 'stored', sent: file.size } : { state: 'failed', problem: problemOf(request) })
   request.onerror = () => end({ state: 'failed', problem: problemOf(request) })
-  hooks.sent('POST', '/file/list', '/file/list', form)
-  request.open('POST', `${base}/file/list`)
+  hooks.sent('POST', path, path, form)
+  request.open('POST', base + path)
   request.setRequestHeader('Accept-Language', language())
-  for (const [name, value] of Object.entries(actingHeaders('/file/list'))) request.setRequestHeader(name, value)
+  for (const [name, value] of Object.entries(actingHeaders(path))) request.setRequestHeader(name, value)
   request.send(form)
 }
 
