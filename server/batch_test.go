@@ -118,6 +118,12 @@ var deletable = sync.OnceValue(func() map[string]func(*servertest.Instance) []st
 		"/file/list": func(in *servertest.Instance) []store.ID {
 			return []store.ID{in.Keep("owner", "a.txt", "a").ID, in.Keep("owner", "b.txt", "b").ID}
 		},
+		"/file/list/:id/version": func(in *servertest.Instance) []store.ID {
+			in.Keep("owner", "a.txt", "a")
+			in.Upload("/file/list/1/version", "b", "owner")
+			in.Upload("/file/list/1/version", "c", "owner")
+			return []store.ID{1, 2}
+		},
 		"/file/trash": func(in *servertest.Instance) []store.ID {
 			ids := []store.ID{in.Keep("owner", "a.txt", "a").ID, in.Keep("owner", "b.txt", "b").ID}
 			in.OK("DELETE", fmt.Sprintf("/file/list?ids=%d,%d", ids[0], ids[1]), "", "owner")

@@ -14,14 +14,15 @@ import (
 
 // bodiless are the conditional operations without a body that are no deletions in deletable.
 var bodiless = map[string]string{
-	"POST /admin/key/:id/rotate":         "/admin/key/1/rotate",
-	"POST /admin/key/:id/adopt":          "/admin/key/1/adopt",
-	"POST /admin/key/:id/resume":         "/admin/key/1/resume",
-	"POST /admin/account/key/:id/rotate": "/admin/account/key/2/rotate",
-	"POST /system/field/:id/apply":       "/system/field/1/apply",
-	"PUT /file/trash/:id":                "/file/trash/2",
-	"DELETE /admin/list/:id/factor":      "/admin/list/2/factor",
-	"DELETE /user/list/:id/factor":       "/user/list/1/factor",
+	"POST /admin/key/:id/rotate":             "/admin/key/1/rotate",
+	"POST /admin/key/:id/adopt":              "/admin/key/1/adopt",
+	"POST /admin/key/:id/resume":             "/admin/key/1/resume",
+	"POST /admin/account/key/:id/rotate":     "/admin/account/key/2/rotate",
+	"POST /system/field/:id/apply":           "/system/field/1/apply",
+	"PUT /file/trash/:id":                    "/file/trash/2",
+	"PUT /file/list/:id/version/:version_id": "/file/list/1/version/1",
+	"DELETE /admin/list/:id/factor":          "/admin/list/2/factor",
+	"DELETE /user/list/:id/factor":           "/user/list/1/factor",
 }
 
 func changesSomething(rt *web.Route) bool { return rt.Method != http.MethodGet && !rt.ReadOnly }

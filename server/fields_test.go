@@ -173,7 +173,7 @@ var goodBodies = sync.OnceValue(func() map[string]goodBody {
 
 		"PUT /file/list/:id":       {"/file/list/1", `{"name":"good.txt","group_id":1,"public":1}`},
 		"PUT /file/list":           {"/file/list?ids=1", `{"group_id":1,"public":1}`},
-		"POST /file/list/:id/link": {"/file/list/1/link", `{"seconds":60}`},
+		"POST /file/list/:id/link": {"/file/list/1/link", `{"seconds":60,"version_id":1}`},
 
 		"POST /auth/forward": {"/auth/forward",
 			`{"origin":"` + servertest.AppOrigin + `","to":"/","state":"` + strings.Repeat("0", 64) + `"}`},
@@ -239,7 +239,8 @@ func prepareBodies(in *servertest.Instance) {
 	in.CreateAppRole()
 	createSimple(in)
 	in.Create("/system/dict/1/item", `{"label":"Mine","value":"mine"}`)
-	in.Upload("/file/list", "a text", "owner")
+	in.Upload("/file/list", "an earlier text", "owner")
+	in.Upload("/file/list/1/version", "a text", "owner")
 	in.OK("PUT", "/system/setting",
 		`{"values":{"app.registration":true,"app.second_factor":true,"app.passkeys":true}}`, "owner")
 }

@@ -17,10 +17,11 @@ func takesForm(rt *web.Route) bool { return rt.Input != nil && rt.Input.Upload }
 // goodForms has a file that each multipart route accepts.
 func goodForms(t *testing.T) map[string]servertest.FormPart {
 	return map[string]servertest.FormPart{
-		"POST /file/list":         servertest.FilePart("a.txt", "text"),
-		"POST /admin/avatar":      servertest.FilePart("a.gif", onePixel),
-		"POST /admin/list-import": servertest.FilePart("a.csv", "username\nnew\n"),
-		"POST /user/list-import":  servertest.FilePart("a.csv", "username\nnew\n"),
+		"POST /file/list":             servertest.FilePart("a.txt", "text"),
+		"POST /file/list/:id/version": servertest.FilePart("a.txt", "other text"),
+		"POST /admin/avatar":          servertest.FilePart("a.gif", onePixel),
+		"POST /admin/list-import":     servertest.FilePart("a.csv", "username\nnew\n"),
+		"POST /user/list-import":      servertest.FilePart("a.csv", "username\nnew\n"),
 	}
 }
 
@@ -51,22 +52,24 @@ func TestForm_RejectsUnknownFields(t *testing.T) {
 				rt.Name())
 		}
 
+		in.Upload("/file/list", "text", "owner")
+		path := strings.Replace(servertest.URLOf(rt), "999999", "1", 1)
 		before := in.Dump()
 		for _, name := range []string{"nonsense", "Dry_run", "dry_run[]", "file[]", "uploader_id",
 			"__proto__", "id"} {
-			sendForm(in, rt.Path, file, servertest.FieldPart(name, "1")).Names(400, name)
-			sendForm(in, rt.Path, servertest.FieldPart(name, ""), file).Names(400, name)
+			sendForm(in, path, file, servertest.FieldPart(name, "1")).Names(400, name)
+			sendForm(in, path, servertest.FieldPart(name, ""), file).Names(400, name)
 		}
 
 		for _, name := range []string{"nonsense", "Dry_run", "file", "dry_run[]"} {
-			sendForm(in, rt.Path+"?"+name+"=1", file).Names(400, name)
+			sendForm(in, path+"?"+name+"=1", file).Names(400, name)
 		}
 
 		if !rt.Input.Several {
-			sendForm(in, rt.Path, file, file).Names(400, "file")
+			sendForm(in, path, file, file).Names(400, "file")
 		}
 
-		sendForm(in, rt.Path, file, servertest.FieldPart("file", "x")).Names(400, "file")
+		sendForm(in, path, file, servertest.FieldPart("file", "x")).Names(400, "file")
 		properties := documented(t, rt)
 		for _, f := range rt.Input.Fields {
 			if f.From != "form" || f.IDs != nil { // see TestNames_InForms
@@ -75,9 +78,9 @@ func TestForm_RejectsUnknownFields(t *testing.T) {
 			if properties[f.Name] == nil {
 				t.Errorf("%s is not documented", f.Name)
 			}
-			sendForm(in, rt.Path, file, servertest.FieldPart(f.Name, "nonsense")).Names(400, f.Name)
-			sendForm(in, rt.Path, servertest.FieldPart(f.Name, "nonsense"), file).Names(400, f.Name)
-			sendForm(in, rt.Path, file, servertest.FieldPart(f.Name, goodFormFields[f.Name]),
+			sendForm(in, path, file, servertest.FieldPart(f.Name, "nonsense")).Names(400, f.Name)
+			sendForm(in, path, servertest.FieldPart(f.Name, "nonsense"), file).Names(400, f.Name)
+			sendForm(in, path, file, servertest.FieldPart(f.Name, goodFormFields[f.Name]),
 				servertest.FieldPart(f.Name, goodFormFields[f.Name])).Names(400, f.Name)
 		}
 
@@ -89,8 +92,8 @@ func TestForm_RejectsUnknownFields(t *testing.T) {
 			}
 		}
 
-		sendForm(in, rt.Path, append(slices.Clone(fields), file)...).Brief(200)
-		sendForm(in, rt.Path, append([]servertest.FormPart{file}, fields...)...).Brief(200)
+		sendForm(in, path, append(slices.Clone(fields), file)...).Brief(200)
+		sendForm(in, path, append([]servertest.FormPart{file}, fields...)...).Brief(200)
 	})
 }
 

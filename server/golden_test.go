@@ -339,7 +339,7 @@ func TestGoldenAnswers(t *testing.T) {
 		}
 
 		g.url = strings.ReplaceAll(g.url, "{newest}", strconv.FormatUint(in.DB.LogHead().Seq, 10))
-		if slices.Contains([]string{"import", "import_run", "file_upload", "avatar"}, g.file) {
+		if slices.Contains([]string{"import", "import_run", "file_upload", "file_version", "avatar"}, g.file) {
 			a = in.Upload(g.url, g.body, as)
 		} else if g.file == "introspection" {
 			a = in.Introspect(g.body, as)

@@ -202,7 +202,7 @@ auth permission admin system.setting.refresh allowed [Owner]
 cache settings rebuild
 query GET user WHERE id = ? read get 1 1 0
 query SCAN setting_group read scan 7 7 0
-query SCAN setting read scan 69 69 0`},
+query SCAN setting read scan 70 70 0`},
 		{"POST", "/file/group", `{"name":"New"}`, "owner",
 			`request POST /file/group createFileGroup 200  {"name":"New"}
 auth permission admin file.group.create allowed [Owner]

@@ -20,14 +20,16 @@ var unnamed = map[string]string{
 	"query except": "selects records of the list itself",
 	"query key_id": "names of API keys are not unique",
 
-	"json id":        "names of passkeys are not unique",
-	"query before":   "is a position in the change log",
-	"query pageSize": "is a number",
-	"query from":     "is a position in the change log",
-	"query to":       "is a position in the change log",
-	"json from":      "is a position in the change log",
-	"json until":     "is a position in the change log",
-	"query session":  "is made by the server, in a signed link",
+	"json id":         "names of passkeys are not unique",
+	"query before":    "is a position in the change log",
+	"query pageSize":  "is a number",
+	"query from":      "is a position in the change log",
+	"query to":        "is a position in the change log",
+	"json from":       "is a position in the change log",
+	"json until":      "is a position in the change log",
+	"query version":   "a version has no name",
+	"json version_id": "a version has no name",
+	"query session":   "is made by the server, in a signed link",
 }
 
 // TestNames_EveryFieldOfIDs goes over the inputs of all operations: a field for the IDs of other

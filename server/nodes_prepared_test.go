@@ -86,9 +86,13 @@ var preparedRequests = map[string]func(in *servertest.Instance) send{
 		altered(in, func(k *store.APIKey) { k.Paused = store.KeyRestored })
 		return call(in, "POST", "/admin/key/1/resume", "", "owner")
 	},
-	"POST /system/field/:id/apply":  sent("POST", "/system/field/1/apply", ""),
-	"POST /system/webhook/:id/test": sent("POST", "/system/webhook/1/test", ""),
-	"POST /file/list":               uploaded("/file/list", "a text"),
+	"POST /system/field/:id/apply":              sent("POST", "/system/field/1/apply", ""),
+	"POST /system/webhook/:id/test":             sent("POST", "/system/webhook/1/test", ""),
+	"POST /file/list":                           uploaded("/file/list", "a text"),
+	"POST /file/list/:id/version":               uploaded("/file/list/1/version", "another text"),
+	"PUT /file/list/:id/version/:version_id":    sent("PUT", "/file/list/1/version/1", ""),
+	"DELETE /file/list/:id/version/:version_id": sent("DELETE", "/file/list/1/version/1", ""),
+	"DELETE /file/list/:id/version":             sent("DELETE", "/file/list/1/version?ids=1", ""),
 	"POST /admin/avatar": func(in *servertest.Instance) send {
 		return func() *servertest.Reply {
 			return in.Send(in.Multipart("/admin/avatar", strings.NewReader(servertest.MultipartBody(servertest.FilePart("a.gif", onePixel))), "owner"))

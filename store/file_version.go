@@ -84,8 +84,8 @@ func UseVersion(tx *Tx, v *FileVersion, check func(*File) error) (*File, error) 
 // VersionOf returns a version of a file.
 func VersionOf(tx *Tx, file, id ID) (*FileVersion, error) {
 	v, err := FileVersions.Get(tx, id)
-	if err == nil && v.FileID != file {
-		err = FileVersions.NotFound(id)
+	if errs.Is(err, errs.NotFound) || err == nil && v.FileID != file {
+		err = errs.New(errs.NotFound, "version %d not found in file %d", id, file)
 	}
 	return v, err
 }

@@ -17,6 +17,7 @@ var (
 	_ = KeySecrets.Rights()
 	_ = Links.Rights()
 	_ = Files.Rights()
+	_ = FileVersions.Rights()
 	_ = Dicts.Rights()
 	_ = SettingGroups.Rights()
 	_ = Settings.Rights()

@@ -10,7 +10,7 @@ import (
 // noRights are the collections whose records give no rights, or whose changes and deletions take
 // nothing away.
 var noRights = []kv.Table{
-	Installs, Devices, LoginLogs, DictItems, FileGroups, FileVersions, Avatars, Jobs, JobSteps, CustomFields, SetupMarks, Mails,
+	Installs, Devices, LoginLogs, DictItems, FileGroups, Avatars, Jobs, JobSteps, CustomFields, SetupMarks, Mails,
 	PersonKeys, Erasures, // an erasure deletes the rows that let in
 	Webhooks, WebhookSecrets, WebhookStates, // only the node with the duties sends
 	CompletedRequests, UsedValues, Unlocks, // deleted when they have expired

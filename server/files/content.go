@@ -111,9 +111,13 @@ type LinkOut struct {
 func (d *Downloads) linkFile(tx *store.Tx, req *web.Request, in *linkIn) (*LinkOut, error) {
 	signed := SignedLinkIn{}
 	signed.ID = in.ID
-	web.Set(&signed.Version, in.Version)
 	if _, err := signed.seen(tx); err != nil {
 		return nil, err
+	}
+	if web.Set(&signed.Version, in.Version); signed.Version != 0 {
+		if _, err := store.VersionOf(tx, in.ID, signed.Version); err != nil {
+			return nil, errs.Field(errs.Invalid, "version_id", "must be the ID of an earlier version of the file")
+		}
 	}
 	life := LinkTime
 	if in.Seconds != nil {

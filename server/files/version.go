@@ -23,12 +23,16 @@ func VersionRoutes() []web.Route {
 			}),
 		web.Write("PUT", "/file/list/:id/version/:version_id", "file.list.update",
 			"Restore an earlier version of a file", restoreVersion, web.Options{
-				Record: web.RecordOf(store.Files),
+				Record: web.RecordAt(store.Files, "id"),
 				Note:   "The current content becomes an earlier version.",
 			}),
 		web.Write("DELETE", "/file/list/:id/version/:version_id", "file.trash.delete",
 			"Delete an earlier version of a file", deleteVersion, web.Options{
 				Note: "It can't be restored afterwards.",
+			}),
+		web.Write("DELETE", "/file/list/:id/version", "file.trash.delete",
+			"Delete earlier versions of a file", deleteVersions, web.Options{
+				Note: "They can't be restored afterwards.",
 			}),
 	}
 }
@@ -89,14 +93,6 @@ func rowOf(tx *store.Tx, f *store.File, v *store.FileVersion) (store.Row[Version
 
 // uploadVersion stores a content while it arrives, and makes it the file's once it is durable.
 func uploadVersion(req *web.Request, in *web.ByID, form *web.Form) (*File, error) {
-	err := req.DB.View(req.Actor, func(tx *store.Tx) error { // before the content is read
-		_, err := seenFile(tx, in.ID, false)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-
 	r, err := receiveOne(req, form)
 	if err != nil {
 		return nil, err
@@ -158,10 +154,11 @@ type byVersion struct {
 
 // seenVersion returns a version of a file that the caller may see.
 func seenVersion(tx *store.Tx, file, id store.ID) (*store.FileVersion, error) {
-	if _, err := seenFile(tx, file, false); err != nil {
-		return nil, err
+	v, err := store.VersionOf(tx, file, id)
+	if err == nil {
+		_, err = seenFile(tx, file, false)
 	}
-	return store.VersionOf(tx, file, id)
+	return v, err
 }
 
 func restoreVersion(tx *store.Tx, req *web.Request, in *byVersion) (*File, error) {
@@ -181,4 +178,16 @@ func deleteVersion(tx *store.Tx, _ *web.Request, in *byVersion) (web.Nothing, er
 		return web.Nothing{}, err
 	}
 	return web.Nothing{}, store.FileVersions.Delete(tx, in.VersionID)
+}
+
+type byVersions struct {
+	web.ByID
+	web.ByIDs
+}
+
+func deleteVersions(tx *store.Tx, req *web.Request, in *byVersions) (web.Nothing, error) {
+	return web.Nothing{}, web.Each(tx, in.IDs, func(id store.ID) error {
+		_, err := deleteVersion(tx, req, &byVersion{in.ByID, id})
+		return err
+	})
 }

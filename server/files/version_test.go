@@ -140,7 +140,7 @@ func TestVersion_Refuses(t *testing.T) {
 		in.Call(method, fmt.Sprintf("/file/list/%d/version/%d", f.ID, foreign), "", "owner").Brief(404)
 	}
 	in.Call("GET", fmt.Sprintf("%s?version=%d", servertest.ContentURL(f.ID), foreign), "", "owner").Brief(404)
-	in.Call("POST", fmt.Sprintf("/file/list/%d/link", f.ID), fmt.Sprintf(`{"version_id":%d}`, foreign), "owner").Brief(404)
+	in.Call("POST", fmt.Sprintf("/file/list/%d/link", f.ID), fmt.Sprintf(`{"version_id":%d}`, foreign), "owner").Names(422, "version_id")
 	in.Set("file.document_megabytes", "0")
 	newVersion(in, f, "owner", servertest.FilePart("a", documentPDF)).Names(415, "file")
 	if got := contents(in, f); got != "one" {

@@ -37,8 +37,12 @@ type recordOf func(tx *store.Tx, req *Request) (Revised, error)
 // if it is as the client has read it. A route made by Write checks that by itself; an action calls
 // IfFresh or Fresh in its transaction.
 func RecordOf[T any, P revisedOf[T]](of *kv.Collection[T]) Record {
+	return func(rt *Route) { RecordAt[T, P](of, lastParam(rt.Path))(rt) }
+}
+
+// RecordAt is RecordOf for the ID in a parameter of the path.
+func RecordAt[T any, P revisedOf[T]](of *kv.Collection[T], param string) Record {
 	return func(rt *Route) {
-		param := lastParam(rt.Path)
 		rt.record = func(tx *store.Tx, req *Request) (Revised, error) {
 			id := req.Actor.ID
 			if param != "" {

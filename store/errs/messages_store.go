@@ -185,6 +185,8 @@ var fileMessages = []entry{
 		"{key} 是操作，不能有下级；请指定上级"},
 	{"file_not_in_trash", "file %d not found in the trash", "id", "回收站中未找到文件 {id}"},
 	{"file_version_gone", "the earlier content of file %d is no longer kept", "id", "文件 {id} 的早期内容已不再保留"},
+	{"file_version_id", "must be the ID of an earlier version of the file", "", "必须是该文件的一个早期版本的 ID"},
+	{"file_version_of", "version %d not found in file %d", "id file", "文件 {file} 中没有版本 {id}"},
 	{"file_not_public", "public file not found", "", "未找到公开文件"},
 	{"link_expired", "invalid or expired link; request a new one", "", "链接无效或已过期；请重新获取"},
 	{"file_range", "the range is outside the file", "", "所请求的范围超出文件"},
