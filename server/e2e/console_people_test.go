@@ -172,6 +172,7 @@ func TestConsoleUser_Switch(t *testing.T) {
 	p.see("disabled and signed out.")
 	ann.want(401, "GET", "/admin/info", "")
 	p.click("button", "Undo")
+	p.see("Undone.")
 	p.find("switch", "ann is enabled")
 	signedInAs(t, server, "ann")
 	p.row("admin").missing("button", "More actions for ann")
