@@ -500,6 +500,7 @@ func TestConsoleRoles_DuplicatedWithMembers(t *testing.T) {
 	}
 	p.audit()
 	p.click("button", "Create")
+	p.see("created with the permissions of “Clerk”.")
 	clerk, made := c.named("/admin/role", "Clerk").ID, last("/admin/role")
 	p.at(fmt.Sprintf("/admin/role/%d", made.ID))
 	made = last("/admin/role")
