@@ -77,7 +77,7 @@ function More({ actions, label }: { actions: Action[]; label?: string }) {
   const items = actions.map(({ onClick, why, ...action }, key) => ({
     ...action,
     key,
-    ...(why && { label: <Refused label={action.label} why={why} />, disabled: true, tabIndex: -1 }), // arrow keys reach the reason
+    ...(why && { label: [action.label, <div key={0} className="second" children={why} />], disabled: true, tabIndex: -1 }), // arrow keys reach the reason
     extra: action.label === t('edit') && singleKeys() ? <span aria-hidden>e</span> : undefined,
     onClick: () => {
       button.current?.focus()
@@ -88,14 +88,5 @@ function More({ actions, label }: { actions: Action[]; label?: string }) {
     <Dropdown open={open} onOpenChange={setOpen} menu={{ items }} trigger={['click']} placement="bottomRight">
       {shown}
     </Dropdown>
-  )
-}
-
-function Refused({ label, why }: { label: string; why: string }) {
-  return (
-    <>
-      {label}
-      <div className="second">{why}</div>
-    </>
   )
 }
