@@ -55,6 +55,7 @@ func TestConsoleAppUsers(t *testing.T) {
 	newClient(t, server).want(401, "POST", "/api/login",
 		object("username", "ivy", "password", first))
 	p.click("button", "Undo")
+	p.see("Undone.")
 	p.find("switch", "ivy is enabled")
 
 	p.more("ivy", "Reset password")

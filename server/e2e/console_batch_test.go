@@ -26,6 +26,7 @@ func TestConsoleBulkUsers_MoveAndRoles(t *testing.T) {
 	}
 
 	p.click("button", "Undo")
+	p.see("Undone.")
 	p.row("Ann Lee").see("Sales")
 
 	p.click("button", "Move to department")

@@ -146,3 +146,55 @@ func TestConsoleSecondFactor_InChinese(t *testing.T) {
 	p.see("剩余 10 个恢复代码")
 	p.looksGood("zh-factor")
 }
+
+// TestConsoleHelp_NamesMissingPermissions: users who can help with sign-ins in one way are told which permissions the
+// other ways require, by mouse, keys and screen reader. Users who only read are not.
+func TestConsoleHelp_NamesMissingPermissions(t *testing.T) {
+	t.Parallel()
+	server := start(t, t.TempDir())
+	c := signedIn(t, server)
+	id := c.create("/admin/list", "username", "bea", "password", password)
+	bea := signedInAs(t, server, "bea")
+	bea.factor()
+	for range 5 {
+		newClient(t, server).want(401, "POST", "/admin/login", object("username", "bea", "password", "wrong"))
+	}
+	clerk := c.holder(server, "clerk", "admin.list", "admin.list.query", "admin.list.password")
+	reader := c.holder(server, "reader", "admin.list", "admin.list.query")
+	const refused = "Remove second factor Required permission: admin.list.factor"
+
+	p := signedInAt(t, server, clerk, "/admin/list")
+	p.click("button", "More actions for bea")
+	p.find("menuitem", refused)
+	var text string
+	if err := evaluate(p, "document.querySelector('[data-search]').closest('div').innerText", &text); err != nil || strings.Contains(text, "0") {
+		t.Errorf("the filters say %q, %v", text, err)
+	}
+	p.find("menuitem", "Sessions Required permission: system.session.query")
+	p.missing("menuitem", "Delete")
+	p.press("Tab") // into the menu
+	p.until("reach the reason by keys", func() error {
+		p.press("ArrowDown")
+		return evaluate(p, "(() => { if (!document.activeElement.innerText.includes('admin.list.factor')) throw new Error('at ' + document.activeElement.outerHTML) })()", nil)
+	})
+	p.looksGood("help-missing")
+	p.press("Enter")
+	p.missing("dialog", "Remove the second factor of bea?")
+
+	p.open(fmt.Sprintf("/admin/list/%d", id))
+	p.see("Unlock: Required permission: admin.list.unlock")
+	p.click("button", "More actions for bea")
+	p.find("menuitem", refused)
+	p.find("menuitem", "Reset password")
+	p.looksGood("help-missing-person")
+
+	p = signedInAt(t, server, clerk, fmt.Sprintf("/admin/list/%d", id), inChinese)
+	p.see("解除锁定：所需权限：admin.list.unlock")
+	p.click("button", "bea 的更多操作")
+	p.find("menuitem", "移除双重验证 所需权限：admin.list.factor")
+
+	p = signedInAt(t, server, reader, fmt.Sprintf("/admin/list/%d", id))
+	p.see("Locked out until")
+	p.gone("Required permission")
+	p.missing("button", "More actions for bea")
+}

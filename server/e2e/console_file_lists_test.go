@@ -43,6 +43,7 @@ func TestConsoleFiles_Selection(t *testing.T) {
 	}
 
 	p.click("button", "Undo")
+	p.see("Undone.")
 	p.find("button", "Papers 0")
 	if got := c.filesAt(inGroup); len(got) != 0 {
 		t.Errorf("in the group are %v", got)

@@ -30,6 +30,36 @@ func TestConsoleManual(t *testing.T) {
 	}
 }
 
+// TestConsoleManual_Narrow: a phone shows the text first, and the topics on request.
+func TestConsoleManual_Narrow(t *testing.T) {
+	t.Parallel()
+	server := start(t, t.TempDir())
+	p := signedInAt(t, server, signedIn(t, server), "/help/tasks")
+	p.width(390)
+	p.in("article").find("heading", "Tasks")
+	p.missing("link", "Forward authentication")
+	var top int
+	if err := evaluate(p, "Math.round(document.querySelector('article h1').getBoundingClientRect().top)", &top); err != nil || top < 0 || top > 200 {
+		t.Errorf("the text begins %d pixels below the top, %v", top, err)
+	}
+	p.looksGood("manual-folded")
+	p.width(390)
+
+	p.click("button", "Topics")
+	p.in(".topics").find("link", "API reference")
+	p.looksGood("manual-topics")
+	p.width(390)
+	p.in(".topics").click("link", "Backups")
+	p.at("/help/backups")
+	p.in("article").find("heading", "Set up a target")
+	p.missing("link", "Forward authentication")
+
+	p.fill("Search the manual", "StartTLS")
+	p.in(".topics").click("link", "Sign-in providers")
+	p.in("article").find("heading", "Sign-in providers")
+	p.missing("link", "Forward authentication")
+}
+
 // TestConsoleManual_Chinese reads the manual in Chinese: it is searched in Chinese, a topic says in which
 // language it is, and links lead to a topic, also to its headings, and to one in English.
 func TestConsoleManual_Chinese(t *testing.T) {

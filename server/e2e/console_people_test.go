@@ -172,6 +172,7 @@ func TestConsoleUser_Switch(t *testing.T) {
 	p.see("disabled and signed out.")
 	ann.want(401, "GET", "/admin/info", "")
 	p.click("button", "Undo")
+	p.see("Undone.")
 	p.find("switch", "ann is enabled")
 	signedInAs(t, server, "ann")
 	p.row("admin").missing("button", "More actions for ann")
@@ -546,38 +547,38 @@ func TestConsoleImport_MapsColumns(t *testing.T) {
 	p.click("button", "Import and export")
 	p.click("menuitem", "Import")
 	d := p.in(".ant-drawer-content-wrapper")
-	d.upload(onDisk(t, "staff.csv", "姓名;Login;Notes;Kontakt;性别;Dept\n"+
+	d.upload(onDisk(t, "staff.csv", "姓名;Login;Notes;Kontakt;性别;Wo\n"+
 		"Fay;fay;=1+1;fay@example.org;女;Head office/Sales\n"+
 		"Gia;gia;\"x\ny\";gia@example.org;male;Nowhere\n"+
-		"Hal;hal;;hal@example.org;;\n"))
+		"Hal;hal;;hal@example.org;;\nIlo;ilo;;;;Head office/Sales\nJon;jon;;;;head office\nKim;kim;;;;Head office\n"))
 	d.see("What is in the columns of your file?")
 	d.see("Fay · Gia · Hal")
 	for column, want := range map[string]string{
 		"姓名": "Display name", "Login": "Username", "Notes": "Don’t import",
-		"Kontakt": "Email", "性别": "Sex", "Dept": "Department",
+		"Kontakt": "Email", "性别": "Sex", "Wo": "Department",
 	} {
 		d.find("combobox", "Content of the column "+column)
 		d.see(want)
 	}
 	p.looksGood("import-columns")
 	d.click("button", "Check rows")
-	d.see("1 of 3 rows have errors. Nothing has been imported yet.")
+	d.see("1 of 6 rows have errors. Nothing has been imported yet.")
 	d.see("department \"Nowhere\" not found")
 	d.toggle("Show only errors", false)
 	p.looksGood("import-rows")
 	name, content := p.download(func() { d.click("button", "Download 1 bad row") })
-	const bad = "\ufeff\"姓名\",\"Login\",\"Notes\",\"Kontakt\",\"性别\",\"Dept\",\"Reason\"\r\n" +
+	const bad = "\ufeff\"姓名\",\"Login\",\"Notes\",\"Kontakt\",\"性别\",\"Wo\",\"Reason\"\r\n" +
 		"\"Gia\",\"gia\",\"x\ny\",\"gia@example.org\",\"male\",\"Nowhere\",\"Department: department \"\"Nowhere\"\" not found\"\r\n"
 	if name != "staff-errors.csv" || string(content) != bad {
 		t.Errorf("%s: %q", name, content)
 	}
-	d.click("button", "Import the 2 good rows")
-	d.see("2 imported. 1 row has errors: download it")
+	d.click("button", "Import the 5 good rows")
+	d.see("5 imported. 1 row has errors: download it")
 	p.looksGood("import-left")
 	if u := c.person("/admin/list", "fay"); u.DeptName != "Sales" || u.Nickname != "Fay" {
 		t.Errorf("%+v", u)
 	}
-	if there := c.usernames("/admin/list"); there != "admin ann bea cay fay hal" {
+	if there := c.usernames("/admin/list"); there != "admin ann bea cay fay hal ilo jon kim" {
 		t.Errorf("after the import: %s", there)
 	}
 

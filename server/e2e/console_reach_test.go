@@ -21,6 +21,7 @@ func TestConsoleRolePresets_AndReach(t *testing.T) {
 	d.see("resets passwords")
 	p.looksGood("role-preset")
 	d.click("button", "Create")
+	p.see("Role Helpdesk created with the permissions of “Helpdesk”. Now add people under Members.")
 	p.see("Members can change 3 of the 5 people you see")
 	p.see("Editor (1 person): has system")
 	p.see("only owners can change owners")

@@ -119,6 +119,7 @@ func TestConsoleDepartments(t *testing.T) {
 	p.dragRow("North", "South-east", 0.5)
 	shape("Sales(South-east(North))")
 	p.notice("North moved.").click("button", "Undo")
+	p.see("Undone.")
 	shape("Sales(South-east North)")
 	p.toggle("Enabled: North", false)
 	eventually(t, "have it disabled", func() bool {
@@ -378,6 +379,7 @@ func TestConsoleRoles(t *testing.T) {
 	p.confirm("Save")
 	eventually(t, "have one less", func() bool { return len(read().RuleIDs) == 16 })
 	p.click("button", "Undo")
+	p.see("Undone.")
 	eventually(t, "have it back", func() bool {
 		return slices.Contains(read().RuleIDs, c.permissions("admin.dept.query")[0])
 	})
@@ -498,6 +500,7 @@ func TestConsoleRoles_DuplicatedWithMembers(t *testing.T) {
 	}
 	p.audit()
 	p.click("button", "Create")
+	p.see("created with the permissions of “Clerk”.")
 	clerk, made := c.named("/admin/role", "Clerk").ID, last("/admin/role")
 	p.at(fmt.Sprintf("/admin/role/%d", made.ID))
 	made = last("/admin/role")

@@ -64,6 +64,7 @@ func TestConsoleSettings_SavedTogether(t *testing.T) {
 	c.settingIs("1", "title", "My place")
 	c.settingIs("2", "login_tries", "7")
 	p.click("button", "Undo")
+	p.see("Undone.")
 	c.settingIs("1", "title", "Reeve")
 	c.settingIs("2", "login_tries", "5")
 	p.shows("Title", "Reeve")

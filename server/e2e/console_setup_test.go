@@ -92,7 +92,7 @@ func TestConsoleSetup(t *testing.T) {
 	p.see("shop.vat")
 
 	p = signedInAt(t, server, c, "/system/setup", inChinese)
-	p.see("配置文件")
+	p.see("实例定义文件")
 	p.fill("文本（TOML）", setupText+"e")
 	p.click("button", "预览变更")
 	p.see("1 项变更")

@@ -129,6 +129,16 @@ func TestConsoleBackup(t *testing.T) {
 	_, content := p.download(func() { p.click("button", "Download backup") })
 	p.see("Backup saved.")
 	isBackup(t, content)
+	p.see("To restore it, stop the server and run: reeve restore FILE")
+	p.shoot("backup-restore")
+	p.click("link", "How to restore")
+	p.at("/help/backups")
+	p.in("article").find("heading", "Your disk has died")
+
+	p.open("/system/backup")
+	p.see("These copies are on the disk of the data and lost with it")
+	p.see("reeve restore FILE")
+	p.looksGood("backups-local")
 
 	p = console(t, server)
 	p.as(c.token)

@@ -115,3 +115,55 @@ func TestConsoleTasks_WithoutMouse(t *testing.T) {
 	p.press("Ctrl+Enter")
 	p.see("请立即复制此密钥")
 }
+
+// tabs presses Tab at most eight times until an expression about the focused element, e, is true.
+func (p *page) tabs(is string) {
+	p.t.Helper()
+	const most = 8
+	for range most {
+		p.press("Tab")
+		var there bool
+		if err := evaluate(p, "((e) => Boolean("+is+"))(document.activeElement)", &there); err != nil {
+			p.fatalf("%v", err)
+		}
+		if there {
+			return
+		}
+	}
+	p.fatalf("%d Tabs don't reach the element where %s", most, is)
+}
+
+// TestConsoleTabs_FewAfterJump: keys that are pressed before the page is there wait for it, and at most eight Tabs lead
+// from the start of a page, or from its search field, to what is usual.
+func TestConsoleTabs_FewAfterJump(t *testing.T) {
+	t.Parallel()
+	server, c := office(t)
+	p := signedInAt(t, server, c, "/", inChinese)
+	p.settle()
+	p.write("gu/")
+	p.focused("e.matches('[data-search]')")
+	p.tabs("e.ariaLabel === '状态'")
+
+	p.open("/")
+	p.settle()
+	p.write("gu")
+	p.find("button", "新建用户")
+	p.settle()
+	p.tabs("e.innerText === '新建用户'")
+	p.tabs("e.ariaLabel === '状态'")
+
+	p.open("/")
+	p.settle()
+	p.press("Ctrl+k")
+	p.focused("e.closest('dialog')")
+	p.write("角色")
+	p.press("Enter")
+	p.find("button", "新建角色")
+	p.settle()
+	p.tabs("e.innerText === '新建角色'")
+
+	p.open("/")
+	p.settle()
+	p.write("guc")
+	p.focused(field("用户名"))
+}

@@ -62,6 +62,16 @@ func TestCatalogue_Complete(t *testing.T) {
 	}
 }
 
+// Chinese has a term for the configuration that differs from the one for setup files.
+func TestCatalogue_ConfigurationAndSetup(t *testing.T) {
+	for _, e := range everyMessage() {
+		configuration := strings.Contains(e.english, "configuration")
+		if strings.Contains(e.chinese, "配置文件") || configuration && !strings.Contains(e.chinese, "服务器配置") {
+			t.Errorf("%s: %q is %q", e.code, e.english, e.chinese)
+		}
+	}
+}
+
 // stringing is a number with a text of its own.
 type stringing uint64
 

@@ -15,7 +15,7 @@ var mailMessages = []entry{
 	{"setting_empty", "the setting %s is empty", "setting", "设置 {setting} 为空"},
 	{"no_public_url",
 		"server.public_url is missing in the configuration, so links would have no address", "",
-		"配置中缺少 server.public_url，链接将没有地址"},
+		"服务器配置中缺少 server.public_url，链接将没有地址"},
 	{"mail_queue_full", "too many mails are waiting to be sent; try again later", "",
 		"等待发送的邮件过多；请稍后再试"},
 	{"too_many_mails", "too many mails were requested; try again in an hour", "",

@@ -25,10 +25,10 @@ var providerMessages = []entry{
 		"与 app_users 至少要开启一个，否则无人能用该提供方登录"},
 	{"provider_status",
 		"can be 1 only with server.public_url in the configuration, where browsers come back from the provider", "",
-		"只有在配置中设置了 server.public_url（浏览器从提供方返回的地址）时才能为 1"},
+		"只有在服务器配置中设置了 server.public_url（浏览器从提供方返回的地址）时才能为 1"},
 	{"provider_public_url",
 		"set server.public_url in the configuration, where browsers come back from the provider", "",
-		"请在配置中设置 server.public_url，即浏览器从提供方返回的地址"},
+		"请在服务器配置中设置 server.public_url，即浏览器从提供方返回的地址"},
 	{"no_provider", "there is no sign-in provider with this name", "", "没有该名称的登录提供方"},
 
 	{"no_provider_test", "no test was made in this browser, or its result has expired", "",

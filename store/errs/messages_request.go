@@ -198,7 +198,7 @@ var requestMessages = []entry{
 	{"job_interrupted", "the job was interrupted before it started; start it again", "",
 		"任务在开始前被中断；请重新提交"},
 	{"setup_running", "a setup is being applied by job %s; try again when it has ended", "id",
-		"任务 {id} 正在应用配置文件；请在其结束后重试"},
+		"任务 {id} 正在应用定义文件；请在其结束后重试"},
 	{"job_failed", "nothing was changed: %s", "reason", "未做任何更改：{reason}"},
 
 	{"page_by_before", "can't be used in this list; use before", "", "此列表不支持该参数；请使用 before"},

@@ -17,7 +17,7 @@ import { ActingBar } from './ActingBar'
 import { Confirmation } from './Confirmation'
 import './frame.css'
 import { Head } from './Head'
-import { useKeys } from './keys'
+import { toMain, useKeys } from './keys'
 import { late } from './late'
 import { listen } from './live'
 import { places, shown, titleOf } from './menu'
@@ -145,7 +145,7 @@ function Frame({ account, home, children }: { account: Account; home?: Home; chi
         style={{ background: token.colorPrimary, color: token.colorBgContainer }}
         onClick={(e) => {
           e.preventDefault()
-          document.getElementById('main')?.focus()
+          toMain()
         }}
       >
         {t('skip')}

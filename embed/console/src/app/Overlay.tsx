@@ -1,7 +1,8 @@
 import { theme } from 'antd'
 import { type ReactNode, useEffect, useRef } from 'react'
+import { toMain } from './keys'
 
-// Overlay is a native dialog: it traps the focus, restores it, and closes on Escape or a
+// Overlay is a native dialog: it traps the focus, restores it unless another page opens, and closes on Escape or a
 // click outside.
 export function Overlay({ label, onClose, children }: { label: string; onClose: () => void; children: ReactNode }) {
   const dialog = useRef<HTMLDialogElement>(null)
@@ -9,10 +10,12 @@ export function Overlay({ label, onClose, children }: { label: string; onClose: 
   useEffect(() => {
     const shown = dialog.current
     const before = document.activeElement as HTMLElement | null
+    const from = location.pathname
     shown?.showModal()
     return () => {
       shown?.close()
-      before?.focus()
+      if (location.pathname === from) before?.focus()
+      else toMain()
     }
   }, [])
   return (

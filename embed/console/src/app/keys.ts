@@ -77,6 +77,20 @@ function inList(key: keyof typeof listKeys, at: Element, repeated: boolean): boo
   return true
 }
 
+// search moves the focus into the search field of the page, if there is one.
+function search(): boolean {
+  const field = document.querySelector<HTMLInputElement>('main [data-search]')
+  field?.focus()
+  field?.select()
+  return !!field
+}
+
+// later does what a key does once the page has what it needs.
+const later = (act: () => boolean) => void import('./soon').then(({ soon }) => soon(act))
+
+// toMain moves the focus to the start of the page, from where a few Tabs reach its controls.
+export const toMain = () => document.getElementById('main')?.focus({ preventScroll: true })
+
 // No shortcuts in a dialog: leaving it would discard its content.
 const dialog = () => [...document.querySelectorAll('dialog[open], .ant-modal-wrap, .ant-drawer-open')].some((shown) => shown.checkVisibility())
 
@@ -100,7 +114,10 @@ export function useKeys(acts: Acts): void {
       prefix = 0
       if (jump !== undefined) {
         e.preventDefault()
-        if (jump === '/' || jump === '/account' || places.some((place) => place.path === jump)) go(jump)
+        if (jump === '/' || jump === '/account' || places.some((place) => place.path === jump)) {
+          go(jump)
+          toMain()
+        }
       } else if (e.key === 'g') {
         prefix = Date.now()
       } else if (e.key === '?') {
@@ -110,17 +127,17 @@ export function useKeys(acts: Acts): void {
         e.preventDefault()
         requests()
       } else if (e.key in listKeys && e.target instanceof Element) {
-        if (!inList(e.key as keyof typeof listKeys, e.target, e.repeat)) return
+        if (!inList(e.key as keyof typeof listKeys, e.target, e.repeat)) {
+          if (e.key === 'c') later(() => inList('c', document.body, false))
+          return
+        }
         e.preventDefault()
         if ('ce'.includes(e.key)) taken = e.key
       } else if (e.key === '/') {
-        const search = document.querySelector<HTMLInputElement>('main [data-search]')
-        if (search) {
+        if (search()) {
           e.preventDefault()
           taken = e.key
-          search.focus()
-          search.select()
-        }
+        } else later(search)
       }
     }
     addEventListener('keydown', pressed)

@@ -38,3 +38,16 @@ test('what is no key, and a value that is missing, stays as it is', async () => 
   expect(given('Made up')).toBe('Made up')
   expect(t('people.batch.moved')).toContain('{n}')
 })
+
+test('Chinese has a word for the configuration, and another for setup files', async () => {
+  const { areas } = await import('./languages')
+  const of: Record<string, Record<string, string>> = { en: {}, zh: {} }
+  for (const [path, load] of Object.entries(areas)) Object.assign(of[path.split('/')[1] ?? ''] ?? {}, ...Object.values(await load()))
+  const texts = Object.entries(of.zh ?? {}).map(([key, zh]) => ({ key, zh, en: of.en?.[key] ?? key }))
+  expect(texts.length).toBeGreaterThan(2000)
+  for (const { key, zh, en } of texts) {
+    if (/\bconfiguration\b/i.test(en)) expect(zh, key).toContain('服务器配置')
+    if (/\bsetups?\b(?! (key|steps))/i.test(en)) expect(zh, key).not.toContain('配置')
+    expect(zh, key).not.toContain('配置文件')
+  }
+})

@@ -6,6 +6,7 @@ import { useAccount } from '../app/account'
 import { type Key, maybe, t } from '../i18n'
 import { bytes, count } from '../ui/format'
 import { present } from '../ui/presence'
+import { sentence } from '../ui/sentence'
 import { Time } from '../ui/Time'
 import { useAction } from '../ui/useAction'
 import { useGet } from '../ui/useGet'
@@ -103,7 +104,7 @@ const colors: Record<string, string> = { ok: 'success', checking: 'processing', 
 // said returns the server's details of a component that is not healthy. For healthy ones
 // the state is enough, except for free space.
 function said({ name, state, text, figures }: Part): string {
-  if (state !== 'ok') return text
+  if (state !== 'ok') return sentence(text)
   return name === 'disk' && figures.free_bytes !== undefined ? `${t('home.disk')}: ${bytes(figures.free_bytes)}` : ''
 }
 

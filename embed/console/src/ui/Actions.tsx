@@ -5,7 +5,8 @@ import { singleKeys } from '../app/keys'
 import { t } from '../i18n'
 import { edits } from './edits'
 
-type Action = { label: string; danger?: boolean; onClick: () => void }
+// Action is an action on a record. In the menu, one with a reason is disabled and shows it.
+export type Action = { label: string; danger?: boolean; why?: string; onClick: () => void }
 
 type Props = {
   first?: Action | false // the most common action; false without permission
@@ -73,13 +74,14 @@ function More({ actions, label }: { actions: Action[]; label?: string }) {
     />
   )
   if (!pressed) return shown
-  const items = actions.map(({ onClick, ...action }, key) => ({
+  const items = actions.map(({ onClick, why, ...action }, key) => ({
     ...action,
     key,
+    ...(why && { label: [action.label, <div key={0} className="second" children={why} />], disabled: true, tabIndex: -1 }), // arrow keys reach the reason
     extra: action.label === t('edit') && singleKeys() ? <span aria-hidden>e</span> : undefined,
     onClick: () => {
       button.current?.focus()
-      onClick()
+      if (!why) onClick()
     },
   }))
   return (

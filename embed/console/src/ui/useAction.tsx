@@ -31,7 +31,8 @@ export type Question = { title: string; text?: ReactNode; ok: string; harmless?:
 
 // useAction talks to the user about actions. confirm asks for confirmation, names the consequences and,
 // unless the action is harmless, asks for a reason, which the change log keeps. notify reports success,
-// and offers undo or a link if possible.
+// and offers undo or a link if possible. An undo resolves to false if it didn't succeed, or will report later;
+// otherwise its success is reported here, unless it does so itself.
 export function useAction() {
   const { message, modal } = App.useApp()
   return {
@@ -65,51 +66,56 @@ export function useAction() {
           },
         })
       }),
-    notify: (text: string, undo?: () => Promise<void>, further?: Further): void => {
-      noticeShown()
-      const key = `done-${text}`
-      const id = `notice-${++notices}`
-      const end = () => {
-        if (newest.get(key) === id) message.destroy(key)
-        if (offered?.id === id) offered = undefined
-      }
-      const revert =
-        undo &&
-        (() => {
-          end()
-          void undo()
+    notify,
+  }
+
+  function notify(text: string, undo?: () => Promise<unknown>, further?: Further): void {
+    noticeShown()
+    const key = `done-${text}`
+    const id = `notice-${++notices}`
+    const end = () => {
+      if (newest.get(key) === id) message.destroy(key)
+      if (offered?.id === id) offered = undefined
+    }
+    const revert =
+      undo &&
+      (() => {
+        end()
+        const before = notices
+        void undo().then((done) => {
+          if (done !== false && notices === before) notify(t('undone'))
         })
-      const look = () => {
-        if (document.getElementById(id)?.matches(':hover, :focus-within')) setTimeout(look, 1000)
-        else end()
-      }
-      const offer = (label: string, act: () => void, shortcut?: string) => (
-        <Button
-          type="link"
-          size="small"
-          aria-keyshortcuts={shortcut}
-          onClick={() => {
-            end()
-            act()
-          }}
-        >
-          {label}
-        </Button>
-      )
-      void message.open({
-        key,
-        type: 'success',
-        duration: revert || further ? 0 : 3,
-        content: (
-          <span id={id}>
-            {text} {revert && offer(t('undo'), revert, 'Control+Z Meta+Z')}
-            {further && offer(further.label, further.onClick)}
-          </span>
-        ),
       })
-      if (revert || further) setTimeout(look, noticeTime)
-      newest.set(key, id)
-      if (revert) offered = { id, undo: revert }
-    },
+    const look = () => {
+      if (document.getElementById(id)?.matches(':hover, :focus-within')) setTimeout(look, 1000)
+      else end()
+    }
+    const offer = (label: string, act: () => void, shortcut?: string) => (
+      <Button
+        type="link"
+        size="small"
+        aria-keyshortcuts={shortcut}
+        onClick={() => {
+          end()
+          act()
+        }}
+      >
+        {label}
+      </Button>
+    )
+    void message.open({
+      key,
+      type: 'success',
+      duration: revert || further ? 0 : 3,
+      content: (
+        <span id={id}>
+          {text} {revert && offer(t('undo'), revert, 'Control+Z Meta+Z')}
+          {further && offer(further.label, further.onClick)}
+        </span>
+      ),
+    })
+    if (revert || further) setTimeout(look, noticeTime)
+    newest.set(key, id)
+    if (revert) offered = { id, undo: revert }
   }
 }

@@ -106,6 +106,8 @@ export const info = {
     'Consistent snapshot taken without downtime. Contains password hashes; store it securely. secret.key is included only if backups are encrypted (backup.recipients).',
   'backup.whole': 'Keep this page open until the download finishes.',
   'backup.take': 'Download backup',
+  'backup.restore': 'To restore it, stop the server and run:',
+  'backup.restore.how': 'How to restore',
   'backup.done': 'Backup saved.',
   'backup.broken': 'Backup failed. Try again.',
 } as const

@@ -1,4 +1,5 @@
 export const manual = {
+  'manual.topics': 'Topics',
   'manual.search': 'Search the manual',
   'manual.missing': 'Page not found',
   'manual.reference': 'API reference',

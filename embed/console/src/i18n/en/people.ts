@@ -112,6 +112,8 @@ export const people = {
   'people.factor.sure': 'Remove the second factor of {name}?',
   'people.factor.text': 'The password alone will be enough to sign in. Passkeys and recovery codes will stop working.',
   'people.factor.removed': 'Second factor of {name} removed.',
+  'people.needs': 'Required permission: {permission}',
+  'people.needs_for': '{action}: {why}',
   'people.factors': 'Besides the password',
   'people.factors.app': 'authenticator app',
   'people.factors.passkeys': '{n} {n|passkey|passkeys}',

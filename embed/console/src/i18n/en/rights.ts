@@ -109,6 +109,7 @@ export const rights = {
   'role.compare.with': 'Compare with…',
   'role.edit': 'Edit role',
   'role.created': 'Role {name} created. Now set its permissions.',
+  'role.created.with': 'Role {name} created with the permissions of “{from}”. Now add people under Members.',
   'role.saved': 'Role {name} saved.',
   'role.empty': 'No roles yet. A role gives its members permissions.',
   'role.rights': 'Permissions',

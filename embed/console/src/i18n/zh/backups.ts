@@ -2,7 +2,7 @@ import type { backups as en } from '../en/backups'
 
 export const backups: Record<keyof typeof en, string> = {
   'backups.copies': '副本',
-  'backups.none': '未生成副本。请在配置文件中用 [backup.NAME] 指定目标位置。',
+  'backups.none': '未生成副本。请在服务器配置中用 [backup.NAME] 指定目标位置。',
   'backups.empty': '还没有副本。系统每天创建一份。',
   'backups.local': '数据目录',
   'backups.kind.directory': '目录',
@@ -44,7 +44,7 @@ export const backups: Record<keyof typeof en, string> = {
   'backups.state.foreign.what': '使用旧的 secret.key 生成：只有私钥文件可以打开',
   'backups.state.previous.what': '在恢复这些数据之前生成；仍可用于恢复',
   'backups.restore': '恢复',
-  'backups.restore.what': '请先停止服务器。需要配置文件中该目标位置的配置和接收者的私钥文件：',
+  'backups.restore.what': '请先停止服务器。需要服务器配置中该目标位置的表和接收者的私钥文件：',
   'backups.restore.local': '请先停止服务器。文件内容取自数据目录：',
   'backups.restore.moment': '较早的时刻：',
   'backups.moments': '可恢复到任意时刻',

@@ -13,7 +13,7 @@ export const builtins: Record<string, string> = {
   'given.Monitoring': '监控',
   'given.Monitoring thresholds and dashboard': '监控阈值和首页',
   'given.Backups': '备份',
-  'given.Times and number of copies; their targets are in the configuration': '副本的时间和数量；目标位置在配置文件中',
+  'given.Times and number of copies; their targets are in the configuration': '副本的时间和数量；目标位置在服务器配置中',
   'given.Hour of the daily copy': '每日副本的时间（小时）',
   'given.Hour of the day, by the clock of the server, at which a copy is made and proven': '每天生成并验证副本的小时，按服务器时钟',
   'given.Hourly copies': '每小时副本',
@@ -88,9 +88,9 @@ export const builtins: Record<string, string> = {
   'given.Programs behind a proxy': '代理后面的程序',
   'given.Origins of other pages': '其他页面的来源',
   'given.Origins like https://app.example.org, separated by commas, whose pages may call the API, besides server.cors_origins in the configuration':
-    '以逗号分隔的来源（例如 https://app.example.org），除配置中的 server.cors_origins 外，其页面可以调用 API',
+    '以逗号分隔的来源（例如 https://app.example.org），除服务器配置中的 server.cors_origins 外，其页面可以调用 API',
   'given.Origins like https://shop.example.org, separated by commas, of programs that a proxy asks this server for, besides forward_auth.origins in the configuration; they get the users who are signed in':
-    '以逗号分隔的来源（例如 https://shop.example.org），除配置中的 forward_auth.origins 外，代理为这些程序查询本服务器；它们会获得已登录的用户',
+    '以逗号分隔的来源（例如 https://shop.example.org），除服务器配置中的 forward_auth.origins 外，代理为这些程序查询本服务器；它们会获得已登录的用户',
   'given.Number of earlier passwords that a new password must differ from (0 = off)': '新密码不能与最近多少个旧密码相同（0 = 不限制）',
   'given.Registration': '注册',
   'given.Allow people to register as app users': '允许自行注册为应用用户',
@@ -161,7 +161,7 @@ export const builtins: Record<string, string> = {
   'given.Mail server for invitations and password resets': '用于邀请和密码重置的邮件服务器',
   'given.Send mail': '发送邮件',
   'given.Mail invitations and password resets; also requires server.public_url in the configuration':
-    '通过邮件发送邀请和密码重置链接；还须在配置中设置 server.public_url',
+    '通过邮件发送邀请和密码重置链接；还须在服务器配置中设置 server.public_url',
   'given.Mail server': '邮件服务器',
   'given.Host name of the SMTP server; only users with the owner role can change it, because it receives links for every user':
     'SMTP 服务器的主机名；它会收到所有用户的链接，因此只有拥有所有者角色的用户才能更改',

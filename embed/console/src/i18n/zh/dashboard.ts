@@ -66,5 +66,5 @@ export const dashboard: Record<keyof typeof en, string> = {
   'home.steps.backup': '下载备份',
   'home.steps.backup.text': '包含所有记录和文件。',
   'home.steps.tls': '启用 TLS',
-  'home.steps.tls.text': '在配置中设置 server.tls_cert 和 server.tls_key，或由代理终止 TLS。',
+  'home.steps.tls.text': '在服务器配置中设置 server.tls_cert 和 server.tls_key，或由代理终止 TLS。',
 }

@@ -61,7 +61,7 @@ export const frame: Record<keyof typeof en, string> = {
   'menu.system.monitor': '监控',
   'menu.system.job': '任务',
   'menu.system.copy': '备份',
-  'menu.system.setup': '配置文件',
+  'menu.system.setup': '实例定义文件',
   'menu.system.audit': '操作记录',
   'menu.system.webhook': 'Webhook',
   'menu.system.mail': '邮件',

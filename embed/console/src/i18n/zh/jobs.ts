@@ -9,7 +9,7 @@ export const jobs: Record<keyof typeof en, string> = {
   'jobs.kind.user_delete': '删除用户',
   'jobs.kind.app_user_delete': '删除应用用户',
   'jobs.kind.file_trash': '将文件移到回收站',
-  'jobs.kind.setup': '应用配置文件',
+  'jobs.kind.setup': '应用定义文件',
   'jobs.kind.undo': '撤销',
   'jobs.kind.files_to_bucket': '将文件内容移到存储桶',
   'jobs.kind.files_to_local': '将文件内容移到数据目录',

@@ -2,7 +2,7 @@ import type { mail as en } from '../en/mail'
 
 export const mail: Record<keyof typeof en, string> = {
   'mail.settings': '邮件设置',
-  'mail.off': '此服务器不发送邮件：请在邮件设置中开启，并在配置中设置 server.public_url。在此之前，邮件会一直等待发送。',
+  'mail.off': '此服务器不发送邮件：请在邮件设置中开启，并在服务器配置中设置 server.public_url。在此之前，邮件会一直等待发送。',
   'mail.off.ask': '此服务器不发送邮件，请联系管理员开启。在此之前，邮件会一直等待发送。',
   'mail.outbox': '发件箱',
   'mail.templates': '模板',

@@ -1,6 +1,7 @@
 import type { manual as en } from '../en/manual'
 
 export const manual: Record<keyof typeof en, string> = {
+  'manual.topics': '主题',
   'manual.search': '搜索手册',
   'manual.missing': '页面不存在',
   'manual.reference': 'API 参考',

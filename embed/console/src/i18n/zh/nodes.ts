@@ -18,7 +18,7 @@ export const nodes: Record<keyof typeof en, string> = {
   'nodes.data': '数据',
   'nodes.version': '版本',
   'nodes.version.schema': '{version}，数据结构 {schema}',
-  'nodes.config': '配置',
+  'nodes.config': '服务器配置',
   'nodes.config.equal': '一致',
   'nodes.config.differs': '不一致',
   'nodes.config.unknown': '未知',

@@ -113,6 +113,8 @@ export const people: Record<keyof typeof en, string> = {
   'people.factor.sure': '移除 {name} 的双重验证？',
   'people.factor.text': '之后仅凭密码即可登录，通行密钥和恢复代码将失效。',
   'people.factor.removed': '已移除 {name} 的双重验证。',
+  'people.needs': '所需权限：{permission}',
+  'people.needs_for': '{action}：{why}',
   'people.factors': '密码以外的验证方式',
   'people.factors.app': '身份验证器应用',
   'people.factors.passkeys': '{n} 个通行密钥',

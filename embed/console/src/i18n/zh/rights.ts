@@ -111,6 +111,7 @@ export const rights: Record<keyof typeof en, string> = {
   'role.compare.with': '对比其他角色…',
   'role.edit': '编辑角色',
   'role.created': '已新建角色 {name}，请为其分配权限。',
+  'role.created.with': '已新建角色 {name}，并授予“{from}”的权限。请在“成员”中添加用户。',
   'role.saved': '已保存角色 {name}。',
   'role.empty': '暂无角色。角色为其成员授予权限。',
   'role.rights': '权限',

@@ -8,6 +8,7 @@ import { type Key, maybe, t } from '../../i18n'
 import { Nothing } from '../../ui/Nothing'
 import { bytes, count } from '../../ui/format'
 import { present } from '../../ui/presence'
+import { sentence } from '../../ui/sentence'
 import { Time } from '../../ui/Time'
 import { useAction } from '../../ui/useAction'
 import { useGet } from '../../ui/useGet'
@@ -105,7 +106,7 @@ function One({ target, checkable, reload }: { target: Target; checkable?: boolea
         {target.error && <Alert type="error" showIcon title={t('backups.failed', { error: target.error })} />}
         {target.commit_error && <Alert type="error" showIcon title={t('backups.commits.failed', { error: target.commit_error })} />}
         {target.warnings.map((text) => (
-          <Alert key={text} type="warning" showIcon title={text} />
+          <Alert key={text} type="warning" showIcon title={sentence(text)} />
         ))}
         {!waiting && (
           <Flex vertical>
@@ -197,7 +198,7 @@ function Copies({ copies }: { copies: Copy[] }) {
           title: t('backups.state'),
           dataIndex: 'state',
           render: (state: string, copy) => (
-            <Tooltip title={copy.fault || maybe(`backups.state.${state}.what`)}>
+            <Tooltip title={sentence(copy.fault) || maybe(`backups.state.${state}.what`)}>
               <Tag color={colors[state]}>{t(`backups.state.${state}` as Key)}</Tag>
             </Tooltip>
           ),

@@ -1,8 +1,9 @@
 import { consoleURL } from '../../api/base'
-import { Empty, Flex, Spin, Typography } from 'antd'
-import { lazy, type MouseEvent, Suspense, useEffect, useMemo } from 'react'
+import { Button, Empty, Flex, Spin, Typography } from 'antd'
+import { lazy, type MouseEvent, Suspense, useEffect, useMemo, useState } from 'react'
 import { Link, useLocation, useNavigate } from 'react-router'
 import type { Answer } from '../../api/paths'
+import { toMain } from '../../app/keys'
 import { t } from '../../i18n'
 import { Find } from '../../ui/Find'
 import { useGet } from '../../ui/useGet'
@@ -15,13 +16,15 @@ const Reference = lazy(async () => ({ default: (await import('./Reference')).Ref
 
 type Topic = Answer<'GET', '/system/manual'>['data'][number]
 
-// Manual is the page of help: the topics, one of them, or the reference of the API.
+// Manual is the page of help: the topics, one of them, or the reference of the API. On a narrow screen the topics are
+// folded, so that the text comes first.
 export function Manual() {
   const { data } = useGet('/system/manual')
   const [, , key = '', operation = ''] = useLocation().pathname.split('/')
   const { params, set } = useQueryParams()
   const md = useWider('md')
   const search = params.get('search') ?? ''
+  const [open, setOpen] = useState(search !== '' && key === '')
   const topics = useMemo(() => data?.data ?? [], [data])
   const hits = useMemo(() => found(topics, search), [topics, search])
   const reference = key === 'reference'
@@ -29,8 +32,32 @@ export function Manual() {
   return (
     <Flex vertical={!md} gap={24} align="start">
       <Flex vertical gap={12} component="nav" aria-label={t('manual')} style={{ width: md ? 230 : '100%', flex: 'none' }}>
-        {!reference && <Find label={t('manual.search')} value={search} onChange={(text) => set({ search: text })} />}
-        <ul className="topics">
+        <Flex gap={8}>
+          {!reference && (
+            <Find
+              label={t('manual.search')}
+              value={search}
+              onChange={(text) => {
+                set({ search: text })
+                setOpen(true)
+              }}
+            />
+          )}
+          {!md && (
+            <Button aria-expanded={open} onClick={() => setOpen(!open)}>
+              {t('manual.topics')}
+            </Button>
+          )}
+        </Flex>
+        <ul
+          className="topics"
+          hidden={!md && !open}
+          onClick={() => {
+            if (md) return
+            setOpen(false)
+            toMain()
+          }}
+        >
           {(reference ? topics : hits).map((each) => (
             <li key={each.key}>
               <Link
@@ -48,7 +75,7 @@ export function Manual() {
             </Link>
           </li>
         </ul>
-        {data && !reference && hits.length === 0 && <Typography.Text type="secondary">{t('empty.narrowed')}</Typography.Text>}
+        {data && (md || open) && !reference && hits.length === 0 && <Typography.Text type="secondary">{t('empty.narrowed')}</Typography.Text>}
       </Flex>
       {!data ? (
         <Spin />

@@ -5,6 +5,7 @@ import { type Key, maybe, t } from '../../i18n'
 import { bytes } from '../../ui/format'
 import { wide } from '../../ui/Wide'
 import { Progress } from '../../ui/Progress'
+import { sentence } from '../../ui/sentence'
 import { Half } from './Recent'
 
 const states: Record<string, 'success' | 'processing' | 'warning' | 'error'> = { ok: 'success', checking: 'processing', degraded: 'warning', failed: 'error' }
@@ -70,7 +71,7 @@ export function Health({ health, failure }: { health: SystemHealth | undefined; 
           {
             title: t('info.text'),
             dataIndex: 'text',
-            render: (text: string, part) => part.state !== 'ok' && <span style={{ overflowWrap: 'anywhere' }}>{text}</span>,
+            render: (text: string, part) => part.state !== 'ok' && <span style={{ overflowWrap: 'anywhere' }}>{sentence(text)}</span>,
           },
         ]}
       />

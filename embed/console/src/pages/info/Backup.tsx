@@ -1,6 +1,7 @@
 import { DownloadOutlined } from '@ant-design/icons'
 import { Alert, Button, Flex, Typography } from 'antd'
 import { useRef, useState } from 'react'
+import { Link } from 'react-router'
 import { Failure, unconfirmed } from '../../api/request'
 import { t } from '../../i18n'
 import { bytes } from '../../ui/format'
@@ -49,6 +50,12 @@ export function Backup() {
           {t('backup.take')}
         </Button>
       )}
+      <Typography.Text type="secondary">
+        {t('backup.restore')} <Typography.Text code>reeve restore FILE</Typography.Text>{' '}
+        <Link to="/help/backups" style={{ textDecoration: 'underline' }}>
+          {t('backup.restore.how')}
+        </Link>
+      </Typography.Text>
     </Flex>
   )
 }

@@ -3,6 +3,7 @@ import { useMemo } from 'react'
 import type { RedisInfo, RedisRecord } from '../../api/types'
 import { t } from '../../i18n'
 import { bytes, count, percent } from '../../ui/format'
+import { sentence } from '../../ui/sentence'
 import { Time } from '../../ui/Time'
 import { useLive } from '../../ui/useLive'
 import { Code } from './parts'
@@ -59,7 +60,11 @@ function Target({ row }: { row: RedisRecord }) {
       title={<bdi>{row.connection}</bdi>}
       extra={<Badge status={down ? 'error' : 'success'} text={down ? t('redis.down') : t('redis.up')} />}
     >
-      {row.info ? <Figures info={row.info} /> : <Typography.Paragraph style={{ margin: 0, overflowWrap: 'anywhere' }}>{row.error}</Typography.Paragraph>}
+      {row.info ? (
+        <Figures info={row.info} />
+      ) : (
+        <Typography.Paragraph style={{ margin: 0, overflowWrap: 'anywhere' }}>{sentence(row.error ?? '')}</Typography.Paragraph>
+      )}
       <Typography.Text type="secondary" style={{ fontSize: 12 }}>
         <Time at={row.recorded_at} />
       </Typography.Text>

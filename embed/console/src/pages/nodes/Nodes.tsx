@@ -4,6 +4,7 @@ import type { EtcdMember, NodeState, NodesState } from '../../api/types'
 import { joined, t } from '../../i18n'
 import { bytes, count, duration, percent } from '../../ui/format'
 import { Records } from '../../ui/Records'
+import { sentence } from '../../ui/sentence'
 import { Time } from '../../ui/Time'
 import { useLive } from '../../ui/useLive'
 import { wide } from '../../ui/Wide'
@@ -35,7 +36,7 @@ function Only() {
 function Several({ state, failed }: { state: NodesState | undefined; failed: boolean }) {
   return (
     <>
-      {state?.error && <Alert type="error" showIcon title={t('nodes.etcd.silent')} description={state.error} />}
+      {state?.error && <Alert type="error" showIcon title={t('nodes.etcd.silent')} description={sentence(state.error)} />}
       <Card title={t('nodes.nodes')} loading={!state && !failed} styles={{ body: { padding: '4px 16px 12px' } }}>
         {state && <List state={state} />}
       </Card>

@@ -1,7 +1,7 @@
 import { DownloadOutlined, InboxOutlined } from '@ant-design/icons'
 import { Alert, Button, Checkbox, Drawer, Flex, Form, Select, Spin, Table, Typography, Upload } from 'antd'
 import { useCallback, useEffect, useMemo, useState } from 'react'
-import { Failure, post, save } from '../../api/request'
+import { Failure, get, post, save } from '../../api/request'
 import type { Import as Answer } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { type Key, t } from '../../i18n'
@@ -13,7 +13,7 @@ import { words } from '../../ui/words'
 import { useForms } from '../fields/useForms'
 import { nameOf } from '../fields/values'
 import type { Realm } from './realm'
-import { bare, decode, guess, isExact, largest, made as madeOf, parse, rejected, type Sheet, type Target, meant } from './import-file'
+import { bare, decode, guess, isExact, largest, made as madeOf, parse, type Known, namesOf, rejected, type Sheet, type Target, meant } from './import-file'
 import { Mapping } from './Mapping'
 import { reasonsOf, Verdicts } from './Verdicts'
 import { byLabel } from '../../ui/fold'
@@ -107,6 +107,14 @@ export function Import({ realm, open, onClose, onDone }: Props) {
     await look(new File([await chosen.arrayBuffer()], chosen.name, { type: chosen.type }), charset)
   }
 
+  // known returns the names of departments and roles, as far as they can be listed.
+  async function known(): Promise<Known> {
+    if (!may(`${realm.access}.create`) && !may(`${realm.access}.update`)) return {}
+    const ask = async (of: 'dept' | 'role' | 'app_role') => namesOf((await get('/admin/choice', { of }, { quiet: true })).data)
+    const [roles, department] = await Promise.allSettled([ask(realm.choice), realm.ours ? ask('dept') : undefined])
+    return { roles: roles.status === 'fulfilled' ? roles.value : undefined, department: department.status === 'fulfilled' ? department.value : undefined }
+  }
+
   // look reads a file, and asks what its columns hold unless they have the names of the API. An unreadable file stays
   // selected, as another encoding may help.
   async function look(kept: File, as: string) {
@@ -115,10 +123,9 @@ export function Import({ realm, open, onClose, onDone }: Props) {
     if (!read && !as) return setProblem(t('people.import.charset.unread'))
     const sheet = read && parse(read.text)
     if (!sheet) return setAnswer(await ask(kept, true, as))
-    const chosen = guess(sheet, targets)
-    const next = { sheet, charset: read.charset, chosen, mapping: true }
-    if (isExact(sheet, chosen)) return preview(next)
-    setTable(next)
+    const next = { sheet, charset: read.charset, chosen: guess(sheet, targets), mapping: true }
+    if (isExact(sheet, next.chosen)) return preview(next)
+    setTable({ ...next, chosen: guess(sheet, targets, await known()) })
   }
 
   // send sends rows of the table, and returns the answer with the lines of the file.

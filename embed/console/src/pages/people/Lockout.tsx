@@ -4,14 +4,15 @@ import { del, put } from '../../api/request'
 import type { SignInState } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { joined, type Key, maybe, t } from '../../i18n'
+import type { Action } from '../../ui/Actions'
 import { Locked } from '../../ui/Locked'
 import { Time } from '../../ui/Time'
 import { useAction } from '../../ui/useAction'
 import { names, type Person } from './person'
+import { helping } from './personActions'
 import type { Realm } from './realm'
 
-type Action = { label: string; onClick: () => void } | false
-type Props = { user: Person; realm: Realm; state?: SignInState; own: boolean; edit: () => void; link: Action; reload: () => Promise<void> }
+type Props = { user: Person; realm: Realm; state?: SignInState; own: boolean; edit: () => void; link: Action | false; reload: () => Promise<void> }
 
 // Lockout says why a person can't sign in, and has a button that mends each reason for those who may.
 export function Lockout({ user, realm, state: now, own, edit, link, reload }: Props) {
@@ -35,10 +36,11 @@ export function Lockout({ user, realm, state: now, own, edit, link, reload }: Pr
     notify(t('people.enabled', { name: names([user]) }))
     await reload()
   }
-  const unlocks: Action = may(`${realm.access}.unlock`) && { label: t('unlock'), onClick: () => void unlock() }
-  const mends: Record<string, Action> = {
-    disabled: may(`${realm.access}.status`) && { label: t('people.enable'), onClick: () => void enable() },
-    password_off: may(`${realm.access}.update`) && { label: t('edit'), onClick: edit },
+  const help = helping(realm, own, may)
+  const unlocks = help(`${realm.access}.unlock`, { label: t('unlock'), onClick: () => void unlock() })
+  const mends: Record<string, Action | false> = {
+    disabled: help(`${realm.access}.status`, { label: t('people.enable'), onClick: () => void enable() }),
+    password_off: help(`${realm.access}.update`, { label: t('edit'), onClick: edit }),
     invited: link,
     no_password: link,
   }
@@ -73,6 +75,24 @@ export function Lockout({ user, realm, state: now, own, edit, link, reload }: Pr
   )
 }
 
-function Said({ action, ...rest }: Pick<AlertProps, 'type' | 'title' | 'description'> & { action: Action }) {
-  return <Alert showIcon style={{ marginBottom: 16 }} {...rest} action={action && <Button onClick={action.onClick}>{action.label}</Button>} />
+function Said({ action, description, ...rest }: Pick<AlertProps, 'type' | 'title' | 'description'> & { action: Action | false }) {
+  const refused = action !== false && action.why !== undefined && <div>{t('people.needs_for', { action: action.label, why: action.why })}</div>
+  return (
+    <Alert
+      showIcon
+      style={{ marginBottom: 16 }}
+      {...rest}
+      description={
+        refused ? (
+          <>
+            {description}
+            {refused}
+          </>
+        ) : (
+          description
+        )
+      }
+      action={action && !action.why && <Button onClick={action.onClick}>{action.label}</Button>}
+    />
+  )
 }

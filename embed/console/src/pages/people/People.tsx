@@ -135,7 +135,7 @@ export function People<P extends Person>({ realm, list, roles, form, batch, whol
                   acts.reset,
                   acts.unfactor,
                   acts.act,
-                  may('system.session.query') && { label: t('people.sessions'), onClick: () => people.sessions(user) },
+                  acts.sessions,
                   explain !== undefined && { label: t('people.explain'), onClick: () => explain(user) },
                   may('system.audit.query') && { label: t('menu.system.audit'), onClick: () => activity(user) },
                   acts.data,

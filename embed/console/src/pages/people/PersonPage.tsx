@@ -126,7 +126,7 @@ function Shown<P extends Person>({ user, part, back, reload, removing, ...own }:
         <Actions
           first={may(`${realm.access}.update`) && { label: t('edit'), onClick: () => edited.show(true) }}
           label={t('people.more_name', { name: user.username })}
-          more={[acts.link, acts.reset, acts.unfactor, acts.act, acts.data, acts.remove, acts.erase]}
+          more={[acts.link, acts.reset, acts.unfactor, !may('system.session.query') && acts.sessions, acts.act, acts.data, acts.remove, acts.erase]}
         />
       </Head>
       <Lockout user={user} realm={realm} state={state} own={mine} edit={() => edited.show(true)} link={acts.link} reload={reload} />

@@ -33,7 +33,15 @@ export function Progress<T extends Person>({ open, job, onClose, onDone }: Props
     noticeShown() // the dialog shows what failed
     if (!well()) return
     onClose()
-    notify(job.done, job.undo && (async () => job.undo?.()))
+    const { undo } = job
+    notify(
+      job.done,
+      undo &&
+        (async () => {
+          undo() // another job, which reports when it is done
+          return false
+        }),
+    )
   })
 
   useEffect(() => {

@@ -64,7 +64,7 @@ function UserList() {
           list={list}
           crowded
           filters={
-            (reads ? !xl : named?.length) && (
+            (reads ? !xl : Boolean(named?.length)) && (
               <Suspense fallback={<div style={{ width: 200, height: 32 }} />}>
                 <DeptSelect depts={depts} value={dept} onChange={choose} />
               </Suspense>

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { bare, decode, guess, isExact, made, parse, rejected, safe, meant } from './import-file'
+import { bare, decode, guess, isExact, made, namesOf, parse, rejected, safe, meant } from './import-file'
 
 const targets = ['username', 'nickname', 'email', 'mobile', 'sex', 'department', 'roles', 'status', 'fields.tier'].map((column) => ({
   column,
@@ -68,6 +68,18 @@ test.each([
   ['the first of two', 'mail,email address,user\na@b.cd,c@d.ef,ann\n', ['email', '', 'username']],
   ['nothing that is not there', 'password,notes,reason\nsecret 1,a b,c d\n', ['', '', '']],
 ])('guesses by %s', (_, text, want) => expect(guessed(text)).toEqual(want))
+
+test('guesses by the names of departments and roles that there are', () => {
+  const known = {
+    department: namesOf([{ name: 'Head Office', children: [{ name: 'Verkäufe' }, { name: 'Stores' }] }]),
+    roles: namesOf([{ name: 'Clerk' }, { name: 'Owner' }]),
+  }
+  const by = (text: string) => guess(sheet(text), targets, known)
+  expect(by('n;where;what\nann;head office/verkaufe;clerk;\nbob;Head office/Stores;"Owner; Clerk"\ncay;;\n')).toEqual(['username', 'department', 'roles'])
+  expect(by('n,where\nann,Head Office/Stores\nbob,Elsewhere\n')).toEqual(['username', ''])
+  expect(by('n,from,to\nann,Head Office,Head Office\n')).toEqual(['username', 'department', ''])
+  expect(guess(sheet('n,where\nann,Head Office\n'), targets)).toEqual(['username', ''])
+})
 
 test('only names of the API need no question', () => {
   const exact = (text: string) => isExact(sheet(text), guessed(text))

@@ -1,6 +1,8 @@
 // Reading the CSV file of an import in the browser, which of its columns hold what, and the files that are made of it. The
 // server reads what is sent again, so a file that is not understood here is sent as it is, for its message.
 
+import { folded } from '../../ui/fold'
+
 export type Row = { line: number; cells: string[] }
 export type Sheet = { header: string[]; rows: Row[] }
 
@@ -93,9 +95,23 @@ const looks: [column: string, test: RegExp][] = [
   ['username', /^(?=.*[a-z])[\w.-]{3,32}$/i],
 ]
 
+// Known are the folded names of the departments and roles that there are.
+export type Known = Partial<Record<'department' | 'roles', Set<string>>>
+
+type Named = { name: string; children?: Named[] | null }
+
+// namesOf returns the folded names of records, which are paths for those below others, as the server finds them.
+export function namesOf(records: Named[], above = '', names = new Set<string>()): Set<string> {
+  for (const { name, children } of records) {
+    names.add(folded(above + name))
+    namesOf(children ?? [], `${above}${name}/`, names)
+  }
+  return names
+}
+
 // guess returns what each column of a table holds, and '' for those that are left out: by the names of the API, by names
 // in other programs, then by content.
-export function guess({ header, rows }: Sheet, targets: Target[]): string[] {
+export function guess({ header, rows }: Sheet, targets: Target[], known: Known = {}): string[] {
   const chosen = header.map(() => '')
   const free = (column: string) => targets.some((one) => one.column === column) && !chosen.includes(column)
   const take = (find: (name: string, at: number) => string | undefined) =>
@@ -106,10 +122,16 @@ export function guess({ header, rows }: Sheet, targets: Target[]): string[] {
   take((name) => name.toLowerCase())
   take((name) => targets.find(({ column, title }) => plain(title) === plain(name) || plain(column) === plain(name))?.column)
   take((name) => Object.keys(names).find((column) => names[column]!.split(' ').includes(plain(name))))
-  for (const [column, test] of looks)
+  const { department, roles } = known
+  const tests: [column: string, test: (cell: string) => boolean][] = [
+    ['department', (cell) => department?.has(folded(cell)) ?? false],
+    ['roles', (cell) => cell.split(';').every((name) => roles?.has(folded(name)))],
+    ...looks.map(([column, test]): (typeof tests)[number] => [column, (cell) => test.test(cell)]),
+  ]
+  for (const [column, test] of tests)
     take((_, at) => {
       const given = rows.slice(0, 50).flatMap(({ cells }) => cells[at]?.trim() || [])
-      const alike = given.filter((cell) => test.test(cell)).length
+      const alike = given.filter(test).length
       return given.length && alike >= given.length * 0.8 && (column !== 'username' || new Set(given).size === given.length) ? column : undefined
     })
   return chosen

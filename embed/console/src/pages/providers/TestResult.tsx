@@ -3,6 +3,7 @@ import { useEffect, useState } from 'react'
 import { Failure, get, put } from '../../api/request'
 import type { Test } from '../../api/types'
 import { t } from '../../i18n'
+import { sentence } from '../../ui/sentence'
 import { useAction } from '../../ui/useAction'
 import { ViewDrawer } from '../../ui/ViewDrawer'
 import { words } from '../../ui/words'
@@ -56,7 +57,7 @@ export function TestResult({ open, enables, onClose }: { open: boolean; enables:
           title={t('providers.test.failed')}
           description={
             <>
-              <div>{fault}</div>
+              <div>{sentence(fault)}</div>
               <div>{t('providers.test.fault.do')}</div>
             </>
           }

@@ -50,7 +50,10 @@ export function RoleDrawer({ edits, ceiling, onClose, saved }: Props) {
     const keys = preset && (await get('/admin/role-preset')).data.find(({ key }) => key === preset)?.permissions
     const given = keys ? { permissions: keys } : copy && { rule_ids: copy.rule_ids }
     const record = given ? await put(`/admin/role/${made.id}/rule`, given) : made
-    notify(t(role ? 'role.saved' : copy ? 'app_role.created' : 'role.created', { name: record.name }))
+    const from = preset ? t(`role.preset.${preset}` as Key) : copy?.name
+    notify(
+      from && record.rule_ids.length ? t('role.created.with', { name: record.name, from }) : t(role ? 'role.saved' : 'role.created', { name: record.name }),
+    )
     await saved(record, !role)
   }
 

@@ -1,7 +1,7 @@
 import { App, Button, type TableProps } from 'antd'
 import type { ComponentProps, ReactNode } from 'react'
 import { Link, useNavigate } from 'react-router'
-import { Failure, put } from '../../api/request'
+import { put } from '../../api/request'
 import type { AppRole, Role } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { type Key, t } from '../../i18n'
@@ -73,10 +73,9 @@ export function RoleList<R extends Either>({
     try {
       const record = await put(`${path}/${role.id}`, { status: to, updated_at: role.updated_at })
       notify(t(to ? 'role.enabled' : 'role.disabled', { name }), () => enable(record, to ? 0 : 1, true))
-    } catch (cause) {
-      if (!(cause instanceof Failure)) throw cause // already shown
+    } finally {
+      await list.reload()
     }
-    await list.reload()
   }
 
   async function remove(role: R) {

@@ -58,7 +58,7 @@ export function useSave({ groups, load, lead }: Props) {
     await load()
     const before = Object.fromEntries(changed.filter((s) => s.type !== 'secret').map((s) => [name(s), s.values]))
     const undo = Object.keys(before).length === changed.length ? () => put('/system/setting', { values: before }).then(load) : undefined
-    notify(t('settings.saved', { n: changed.length }), undo && (async () => void (await undo())))
+    notify(t('settings.saved', { n: changed.length }), undo)
   }
 
   async function save() {

@@ -8,6 +8,7 @@ import { t } from '../../i18n'
 import { Copy } from '../../ui/Copy'
 import { duration } from '../../ui/format'
 import { layOut, valid } from '../../ui/json'
+import { sentence } from '../../ui/sentence'
 import { useGet } from '../../ui/useGet'
 import { ViewDrawer } from '../../ui/ViewDrawer'
 import { Kind, Result } from './cells'
@@ -55,7 +56,7 @@ function Shown({ delivery: d, seq }: { delivery: DeliveryDetail; seq?: number })
   const { may } = useAccount()
   return (
     <Flex vertical gap={24}>
-      {d.error && <Alert type="error" showIcon title={d.error} />}
+      {d.error && <Alert type="error" showIcon title={sentence(d.error)} />}
       <Descriptions
         size="small"
         column={1}

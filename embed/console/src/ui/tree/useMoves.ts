@@ -63,7 +63,8 @@ export function useMoves<T extends Record>({ path, tree, set, reload, name, then
     }
   }
 
-  function write(writes: Write[], undo?: () => Promise<void>, text?: string) {
+  // write reports whether all was written.
+  function write(writes: Write[], undo?: () => Promise<boolean>, text?: string): Promise<boolean> {
     const failures = failed.current
     apply(moved(now.current, writes))
     const sent = queue.current.then(() => send(writes, failures))
@@ -72,7 +73,7 @@ export function useMoves<T extends Record>({ path, tree, set, reload, name, then
       if (text) notify(text, undo)
       then?.()
     })
-    return queue.current
+    return queue.current.then(() => sent)
   }
 
   // move reports whether there was anything to move.
@@ -92,7 +93,7 @@ export function useMoves<T extends Record>({ path, tree, set, reload, name, then
       writes,
       async () => {
         series.current = undefined
-        await write([...before.values()])
+        return write([...before.values()])
       },
       t('tree.moved', { name: name(places.get(id)!.node) }),
     )
