@@ -185,7 +185,7 @@ function Program({ info }: { info: Info }) {
   const { build, memory } = info
   return (
     <Descriptions
-      column={{ xs: 1, md: 2, xl: 3 }}
+      column={{ xs: 1, lg: 2, xl: 3 }}
       size="small"
       items={[
         { label: t('info.version'), children: info.version },

@@ -118,7 +118,7 @@ function One({ target, checkable, reload }: { target: Target; checkable?: boolea
           </Flex>
         )}
         <Descriptions
-          column={{ xs: 1, md: 2, xl: 3 }}
+          column={{ xs: 1, lg: 2, xl: 3 }}
           size="small"
           items={[
             {

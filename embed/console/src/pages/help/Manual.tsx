@@ -20,15 +20,15 @@ export function Manual() {
   const { data } = useGet('/system/manual')
   const [, , key = '', operation = ''] = useLocation().pathname.split('/')
   const { params, set } = useQueryParams()
-  const md = useWider('md')
+  const lg = useWider('lg')
   const search = params.get('search') ?? ''
   const topics = useMemo(() => data?.data ?? [], [data])
   const hits = useMemo(() => found(topics, search), [topics, search])
   const reference = key === 'reference'
   const topic = topics.find((each) => each.key === key) ?? (key === '' ? topics[0] : undefined)
   return (
-    <Flex vertical={!md} gap={24} align="start">
-      <Flex vertical gap={12} component="nav" aria-label={t('manual')} style={{ width: md ? 230 : '100%', flex: 'none' }}>
+    <Flex vertical={!lg} gap={24} align="start">
+      <Flex vertical gap={12} component="nav" aria-label={t('manual')} style={{ width: lg ? 230 : '100%', flex: 'none' }}>
         {!reference && <Find label={t('manual.search')} value={search} onChange={(text) => set({ search: text })} />}
         <ul className="topics">
           {(reference ? topics : hits).map((each) => (
@@ -50,6 +50,7 @@ export function Manual() {
         </ul>
         {data && !reference && hits.length === 0 && <Typography.Text type="secondary">{t('empty.narrowed')}</Typography.Text>}
       </Flex>
+      {!topic && !(data && reference) && <h1 className="visually-hidden">{t('manual')}</h1>}
       {!data ? (
         <Spin />
       ) : reference ? (
