@@ -75,7 +75,7 @@ export function HomePage() {
       {sets && <Steps info={system} />}
       {view === 'overview' && <Overview tiles={now} />}
       {view === 'operations' && (
-        <Suspense fallback={<Skeleton active />}>
+        <Suspense fallback={<Skeleton active title={false} />}>
           <Operations tiles={now} health={health} info={system} failure={failure} unknown={unknown} />
         </Suspense>
       )}

@@ -25,6 +25,7 @@ export const frame = {
   'reach.away': 'Can’t reach the server. Your changes are kept; retrying…',
   'reach.back': 'Reconnected.',
   'reach.updated': 'A new version is available. Reload to update.',
+  'reach.part': 'Part of this page couldn’t be loaded.',
   'reach.try': 'Retry now',
   'reach.later': 'Later',
   'palette.open': 'Search…',

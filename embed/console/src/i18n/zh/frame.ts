@@ -27,6 +27,7 @@ export const frame: Record<keyof typeof en, string> = {
   'reach.away': '无法连接服务器，正在重试…您的更改会保留。',
   'reach.back': '已重新连接。',
   'reach.updated': '有新版本可用，重新加载即可更新。',
+  'reach.part': '此页的部分内容无法加载。',
   'reach.try': '立即重试',
   'reach.later': '稍后',
   'palette.open': '搜索…',
