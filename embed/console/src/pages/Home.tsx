@@ -53,7 +53,9 @@ export function HomePage() {
             {t('home.hello', { name: user.nickname || user.username })}
           </Typography.Title>
           <Typography.Text type="secondary">
-            {t('home.last')}: <Time at={user.login_time} />
+            {t('home.last')}
+            {t('colon')}
+            <Time at={user.login_time} />
             {user.login_ip && `, ${user.login_ip}`}
           </Typography.Text>
         </div>

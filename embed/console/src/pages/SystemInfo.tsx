@@ -104,7 +104,7 @@ const colors: Record<string, string> = { ok: 'success', checking: 'processing', 
 // the state is enough, except for free space.
 function said({ name, state, text, figures }: Part): string {
   if (state !== 'ok') return text
-  return name === 'disk' && figures.free_bytes !== undefined ? `${t('home.disk')}: ${bytes(figures.free_bytes)}` : ''
+  return name === 'disk' && figures.free_bytes !== undefined ? t('home.disk') + t('colon') + bytes(figures.free_bytes) : ''
 }
 
 // Acknowledge dismisses the warning about lost commits.

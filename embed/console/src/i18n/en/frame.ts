@@ -87,6 +87,7 @@ export const frame = {
   'delete.text': "This can't be undone.",
   'clear': 'Clear',
   'close': 'Close',
+  'colon': ': ',
   'undo': 'Undo',
   'undone': 'Undone.',
   'undone.not': 'Couldn’t undo: {why}',

@@ -89,6 +89,7 @@ export const frame: Record<keyof typeof en, string> = {
   'delete.text': '此操作无法撤销。',
   'clear': '清除',
   'close': '关闭',
+  'colon': '：',
   'undo': '撤销',
   'undone': '已撤销。',
   'undone.not': '无法撤销：{why}',

@@ -165,7 +165,9 @@ function Restore({ target }: { target: Target }) {
   return (
     <div>
       <Typography.Text type="secondary">
-        {t('backups.restore')}: {t(local ? 'backups.restore.local' : 'backups.restore.what')}
+        {t('backups.restore')}
+        {t('colon')}
+        {t(local ? 'backups.restore.local' : 'backups.restore.what')}
       </Typography.Text>{' '}
       <Typography.Text code>{local ? `reeve restore ${target.place}/…` : `reeve restore ${target.name} --identity FILE`}</Typography.Text>
       {target.moments.length > 0 && (
