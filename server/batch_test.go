@@ -230,6 +230,9 @@ func entries(in *servertest.Instance, path string) int {
 	if path == "/system/monitor/trace" {
 		return strings.Count(body, `"ended_at":null`)
 	}
+	if strings.HasSuffix(path, "/version") {
+		return strings.Count(body, `"replaced_at"`)
+	}
 	return strings.Count(body, `"created_at"`)
 }
 

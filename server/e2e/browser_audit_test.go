@@ -69,6 +69,12 @@ func theme(dark bool) string {
 func (p *page) examine(options string) {
 	p.t.Helper()
 	p.settle()
+	p.examineIn("uppermost() ?? document", options)
+}
+
+// examineIn is examine for an element, as it is now.
+func (p *page) examineIn(element, options string) {
+	p.t.Helper()
 	p.needAxe()
 	var found []struct {
 		ID, Impact, Help string
@@ -76,7 +82,7 @@ func (p *page) examine(options string) {
 	}
 	// A frame shows a file or a mail; a sandboxed one can't be examined.
 	if err := evaluate(p,
-		fmt.Sprintf("axe.run(uppermost() ?? document, { resultTypes: ['violations'], iframes: false, ...%s }).then((r) => r.violations)", options), &found); err != nil {
+		fmt.Sprintf("axe.run(%s, { resultTypes: ['violations'], iframes: false, ...%s }).then((r) => r.violations)", element, options), &found); err != nil {
 		p.fatalf("run axe: %v", err)
 	}
 

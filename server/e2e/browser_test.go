@@ -216,6 +216,17 @@ func (p *page) fatalf(format string, args ...any) {
 // that is set.
 func (p *page) shoot(name string) {
 	p.t.Helper()
+	p.save(name, chromedp.FullScreenshot(100))
+}
+
+// shootWindow is shoot for what the window shows: what lies above a page moves in a picture of the whole page.
+func (p *page) shootWindow(name string) {
+	p.t.Helper()
+	p.save(name, chromedp.CaptureScreenshot())
+}
+
+func (p *page) save(name string, shot chromedp.Action[[]byte]) {
+	p.t.Helper()
 	dir := os.Getenv("REEVE_TEST_SCREENSHOTS")
 	if dir == "" {
 		return
@@ -223,7 +234,7 @@ func (p *page) shoot(name string) {
 
 	ctx, cancel := context.WithTimeout(p.ctx, pageWait)
 	defer cancel()
-	picture, err := chromedp.Run(ctx, chromedp.FullScreenshot(100))
+	picture, err := chromedp.Run(ctx, shot)
 	if err == nil {
 		err = os.MkdirAll(dir, 0o755)
 	}

@@ -109,6 +109,7 @@ func TestConsoleTasks_WithoutMouse(t *testing.T) {
 	p.press("Tab")
 	p.focused(field("角色"))
 	p.write("Clerk")
+	p.see("Clerk") // the roles may still be on their way
 	p.press("Enter")
 	p.press("Tab")
 	p.focused("!(" + field("角色") + ")")

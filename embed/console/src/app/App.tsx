@@ -1,7 +1,7 @@
 import { consoleURL } from '../api/base'
 import { nonce } from './nonce'
 import { App as Ant, ConfigProvider, type ConfigProviderProps } from 'antd'
-import enUS from 'antd/locale/en_US'
+import enUS from 'antd/es/locale/en_US'
 import { useEffect } from 'react'
 import { actingAs, followActing, takeEnded } from '../api/acting'
 import { Failure, hooks, show } from '../api/request'
@@ -30,6 +30,9 @@ window.addEventListener('unhandledrejection', (e) => {
   if (e.reason instanceof Failure || (e.reason instanceof DOMException && e.reason.name === 'AbortError')) e.preventDefault()
 })
 
+// The buttons of a calendar say its month and year; a name would hide that.
+Object.assign(enUS.DatePicker?.lang ?? {}, { yearSelect: undefined, monthSelect: undefined })
+
 // App is the console of the signed-in user. locale is the component library's; undefined
 // means English.
 export function App({ locale = enUS }: { locale?: ConfigProviderProps['locale'] }) {
@@ -52,7 +55,7 @@ export function App({ locale = enUS }: { locale?: ConfigProviderProps['locale'] 
   )
 }
 
-// Notices shows failures as the API requests.
+// Notices shows failures as the API requests, each text once.
 function Notices() {
   const { message, notification } = Ant.useApp()
   useEffect(() => {
@@ -61,7 +64,7 @@ function Notices() {
         case show.silent:
           break
         case show.warning:
-          void message.warning(words(failure))
+          void message.warning({ key: words(failure), content: words(failure) })
           break
         case show.notifyWarning:
           notification.warning({ title: words(failure) })
@@ -70,7 +73,7 @@ function Notices() {
           notification.error({ title: words(failure) })
           break
         default:
-          void message.error(words(failure))
+          void message.error({ key: words(failure), content: words(failure) })
       }
     }
     hooks.saved = () => void message.success({ key: 'saved', content: t('saved') })

@@ -1,12 +1,16 @@
-import { CheckCircleOutlined, DisconnectOutlined, LoadingOutlined, SyncOutlined } from '@ant-design/icons'
+import { CheckCircleOutlined, DisconnectOutlined, LoadingOutlined, SyncOutlined, WarningOutlined } from '@ant-design/icons'
 import { Button, theme } from 'antd'
 import type { ReactNode } from 'react'
 import { t } from '../i18n'
+import { missing } from '../ui/missing'
+import { notifyReconnect } from '../ui/useReconnect'
 import { dismiss, tryNow, useReach } from './reach'
 
-// ReachBar shows a message above everything while the server is unreachable.
+// ReachBar shows a message above everything while the server is unreachable, or parts of the page could not be loaded.
 export function ReachBar() {
-  const reach = useReach()
+  const server = useReach()
+  const some = missing.use() > 0
+  const reach = server === 'well' && some ? 'part' : server
   const { token } = theme.useToken()
   const says: Record<Exclude<typeof reach, 'well'>, { icon: ReactNode; action?: ReactNode }> = {
     offline: { icon: <DisconnectOutlined style={{ color: token.colorWarning }} /> },
@@ -14,6 +18,14 @@ export function ReachBar() {
       icon: <LoadingOutlined style={{ color: token.colorPrimary }} />,
       action: (
         <Button size="small" onClick={tryNow}>
+          {t('reach.try')}
+        </Button>
+      ),
+    },
+    part: {
+      icon: <WarningOutlined style={{ color: token.colorWarning }} />,
+      action: (
+        <Button size="small" onClick={notifyReconnect}>
           {t('reach.try')}
         </Button>
       ),

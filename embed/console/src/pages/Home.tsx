@@ -53,7 +53,9 @@ export function HomePage() {
             {t('home.hello', { name: user.nickname || user.username })}
           </Typography.Title>
           <Typography.Text type="secondary">
-            {t('home.last')}: <Time at={user.login_time} />
+            {t('home.last')}
+            {t('colon')}
+            <Time at={user.login_time} />
             {user.login_ip && `, ${user.login_ip}`}
           </Typography.Text>
         </div>
@@ -75,7 +77,7 @@ export function HomePage() {
       {sets && <Steps info={system} />}
       {view === 'overview' && <Overview tiles={now} />}
       {view === 'operations' && (
-        <Suspense fallback={<Skeleton active />}>
+        <Suspense fallback={<Skeleton active title={false} />}>
           <Operations tiles={now} health={health} info={system} failure={failure} unknown={unknown} />
         </Suspense>
       )}

@@ -105,7 +105,7 @@ const colors: Record<string, string> = { ok: 'success', checking: 'processing', 
 // the state is enough, except for free space.
 function said({ name, state, text, figures }: Part): string {
   if (state !== 'ok') return sentence(text)
-  return name === 'disk' && figures.free_bytes !== undefined ? `${t('home.disk')}: ${bytes(figures.free_bytes)}` : ''
+  return name === 'disk' && figures.free_bytes !== undefined ? t('home.disk') + t('colon') + bytes(figures.free_bytes) : ''
 }
 
 // Acknowledge dismisses the warning about lost commits.
@@ -186,7 +186,7 @@ function Program({ info }: { info: Info }) {
   const { build, memory } = info
   return (
     <Descriptions
-      column={{ xs: 1, md: 2, xl: 3 }}
+      column={{ xs: 1, lg: 2, xl: 3 }}
       size="small"
       items={[
         { label: t('info.version'), children: info.version },

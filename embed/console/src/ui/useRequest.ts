@@ -1,13 +1,17 @@
 import { useCallback, useEffect, useRef, useState } from 'react'
 import { moment } from '../api/changes'
+import { Failure } from '../api/request'
+import { useMissing } from './missing'
 import { useReconnect } from './useReconnect'
 
 // useRequest makes a request after rendering, when it changes, and when the server is back. A
 // new request cancels the previous one, whose response must not arrive later. The caller
 // shows failures, and the old data stays. refresh asks again without that anything shows it;
-// fresh is the moment when the newest request began, and touch says that the data is as new as now.
+// fresh is the moment when the newest request began, and touch says that the data is as new as now. failed says that the server could not answer; a bar
+// offers to try again.
 export function useRequest(question: (signal: AbortSignal, quiet: boolean) => Promise<void>) {
   const [loading, setLoading] = useState(true)
+  const [failed, setFailed] = useState(false)
   const asked = useRef<AbortController>(undefined)
   const fresh = useRef(0)
 
@@ -20,8 +24,10 @@ export function useRequest(question: (signal: AbortSignal, quiet: boolean) => Pr
       if (!quiet) setLoading(true)
       try {
         await question(now.signal, quiet)
-      } catch {
+        if (asked.current === now) setFailed(false)
+      } catch (cause) {
         // already shown
+        if (asked.current === now && !quiet) setFailed(cause instanceof Failure && !(cause.status >= 400 && cause.status < 429))
       } finally {
         if (asked.current === now) setLoading(false)
       }
@@ -41,5 +47,6 @@ export function useRequest(question: (signal: AbortSignal, quiet: boolean) => Pr
   }, [reload])
 
   useReconnect(reload)
-  return { loading, reload, refresh, fresh, touch }
+  useMissing(failed)
+  return { loading, failed, reload, refresh, fresh, touch }
 }

@@ -30,7 +30,7 @@ export function useResponse<T>(key: string, path: string, question: (signal: Abo
     },
     [key, question],
   )
-  const { loading, reload, refresh, fresh, touch } = useRequest(ask)
+  const { loading, failed, reload, refresh, fresh, touch } = useRequest(ask)
   useChanges(key ? topicsOf(path) : undefined, refresh, fresh)
   useEffect(() => {
     if (given) remember(given.key, given.data)
@@ -46,10 +46,12 @@ export function useResponse<T>(key: string, path: string, question: (signal: Abo
 
   const now = given?.key === key
   const before = !now && cached && key ? recall<T>(key) : undefined
+  const data = now ? given.data : before
   return {
-    data: now ? given.data : before,
+    data,
     other: given?.data, // the response to the previous request, until the current one arrives
-    loading: loading && key !== '' && before === undefined,
+    // What could not be loaded is not empty either.
+    loading: key !== '' && ((loading && before === undefined) || (failed && data === undefined)),
     reload,
     refresh,
     fresh,

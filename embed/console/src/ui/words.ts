@@ -29,7 +29,7 @@ export function words(failure: Failure): string {
 export function labelled([name, fault]: [string, string]): string {
   const [, line, column] = /^line (\d+) (.+)$/.exec(name) ?? []
   const label = line && column ? t('field.row', { line, column: maybe(`field.${column}`) ?? column }) : maybe(`field.${name}`)
-  return label ? `${label}: ${fault}` : fault
+  return label ? label + t('colon') + fault : fault
 }
 
 // faultText returns the console's own text for a fault, or that of the server.

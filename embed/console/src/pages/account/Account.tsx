@@ -14,7 +14,7 @@ const OwnActivity = lazy(async () => ({
   default: (await Promise.all([import('../activity/OwnActivity'), loadTexts('activity', 'actions', 'builtins')]))[0].OwnActivity,
 }))
 
-const waiting = (part: ReactNode) => <Suspense fallback={<Skeleton active />}>{part}</Suspense>
+const waiting = (part: ReactNode) => <Suspense fallback={<Skeleton active title={false} />}>{part}</Suspense>
 
 // moved are tabs of earlier versions, which are sections of the security page now.
 const moved: Record<string, string> = { password: 'password', factor: 'factor', sessions: 'devices' }

@@ -23,7 +23,7 @@ export function OwnActivity() {
     if (found) list.current?.querySelector<HTMLElement>(`li:nth-child(${found + 1})`)?.focus({ preventScroll: true })
   }, [found])
 
-  if (!data) return <Skeleton active />
+  if (!data) return <Skeleton active title={false} />
   const below = older?.of === data ? older : undefined
   const entries = [...data.data, ...(below?.entries ?? [])]
   const next = (below ?? data).next

@@ -119,7 +119,7 @@ function One({ target, checkable, reload }: { target: Target; checkable?: boolea
           </Flex>
         )}
         <Descriptions
-          column={{ xs: 1, md: 2, xl: 3 }}
+          column={{ xs: 1, lg: 2, xl: 3 }}
           size="small"
           items={[
             {
@@ -166,7 +166,9 @@ function Restore({ target }: { target: Target }) {
   return (
     <div>
       <Typography.Text type="secondary">
-        {t('backups.restore')}: {t(local ? 'backups.restore.local' : 'backups.restore.what')}
+        {t('backups.restore')}
+        {t('colon')}
+        {t(local ? 'backups.restore.local' : 'backups.restore.what')}
       </Typography.Text>{' '}
       <Typography.Text code>{local ? `reeve restore ${target.place}/…` : `reeve restore ${target.name} --identity FILE`}</Typography.Text>
       {target.moments.length > 0 && (

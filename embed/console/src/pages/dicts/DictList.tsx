@@ -14,7 +14,7 @@ const most = 50 // per page
 type Props = { dicts: Dict[]; here: Dict | undefined; address: (d: Dict) => string; onCreate?: () => void }
 
 export function DictList({ dicts, here, address, onCreate }: Props) {
-  const md = useWider('md')
+  const lg = useWider('lg')
   const { params, set } = useQueryParams()
   const search = params.get('dict') ?? ''
   const status = params.get('status') ?? ''
@@ -39,7 +39,7 @@ export function DictList({ dicts, here, address, onCreate }: Props) {
       </Empty>
     )
   return (
-    <Flex vertical gap={8} style={md ? { width: 280, flex: 'none' } : undefined}>
+    <Flex vertical gap={8} style={lg ? { width: 280, flex: 'none' } : undefined}>
       <Find label={t('dicts.find')} value={search} onChange={find} />
       <Flex gap={8}>
         <Select

@@ -20,7 +20,7 @@ const DictDrawer = lazy(async () => ({ default: (await import('./DictDrawer')).D
 export function Dicts() {
   const { may } = useAccount()
   const removing = useRemove()
-  const md = useWider('md')
+  const lg = useWider('lg')
   const { params, set } = useQueryParams()
   const navigate = useNavigate()
   const { rows, reload } = useAll<Dict>('/system/dict')
@@ -29,7 +29,7 @@ export function Dicts() {
   const [open, setOpen] = useState<boolean>() // undefined until first opened
   const id = Number(useParams()['*'])
   const chosen = rows?.find((d) => d.id === id)
-  const here = chosen ?? (md && !id ? rows?.[0] : undefined)
+  const here = chosen ?? (lg && !id ? rows?.[0] : undefined)
   const address = (d?: Dict) => {
     const kept = new URLSearchParams([...params].filter(([name]) => name === 'dict' || name === 'status')).toString()
     return `/system/dict${d ? `/${d.id}` : ''}${kept ? `?${kept}` : ''}`
@@ -79,10 +79,10 @@ export function Dicts() {
     <>
       <Bar title={t('menu.system.dict')} search={false} list={list} />
       {rows && (
-        <Flex gap={24} align={md ? 'flex-start' : 'stretch'} vertical={!md}>
-          {(md || !id) && <DictList dicts={rows} here={here} address={address} onCreate={create} />}
+        <Flex gap={24} align={lg ? 'flex-start' : 'stretch'} vertical={!lg}>
+          {(lg || !id) && <DictList dicts={rows} here={here} address={address} onCreate={create} />}
           <div style={{ flex: 1, minWidth: 0 }}>
-            {!md && id > 0 && (
+            {!lg && id > 0 && (
               <Link to={address()} style={{ display: 'inline-block', marginBottom: 12 }}>
                 <ArrowLeftOutlined /> {t('dicts.all')}
               </Link>

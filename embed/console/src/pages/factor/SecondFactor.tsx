@@ -28,7 +28,7 @@ export function SecondFactor({ level = 2, onChanged }: { level?: 2 | 3; onChange
     await reloadApp()
   }
 
-  if (!app || !passkeys || !options) return <Skeleton active />
+  if (!app || !passkeys || !options) return <Skeleton active title={false} />
   const left = app.recovery_codes
   return (
     <Flex vertical gap={level === 2 ? 32 : 24} style={{ maxWidth: 560 }}>

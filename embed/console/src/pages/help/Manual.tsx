@@ -22,7 +22,7 @@ export function Manual() {
   const { data } = useGet('/system/manual')
   const [, , key = '', operation = ''] = useLocation().pathname.split('/')
   const { params, set } = useQueryParams()
-  const md = useWider('md')
+  const lg = useWider('lg')
   const search = params.get('search') ?? ''
   const [open, setOpen] = useState(search !== '' && key === '')
   const topics = useMemo(() => data?.data ?? [], [data])
@@ -30,8 +30,8 @@ export function Manual() {
   const reference = key === 'reference'
   const topic = topics.find((each) => each.key === key) ?? (key === '' ? topics[0] : undefined)
   return (
-    <Flex vertical={!md} gap={24} align="start">
-      <Flex vertical gap={12} component="nav" aria-label={t('manual')} style={{ width: md ? 230 : '100%', flex: 'none' }}>
+    <Flex vertical={!lg} gap={24} align="start">
+      <Flex vertical gap={12} component="nav" aria-label={t('manual')} style={{ width: lg ? 230 : '100%', flex: 'none' }}>
         <Flex gap={8}>
           {!reference && (
             <Find
@@ -43,7 +43,7 @@ export function Manual() {
               }}
             />
           )}
-          {!md && (
+          {!lg && (
             <Button aria-expanded={open} onClick={() => setOpen(!open)}>
               {t('manual.topics')}
             </Button>
@@ -51,9 +51,9 @@ export function Manual() {
         </Flex>
         <ul
           className="topics"
-          hidden={!md && !open}
+          hidden={!lg && !open}
           onClick={() => {
-            if (md) return
+            if (lg) return
             setOpen(false)
             toMain()
           }}
@@ -75,8 +75,9 @@ export function Manual() {
             </Link>
           </li>
         </ul>
-        {data && (md || open) && !reference && hits.length === 0 && <Typography.Text type="secondary">{t('empty.narrowed')}</Typography.Text>}
+        {data && (lg || open) && !reference && hits.length === 0 && <Typography.Text type="secondary">{t('empty.narrowed')}</Typography.Text>}
       </Flex>
+      {!topic && !(data && reference) && <h1 className="visually-hidden">{t('manual')}</h1>}
       {!data ? (
         <Spin />
       ) : reference ? (

@@ -22,7 +22,7 @@ export function Overview({ tiles }: { tiles: Tile[] }) {
       {all.length > 0 && <Tiles tiles={all} />}
       <Flex wrap gap={16}>
         {may('system.audit.query') && (
-          <Suspense fallback={<Skeleton active />}>
+          <Suspense fallback={<Skeleton active title={false} />}>
             <Changes />
           </Suspense>
         )}

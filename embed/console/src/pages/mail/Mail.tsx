@@ -49,7 +49,7 @@ export function MailPage() {
             key: 'templates',
             label: t('mail.templates'),
             children: (
-              <Suspense fallback={<Skeleton active />}>
+              <Suspense fallback={<Skeleton active title={false} />}>
                 <Templates />
               </Suspense>
             ),

@@ -20,7 +20,7 @@ export function Templates() {
   const code = params.get('language') ?? (codes.includes(language) ? language : codes[0])
   const shown = all.find((one) => one.name === params.get('name') && one.language === code) ?? all.find((one) => one.language === code)
   const names = all.filter((one) => one.language === code).map(({ name }) => ({ value: name, label: maybe(`mail.purpose.${name}`) ?? name }))
-  if (!shown) return loading ? <Skeleton active /> : <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} />
+  if (!shown) return loading ? <Skeleton active title={false} /> : <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} />
   return (
     <Flex vertical gap={16}>
       <Typography.Text type="secondary">{t('mail.templates.text')}</Typography.Text>

@@ -39,7 +39,7 @@ export function Request() {
     return (
       <>
         <Head title={t('monitor.kind.request')} />
-        <Skeleton active />
+        <Skeleton active title={false} />
       </>
     )
   const { request, events } = story
@@ -86,7 +86,7 @@ function Facts({ request: r }: { request: RequestEvent }) {
     <Card>
       <Descriptions
         size="small"
-        column={{ xs: 1, sm: 2, xl: 4 }}
+        column={{ xs: 1, lg: 2, xl: 4 }}
         styles={{ content: { overflowWrap: 'anywhere', fontVariantNumeric: 'tabular-nums' } }}
         items={[
           {

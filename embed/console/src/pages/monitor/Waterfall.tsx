@@ -151,7 +151,7 @@ function Details({ part }: { part: Laid }) {
   return (
     <Descriptions
       size="small"
-      column={{ xs: 1, md: 2, xl: 3 }}
+      column={{ xs: 1, lg: 2, xl: 3 }}
       items={details(part)}
       styles={{ content: { overflowWrap: 'anywhere', fontVariantNumeric: 'tabular-nums' } }}
     />

@@ -126,7 +126,7 @@ function Config({ node }: { node: NodeState }) {
 function Log({ state }: { state: NodesState }) {
   return (
     <Descriptions
-      column={{ xs: 1, md: 2, xl: 3 }}
+      column={{ xs: 1, lg: 2, xl: 3 }}
       size="small"
       items={[
         { label: t('nodes.entry'), children: count(state.number) },

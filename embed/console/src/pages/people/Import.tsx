@@ -322,7 +322,7 @@ function Choose({ realm, hashes, onChoose }: { realm: Realm; hashes: boolean; on
         )}
         dataSource={meanings.map(([column, meaning]) => ({ column, meaning }))}
         columns={[
-          { title: t('people.import.column'), dataIndex: 'column', render: (column: string) => <code style={{ overflowWrap: 'anywhere' }}>{column}</code> },
+          { title: t('people.import.column'), dataIndex: 'column', render: (column: string) => <code style={{ whiteSpace: 'nowrap' }}>{column}</code> },
           { title: t('people.import.meaning'), dataIndex: 'meaning', render: (meaning: string) => <span style={{ overflowWrap: 'anywhere' }}>{meaning}</span> },
         ]}
       />

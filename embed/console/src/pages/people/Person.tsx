@@ -22,7 +22,7 @@ const find = async (who: string, signal: AbortSignal): Promise<User | undefined>
 export function Person() {
   const { may } = useAccount()
   const access = (user: User) => (
-    <Suspense fallback={<Skeleton active />}>
+    <Suspense fallback={<Skeleton active title={false} />}>
       <Access user={user} />
     </Suspense>
   )

@@ -72,7 +72,7 @@ export function PersonPage<P extends Person>(own: Own<P>) {
       {failure ? (
         <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={failure.status === 404 || failure.status === 400 ? t('people.gone') : words(failure)} />
       ) : (
-        <Skeleton active />
+        <Skeleton active title={false} />
       )}
     </>
   )
@@ -102,7 +102,7 @@ function Shown<P extends Person>({ user, part, back, reload, removing, ...own }:
   items.push(...(after?.(user) ?? []))
   if (may('system.audit.query')) {
     const activity = (
-      <Suspense fallback={<Skeleton active />}>
+      <Suspense fallback={<Skeleton active title={false} />}>
         <PersonActivity collection={realm.collection} id={user.id} name={name} />
       </Suspense>
     )
@@ -167,11 +167,11 @@ function factors({ authenticator_app, passkeys }: SignInState): string {
 type Shown<P extends Person> = Own<P> & { user: P; custom: FieldForm[]; state: SignInState | undefined }
 
 function Profile<P extends Person>({ user, custom, places, mark, further, state }: Shown<P>) {
-  const md = useWider('md')
+  const lg = useWider('lg')
   return (
     <Card>
       <Descriptions
-        column={md ? 2 : 1}
+        column={lg ? 2 : 1}
         size="small"
         styles={{ content: { overflowWrap: 'anywhere', minWidth: 0 } }}
         items={[

@@ -82,7 +82,7 @@ const reasonOf = (row: Verdict, name: string): string => faultText(row.errors?.[
 // reasonsOf is what is wrong with a row, in one line.
 export const reasonsOf = (row: Verdict, titleOf: (column: string) => string): string =>
   Object.keys(row.errors ?? {})
-    .map((name) => (name === 'row' ? reasonOf(row, name) : `${titleOf(name)}: ${reasonOf(row, name)}`))
+    .map((name) => (name === 'row' ? reasonOf(row, name) : titleOf(name) + t('colon') + reasonOf(row, name)))
     .join('; ')
 
 // Faults are what is wrong with some cells of a row.

@@ -39,7 +39,7 @@ export function ProviderPage({ id }: { id: number }) {
       {failure ? (
         <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={failure.status === 404 ? t('providers.gone') : words(failure)} />
       ) : (
-        <Skeleton active />
+        <Skeleton active title={false} />
       )}
     </>
   )
@@ -47,7 +47,7 @@ export function ProviderPage({ id }: { id: number }) {
 
 function Shown({ of, from, reload, removing }: { of: Provider; from: string; reload: () => Promise<void>; removing: Leave }) {
   const { may } = useAccount()
-  const md = useWider('md')
+  const lg = useWider('lg')
   const navigate = useNavigate()
   const actions = useProviders(reload)
   const changes = may('system.provider.update')
@@ -81,7 +81,7 @@ function Shown({ of, from, reload, removing }: { of: Provider; from: string; rel
       <Card style={{ marginBottom: 20 }}>
         {!isDirectory(of.kind) && <Addresses of={of} />}
         <Descriptions
-          column={md ? 2 : 1}
+          column={lg ? 2 : 1}
           size="small"
           styles={{ content: { overflowWrap: 'anywhere', minWidth: 0 } }}
           items={[

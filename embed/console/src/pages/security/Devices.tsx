@@ -88,7 +88,7 @@ export function Devices() {
     }
   }
 
-  if (!devices || !sessions) return <Skeleton active />
+  if (!devices || !sessions) return <Skeleton active title={false} />
   const known = new Set(devices.data.map(({ id }) => id))
   return (
     <Flex vertical gap={12} align="start">

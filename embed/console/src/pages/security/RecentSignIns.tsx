@@ -10,7 +10,7 @@ import { Line, Lines } from '../../ui/Lines'
 // RecentSignIns are the last sign-ins, including those that have failed.
 export function RecentSignIns() {
   const { data } = useGet('/admin/loginlog', { pageSize: 5 })
-  if (!data) return <Skeleton active />
+  if (!data) return <Skeleton active title={false} />
   return (
     <Flex vertical gap={12} align="start">
       {data.data.length === 0 ? (

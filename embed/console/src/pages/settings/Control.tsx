@@ -103,7 +103,7 @@ export function Control(all: ControlProps) {
       )
     case 'flag':
       return (
-        <Suspense fallback={<Skeleton active />}>
+        <Suspense fallback={<Skeleton active title={false} />}>
           <FlagEditor {...all} />
         </Suspense>
       )

@@ -10,13 +10,13 @@ type Props = { groups: Group[]; here: Group | undefined; drafts: Drafts; search:
 // Groups lists the groups and marks those with unsaved changes.
 export function Groups({ groups, here, drafts, search }: Props) {
   const navigate = useNavigate()
-  const md = useWider('md')
+  const lg = useWider('lg')
   const go = (id: number) => {
     const group = groups.find((g) => g.id === id)
     if (group) void navigate(pathOf(group) + search)
   }
   const changes = (g: Group) => g.settings.filter((s) => drafts.has(s.id)).length
-  if (!md) {
+  if (!lg) {
     return (
       <Select
         aria-label={t('settings.groups')}

@@ -47,7 +47,7 @@ export function Settings() {
 function Page({ groups, load }: { groups: Group[]; load: ReturnType<typeof useSettings>['load'] }) {
   const { may } = useAccount()
   const { confirm, notify } = useAction()
-  const md = useWider('md')
+  const lg = useWider('lg')
   const { params, set } = useQueryParams()
   const navigate = useNavigate()
   const drafts = useDrafts()
@@ -116,7 +116,7 @@ function Page({ groups, load }: { groups: Group[]; load: ReturnType<typeof useSe
       />
       {!may('system.setting.save') && <Alert type="info" showIcon title={t('settings.read_only')} style={{ marginBottom: 16 }} />}
       <Restored since={since} onDiscard={dropAll} />
-      <Flex gap={md ? 24 : 0} vertical={!md} align={md ? 'flex-start' : 'stretch'}>
+      <Flex gap={lg ? 24 : 0} vertical={!lg} align={lg ? 'flex-start' : 'stretch'}>
         <Groups groups={groups} here={search ? undefined : here} drafts={drafts} search={kept} />
         <div style={{ flex: 1, minWidth: 0, maxWidth: 1040 }}>
           {found.map(({ group, settings }) => (

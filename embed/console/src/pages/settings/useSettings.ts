@@ -1,10 +1,11 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { moment } from '../../api/changes'
 import { getAll } from '../../api/get-all'
-import { get } from '../../api/request'
+import { Failure, get } from '../../api/request'
 import type { Setting, SettingGroup } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
+import { useMissing } from '../../ui/missing'
 import { useReconnect } from '../../ui/useReconnect'
 import { useChanges } from '../../ui/useChanges'
 import { restore, settle } from './drafts'
@@ -17,6 +18,7 @@ type Named = Pick<SettingGroup, 'id' | 'key' | 'title' | 'remark' | 'public' | '
 export function useSettings() {
   const { may } = useAccount()
   const [answer, setAnswer] = useState<{ settings: Setting[]; groups: Named[] }>()
+  const [failed, setFailed] = useState(false)
   const asked = useRef<AbortController>(undefined)
   const fresh = useRef(0)
   const seen = may('system.setting.group.query')
@@ -33,15 +35,17 @@ export function useSettings() {
     restore()
     settle(settings)
     setAnswer({ settings, groups })
+    setFailed(false)
     return settings
   }, [seen])
 
-  const look = useCallback(() => void load().catch(() => {}), [load]) // the failure is shown
+  const look = useCallback(() => void load().catch((cause: unknown) => setFailed(cause instanceof Failure)), [load])
   useEffect(() => {
     look()
     return () => asked.current?.abort()
   }, [look])
   useReconnect(look)
+  useMissing(failed)
   useChanges(['setting', 'setting_group'], look, fresh)
 
   const groups = useMemo(() => answer && grouped(answer.settings, answer.groups), [answer])

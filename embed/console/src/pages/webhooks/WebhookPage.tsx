@@ -39,7 +39,7 @@ export function WebhookPage({ id }: { id: number }) {
       {failure ? (
         <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={failure.status === 404 ? t('webhooks.gone') : words(failure)} />
       ) : (
-        <Skeleton active />
+        <Skeleton active title={false} />
       )}
     </>
   )
@@ -102,11 +102,11 @@ function Shown({ hook, from, reload, removing }: ShownProps) {
 }
 
 function Facts({ hook }: { hook: Webhook }) {
-  const md = useWider('md')
+  const lg = useWider('lg')
   return (
     <Card style={{ marginBottom: 20 }}>
       <Descriptions
-        column={md ? 2 : 1}
+        column={lg ? 2 : 1}
         size="small"
         styles={{ content: { overflowWrap: 'anywhere', minWidth: 0 } }}
         items={[
