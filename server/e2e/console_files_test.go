@@ -8,6 +8,7 @@ import (
 	"image/png"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -115,6 +116,49 @@ func TestConsoleFilesUpload(t *testing.T) {
 	if got := c.filesAt("/file/list"); got["dropped.txt"].GroupID != group.ID || len(got) != 4 {
 		t.Errorf("there are %v", got)
 	}
+}
+
+// TestConsoleFilesVersions uploads files whose names the folder has, and returns to an earlier version.
+func TestConsoleFilesVersions(t *testing.T) {
+	t.Parallel()
+	server := start(t, t.TempDir())
+	c := signedIn(t, server)
+	for _, name := range []string{"plan.txt", "list.txt", "a, b.txt"} {
+		c.keepsText(name, "first")
+	}
+	p := signedInAt(t, server, c, "/file/list")
+	p.in(".file-grid").see("plan.txt")
+	p.upload(onDisk(t, "PLAN.txt", "second"))
+	p.see("The folder has a file of this name.")
+	p.audit()
+	p.click("button", "New version: PLAN.txt")
+	p.see("1 uploaded")
+	p.upload(onDisk(t, "list.txt", "second"), onDisk(t, "a, b.txt", "second"), onDisk(t, "new.txt", "new"))
+	p.see("2 names are in the folder already.")
+	p.click("button", "Keep both")
+	p.see("3 uploaded")
+	for name, want := range map[string]int{"plan.txt": 1, "list.txt": 2, "a, b.txt": 2, "new.txt": 1} {
+		filter := url.QueryEscape(fmt.Sprintf(`{"name":[%q]}`, name))
+		if got := list[filed](c, "/file/list?filter="+filter); len(got) != want {
+			t.Errorf("there are %d of %s, want %d", len(got), name, want)
+		}
+	}
+
+	plan := c.filesAt("/file/list?name=plan.txt")["plan.txt"]
+	p.open(fmt.Sprintf("/file/list/%d", plan.ID))
+	p.see("This version")
+	p.audit()
+	p.dialog().click("button", "More actions for the version of 5 B")
+	p.click("menuitem", "Restore")
+	p.see("The version is the current one again.")
+	p.dialog().find("button", "More actions for the version of 6 B")
+	if f := into[struct{ Size int }](t, c.want(200, "GET", fmt.Sprintf("/file/list/%d", plan.ID), "")); f.Size != len("first") {
+		t.Errorf("the content has %d bytes", f.Size)
+	}
+	p.dialog().click("button", "More actions for the version of 6 B")
+	p.click("menuitem", "Delete permanently")
+	p.click("button", "Delete permanently")
+	p.dialog().see("No earlier versions.")
 }
 
 func TestConsoleFilesPaste(t *testing.T) {

@@ -40,9 +40,9 @@ var scriptLimits = map[string]int{
 	"/system/node":      327_000,
 	"/system/provider":  309_600,
 	"/system/setup":     370_200,
-	"/file/list":        364_500,
-	"/file/group":       344_200,
-	"/file/trash":       309_800,
+	"/file/list":        365_200,
+	"/file/group":       344_300,
+	"/file/trash":       309_900,
 	"/help":             299_500,
 	"/help/reference":   337_400,
 }

@@ -5667,6 +5667,7 @@ export type Api = {
     [path: `/file/group/${number}`]: { body: undefined; answer: Record<string, never> }
     '/file/list': { body: undefined; answer: Deleted }
     [path: `/file/list/${number}`]: { body: undefined; answer: Record<string, never> }
+    [path: `/file/list/${number}/version`]: { body: undefined; answer: Record<string, never> }
     [path: `/file/list/${number}/version/${number}`]: { body: undefined; answer: Record<string, never> }
     '/file/trash': { body: undefined; answer: Record<string, never> }
     [path: `/file/trash/${number}`]: { body: undefined; answer: Record<string, never> }

@@ -1,1 +1,0 @@
-import{r as e}from"./b3djmhq7-rolldown-runtime.js";import{ut as t}from"./nolaj092-first.js";import{it as n,ot as r}from"./heqi3i97-frame.js";var i=e(t(),1);function a(e,t,a){let o=n(e);(0,i.useEffect)(()=>{if(!a)return;let e=setInterval(()=>{r()&&o.current()},t*1e3);return()=>clearInterval(e)},[t,a])}export{a as t};

@@ -1,0 +1,1 @@
+function e(e){if(e())return;let t=new MutationObserver(()=>e()&&t.disconnect());t.observe(document.body,{childList:!0,subtree:!0});let n=()=>t.disconnect();setTimeout(n,3e3);for(let e of[`keydown`,`pointerdown`])addEventListener(e,n,{once:!0,capture:!0})}export{e as soon};

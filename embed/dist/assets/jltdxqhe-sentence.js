@@ -1,0 +1,1 @@
+var e=e=>e.replace(/^\p{Ll}(?=[\p{Ll}’'-]*[ ,;]|$)/u,e=>e.toUpperCase());export{e as t};

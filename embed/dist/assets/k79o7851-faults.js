@@ -1,0 +1,2 @@
+import{Ut as e,Wt as t}from"./heqi3i97-frame.js";function n(e,t){let n=Object.entries(e);return{here:n.filter(([e])=>t(e)),elsewhere:n.filter(([e])=>!t(e))}}function r(r,i){let a=r.getFieldsValue(!0),{here:o,elsewhere:s}=n(i.errors,e=>Object.hasOwn(a,e)||!!r.getFieldInstance(e));return r.setFields(o.map(([e,t])=>({name:e,errors:[t]}))),o[0]&&r.scrollToField(o[0][0],{focus:!0}),o.length||s.length?s.map(e).join(`
+`):t(i)}export{r as t};

@@ -1,1 +1,0 @@
-import{Un as e}from"./heqi3i97-frame.js";import{a as t}from"./nolaj092-first.js";var n=t();function r({list:t,name:r,label:i,options:a}){return(0,n.jsx)(e,{allowClear:!0,style:{width:140},placeholder:i,"aria-label":i,value:t.params.get(r)??void 0,onChange:e=>t.set({[r]:e}),options:a})}export{r as t};

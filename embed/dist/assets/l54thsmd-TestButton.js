@@ -1,0 +1,1 @@
+import{Cn as e}from"./heqi3i97-frame.js";import{a as t,m as n}from"./nolaj092-first.js";import{t as r}from"./e7qneowg-useTestMail.js";var i=t();function a(){let t=r();return(0,i.jsxs)(i.Fragment,{children:[(0,i.jsx)(e,{size:`small`,disabled:t.off,title:t.off?n(`mail.test.off`):void 0,onClick:t.open,children:n(`mail.test`)}),t.panel]})}export{a as TestButton};

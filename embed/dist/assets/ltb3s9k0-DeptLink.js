@@ -1,0 +1,1 @@
+import{ft as e,pt as t}from"./heqi3i97-frame.js";import{a as n}from"./nolaj092-first.js";var r=n();function i({id:n,name:i}){let a=(0,r.jsx)(`bdi`,{title:i,children:i});return e().may(`admin.list.query`)?(0,r.jsx)(t,{to:`/admin/list?dept_id=${n}`,children:a}):a}export{i as t};

@@ -1,1 +1,0 @@
-import{_ as e,in as t,qn as n,v as r}from"./heqi3i97-frame.js";import{a as i}from"./nolaj092-first.js";var a=i();function o({label:i,hint:o=i,value:s,onChange:c}){let[l,u]=e(s,c,150);return(0,a.jsx)(t,{allowClear:r(),prefix:(0,a.jsx)(n,{}),"aria-label":i,placeholder:o,value:l,onChange:e=>u(e.target.value)})}export{o as t};

@@ -1,0 +1,1 @@
+import{Jn as e,_ as t,an as n,v as r}from"./heqi3i97-frame.js";import{a as i}from"./nolaj092-first.js";var a=i();function o({label:i,hint:o=i,value:s,onChange:c}){let[l,u]=t(s,c,150);return(0,a.jsx)(n,{allowClear:r(),prefix:(0,a.jsx)(e,{}),"aria-label":i,placeholder:o,value:l,onChange:e=>u(e.target.value)})}export{o as t};
