@@ -2,6 +2,7 @@ package store
 
 import (
 	"encoding/json"
+	"slices"
 
 	"reeve/store/blob"
 	"reeve/store/errs"
@@ -59,15 +60,10 @@ func ReplaceContent(tx *Tx, id ID, content FileContent, check func(*File) error)
 		return nil, err
 	}
 
-	ids, err := FileVersionByFile.IDs(tx, id)
-	if err != nil {
-		return nil, err
-	}
-	for len(ids) > int(FileVersionsKept.Get(tx)) {
-		if err := FileVersions.Delete(tx, ids[0]); err != nil {
+	for ids := FileVersionByFile.AnyOf(id).IDs(tx); len(ids) > int(FileVersionsKept.Get(tx)); ids = ids[1:] {
+		if err := FileVersions.Delete(tx, ids[0]); err != nil && !IsDamage(err) {
 			return nil, err
 		}
-		ids = ids[1:]
 	}
 	return f, nil
 }
@@ -95,20 +91,21 @@ var contentFields = []string{"kind", "mime", "size", "digest", "author_id", "sto
 
 // versionWith returns the newest version of a file with a digest, given as JSON; nil if there is
 // none.
-func versionWith(tx *Tx, file ID, digest json.RawMessage) (newest *FileVersion, err error) {
+func versionWith(tx *Tx, file ID, digest json.RawMessage) (*FileVersion, error) {
 	var d blob.Digest
 	if err := json.Unmarshal(digest, &d); err != nil {
 		return nil, err
 	}
-	for v, err := range FileVersionByFile.All(tx, file) {
-		if err != nil {
+	for _, id := range slices.Backward(FileVersionByFile.AnyOf(file).IDs(tx)) {
+		v, err := FileVersions.Get(tx, id)
+		if err != nil && !IsDamage(err) {
 			return nil, err
 		}
-		if v.Digest == d {
-			newest = v
+		if err == nil && v.Digest == d {
+			return v, nil
 		}
 	}
-	return newest, nil
+	return nil, nil
 }
 
 // useContent makes the content with a digest the current one of a file again, for an undo.

@@ -19,6 +19,7 @@ var unpicked = map[string]string{
 	"/auth/check user_id":                 "programs send it",
 	"/auth/introspect client_id":          "programs send it",
 	"/system/provider client_id":          "the ID of this server at the provider",
+	"/file/list/:id/link version_id":      "is a version in the details of the file",
 	"/auth/check app_user_id":             "programs send it",
 	"/admin/permission/explain key_id":    "chosen in the list of keys",
 	"/system/provider-person provider_id": "is the provider of the page",

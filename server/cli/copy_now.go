@@ -120,12 +120,12 @@ func (p *program) copyNow(c *client, name string) error {
 	if err := p.prepareBackups(c); err != nil {
 		return err
 	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM) // before the copy is asked for
+	defer stop()
 	var before copyTarget
 	if err := c.call("POST", "/system/backup-file", nil, map[string]string{"target": name}, &before); err != nil {
 		return err
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
 	cancelled := context.AfterFunc(ctx, func() {
 		err := c.call("POST", "/system/backup-target/cancel", nil, map[string]string{"target": name}, nil)
 		if err != nil {

@@ -28,7 +28,8 @@ func readLists(t *testing.T, c *client, damaged string) map[string]listed {
 	t.Helper()
 	all := map[string]listed{}
 	for _, path := range listPaths(t, c) {
-		if strings.HasPrefix(path, "/system/webhook/1/") && damaged == "webhook" {
+		if strings.HasPrefix(path, "/system/webhook/1/") && damaged == "webhook" ||
+			strings.HasPrefix(path, "/file/list/1/") && damaged == "file" {
 			continue // needs the record
 		}
 
@@ -146,7 +147,7 @@ func sameLists(t *testing.T, before, after map[string]listed, name string) (nami
 			naming++
 		}
 		if is.Total > 0 && is.Total < len(is.IDs)+len(is.Damaged) ||
-			is.Total < was.Total && !disposable[name] {
+			found && is.Total < was.Total && !disposable[name] {
 			t.Errorf("GET %s: the total is %d, before the damage %d: %+v", path, is.Total,
 				was.Total, is)
 		}

@@ -17,7 +17,7 @@ var disposable = map[string]bool{"session": true, "session_token": true}
 // listedCollections have records in lists that are read from data.db.
 var listedCollections = map[string]bool{
 	"user": true, "app_user": true, "file": true, "file_group": true, "login_log": true,
-	"webhook": true, "link": true,
+	"webhook": true, "link": true, "file_version": true,
 }
 
 // TestDamagedRecord_EachCollection flips a bit in a record of each collection that the file has.
@@ -109,7 +109,8 @@ func someOfAll(c *client) {
 	dict := c.create("/system/dict", "code", "colors", "name", "Colors")
 	c.create(fmt.Sprintf("/system/dict/%d/item", dict), "label", "Red", "value", "red")
 	c.create("/file/group", "name", "Papers")
-	c.put("paper.txt", payload{1, 100})
+	paper := c.put("paper.txt", payload{1, 100})
+	c.newVersion(paper, payload{2, 100})
 	c.create("/system/webhook", "url", "https://hook.example.org/", "types",
 		[]string{"user.created"})
 	c.create("/user/role", "name", "Customer")

@@ -97,6 +97,11 @@ func (c *client) stream() *http.Client {
 
 // send uploads one file of a known size. A goroutine may call it.
 func (c *client) send(name string, size int64, content io.Reader) (*answer, error) {
+	return c.sendTo("/file/list", name, size, content)
+}
+
+// sendTo is send for any route that takes a file.
+func (c *client) sendTo(path, name string, size int64, content io.Reader) (*answer, error) {
 	head, tail := formPart(name), "\r\n"+formEnd
 	req, err := c.uploading(int64(len(head)+len(tail))+size,
 		io.MultiReader(strings.NewReader(head), content, strings.NewReader(tail)))
@@ -104,6 +109,7 @@ func (c *client) send(name string, size int64, content io.Reader) (*answer, erro
 		return nil, err
 	}
 
+	req.URL.Path = path
 	resp, err := c.stream().Do(req)
 	if err != nil {
 		return nil, err
@@ -126,6 +132,15 @@ func (c *client) put(name string, content payload) fileRecord {
 		c.t.Fatalf("upload of %s: %v %+v", name, err, a)
 	}
 	return records(c.t, a)[0]
+}
+
+// newVersion uploads a new version of a file.
+func (c *client) newVersion(f fileRecord, content payload) {
+	c.t.Helper()
+	a, err := c.sendTo(fmt.Sprintf("/file/list/%d/version", f.ID), "new", content.size, content.reader())
+	if err != nil || a.status != 200 {
+		c.t.Fatalf("a version of file %d: %v %+v", f.ID, err, a)
+	}
 }
 
 // records returns the records in the response to an upload.

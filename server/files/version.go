@@ -56,17 +56,17 @@ var versions = web.MemoryList[Version]{
 		if err != nil {
 			return nil, err
 		}
-		for v, err := range store.FileVersionByFile.All(tx, id) {
-			if err != nil {
-				return nil, err
+		for _, id := range slices.Backward(store.FileVersionByFile.AnyOf(id).IDs(tx)) {
+			row := store.Row[Version]{ID: id}
+			v, err := store.FileVersions.Get(tx, id)
+			if err == nil {
+				row, err = rowOf(tx, f, v)
 			}
-			row, err := rowOf(tx, f, v)
-			if err != nil {
+			if err != nil && !store.IsDamage(err) {
 				return nil, err
 			}
 			out = append(out, row)
 		}
-		slices.Reverse(out)
 		return out, nil
 	},
 	Order: "replaced_at, descending",

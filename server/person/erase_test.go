@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"reeve/server/files"
 	"reeve/server/people"
 	"reeve/server/person"
 	"reeve/server/servertest"
@@ -26,7 +27,7 @@ func withLeaver(t *testing.T) (*servertest.Instance, store.ID) {
 		`{"nickname":"Lea Ver","email":"lea@example.org","mobile":"5550001"}`, "owner")
 	in.Login("leaver", servertest.OwnerPassword).Brief(200)
 	in.Login("leaver", "wrong password").Brief(401)
-	in.Clerk("uploader", "file.list.create")
+	in.Clerk("uploader", "file.list.create", "file.list.update")
 	in.Update(func(tx *store.Tx) error {
 		u, err := store.UserByName.Get(tx, "uploader")
 		if err != nil {
@@ -54,7 +55,7 @@ func TestEraseRoutes(t *testing.T) {
 	t.Parallel()
 	in, id := withLeaver(t)
 	in.Clerk("deleter", "admin.list.delete", "admin.list.query")
-	in.Clerk("eraser", "admin.list.erase", "file.list.create")
+	in.Clerk("eraser", "admin.list.erase", "file.list.create", "file.list.update")
 	scoped := in.Role("scoped", nil, "admin.list.erase", "admin.list.data")
 	in.Member("scoped", 0, scoped)
 	url, body := fmt.Sprintf("/admin/list/%d/erase", id), `{"username":"leaver"}`
@@ -174,7 +175,12 @@ func TestPersonData_EverythingButSecrets(t *testing.T) {
 		}
 		return err
 	})
-	files := in.FilesOf(url, "reader")
+	plans := []*files.File{in.Keep("owner", "plan.txt", "a plan"), in.Keep("owner", "list.txt", "a list")}
+	for _, f := range plans {
+		in.Upload(fmt.Sprintf("/file/list/%d/version", f.ID), "by the leaver", "leaver").Brief(200)
+	}
+	in.Upload(fmt.Sprintf("/file/list/%d/version", plans[0].ID), "a plan again", "owner").Brief(200)
+	written := in.FilesOf(url, "reader")
 	for name, want := range map[string][]string{
 		"README.txt":    {"change-log.jsonl", "sign-ins.jsonl"},
 		"user.json":     {`"username": "leaver"`, `"email": "lea@example.org"`},
@@ -182,27 +188,28 @@ func TestPersonData_EverythingButSecrets(t *testing.T) {
 		"devices.json":  {`"expires_at"`},
 		"notices.json": {`"kind": "new_network"`, `"ip": "198.51.100.7"`,
 			`"kind": "acted_as"`, `"by": "boss"`, `"reason": "ticket 7"`},
-		"second-factor.json": {`"recovery_codes": 1`},
-		"mails.jsonl":        {`"purpose":"invitation"`, `"email":"lea@example.org"`},
-		"invitation.json":    {`"links": 1`},
-		"keys.json":          {`"name": "laptop of Lea"`, `"hint": "rv_k_`},
-		"views.json":         {`"name": "Late people"`, `"query": "status=0"`},
-		"sign-ins.jsonl":     {`"result":"success"`, `"result":"failed"`},
-		"files.jsonl":        {`"size":6`},
-		"jobs.jsonl":         {`"kind":"user_import"`},
-		"webhooks.jsonl":     {`"host":"example.org"`, fmt.Sprint("about ", id)},
+		"second-factor.json":  {`"recovery_codes": 1`},
+		"mails.jsonl":         {`"purpose":"invitation"`, `"email":"lea@example.org"`},
+		"invitation.json":     {`"links": 1`},
+		"keys.json":           {`"name": "laptop of Lea"`, `"hint": "rv_k_`},
+		"views.json":          {`"name": "Late people"`, `"query": "status=0"`},
+		"sign-ins.jsonl":      {`"result":"success"`, `"result":"failed"`},
+		"files.jsonl":         {`"size":6`, `"name":"list.txt"`},
+		"file-versions.jsonl": {`"file_id":2`, `"size":13`},
+		"jobs.jsonl":          {`"kind":"user_import"`},
+		"webhooks.jsonl":      {`"host":"example.org"`, fmt.Sprint("about ", id)},
 		"change-log.jsonl": {`"Lea Ver"`, `"old":"Lea Ver","new":"Lea"`, person.AnotherPerson,
 			`"name":"leaver"`, `"as":{"kind":"user","id":` + id.String() + `,"name":"leaver"}`},
 	} {
 		for _, text := range want {
-			if !strings.Contains(files[name], text) {
-				t.Errorf("%s lacks %s: %.2000s", name, text, files[name])
+			if !strings.Contains(written[name], text) {
+				t.Errorf("%s lacks %s: %.2000s", name, text, written[name])
 			}
 		}
 	}
 
-	if len(files) != 16 {
-		t.Errorf("%d files", len(files))
+	if len(written) != 17 {
+		t.Errorf("%d files", len(written))
 	}
 
 	secrets := []string{fmt.Sprint("about ", id+1), "$2a$", "$2b$", `"hash"`, `"token"`,
@@ -223,7 +230,7 @@ func TestPersonData_EverythingButSecrets(t *testing.T) {
 		}
 		return nil
 	})
-	for name, text := range files {
+	for name, text := range written {
 		for _, secret := range secrets {
 			if strings.Contains(text, secret) {
 				t.Errorf("%s has %s: %.2000s", name, secret, text)

@@ -16,7 +16,7 @@ import (
 // parameters.
 type MemoryList[T any] struct {
 	Rows     func(tx *store.Tx) []store.Row[T]                       // rows in the default order, ties by ID
-	Under    func(tx *store.Tx, id store.ID) ([]store.Row[T], error) // instead of rows: the children of the path's :id
+	Under    func(tx *store.Tx, id store.ID) ([]store.Row[T], error) // instead of rows: the children of the path's :id; damaged ones have only an ID
 	Keywords []string                                                // fields that keywordSearch searches, which make up the rows' text
 	Order    string                                                  // default order in words, for the OpenAPI document
 	Columns  []MemoryColumn[T]
@@ -59,6 +59,16 @@ func CachedList[T any](path, access, title string, l *MemoryList[T], options ...
 				return err
 			}
 
+			var damaged []store.ID
+			isDamaged := func(row store.Row[T]) bool { return row.Value == nil }
+			if slices.ContainsFunc(rows, isDamaged) {
+				rows = keep(rows, func(row store.Row[T]) bool {
+					if isDamaged(row) {
+						damaged = append(damaged, row.ID)
+					}
+					return !isDamaged(row)
+				})
+			}
 			for i, of := range ask.AnyOf {
 				if ask.AnyOf[i], err = l.column(of.Column).Named.numbers(tx, of); err != nil {
 					return err
@@ -72,7 +82,7 @@ func CachedList[T any](path, access, title string, l *MemoryList[T], options ...
 				encoded = append(encoded, row.JSON)
 			}
 
-			WritePage(&out.Bytes, encoded, nil, len(rows), ask, 0)
+			WritePage(&out.Bytes, encoded, damaged, len(rows)+len(damaged), ask, 0)
 			return nil
 		},
 	}
