@@ -39,15 +39,19 @@ func TestApply_WaitsForLargeBody(t *testing.T) {
 	}
 	text.WriteString("]\n")
 	servertest.Must(t, os.WriteFile(path, []byte(text.String()), 0o600))
-	for what, run := range map[string]func(*program, *client) error{
-		"plan": func(p *program, c *client) error {
+	for _, command := range []struct {
+		what string
+		run  func(*program, *client) error
+	}{
+		{"plan", func(p *program, c *client) error { // before the changes are made
 			if err := p.plan(c); ExitCode(err) != foundCode {
 				return errors.Join(err, errors.New("no changes were found"))
 			}
 			return nil
-		},
-		"apply": (*program).apply,
+		}},
+		{"apply", (*program).apply},
 	} {
+		what, run := command.what, command.run
 		p, c := beside(t, in, path)
 		p.flags = pflag.NewFlagSet(what, pflag.ContinueOnError)
 		setupFlags(p.flags, p)

@@ -30,6 +30,7 @@ var volatile = []struct {
 	{regexp.MustCompile(`"id":[0-9]{16}`), `"id":1795000000000000`},
 	{regexp.MustCompile(`"request_id":"[0-9a-f]{12}-[0-9a-z]+"`), `"request_id":"…"`},
 	{regexp.MustCompile(`_ms":[0-9.]+`), `_ms":0`},
+	{regexp.MustCompile(`"bytes":[0-9]+(,"dropped_events")`), `"bytes":0$1`}, // of monitor.db, which is written in batches
 	{regexp.MustCompile(`"bytes_out":[0-9]+`), `"bytes_out":0`},
 	{regexp.MustCompile(`"host_name":"[^"]*"`), `"host_name":"…"`},
 	{regexp.MustCompile(`"caller":"([^"]*):[0-9]+"`), `"caller":"$1:0"`},
